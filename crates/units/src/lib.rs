@@ -1,0 +1,17 @@
+//! Quantities of time, rate and sequence that every other crate speaks in.
+//!
+//! Time is virtual or real, the type does not say: an [`Instant`] is nanoseconds since an origin
+//! that whoever drives the core has chosen. Rates are bits per second. Sequence numbers are the
+//! 32-bit ones of the wire (RFC 9293 §3.4) and wrap.
+//!
+//! Everything is an integer, so two runs of the same plan agree to the last bit.
+
+mod parse;
+mod rate;
+mod seq;
+mod time;
+
+pub use parse::{ParseUnitError, parse_bytes};
+pub use rate::Rate;
+pub use seq::SeqNum;
+pub use time::{Duration, Instant};
