@@ -1,1 +1,20 @@
-//! placeholder
+//! headstart's TCP: one sans-IO sender and receiver for virtual and real time.
+//!
+//! The data path, in the order to read it: [`host`] sequences; a [`connection`] knows *what* to
+//! send (bytes, sequence numbers, flow control); its [`path`] knows *how much and when* (window,
+//! pacer); [`startup`], [`congestion`] and [`recovery`] are the three policies that combine
+//! freely; [`ack`] turns an arriving ACK into what they are told; [`receiver`] reassembles and
+//! decides when to acknowledge; a [`scheme`] is a named combination of all of these.
+//!
+//! Nothing here reads a clock, does I/O or draws random numbers: `now` is an argument.
+
+pub mod ack;
+pub mod config;
+pub mod congestion;
+pub mod path;
+pub mod recovery;
+pub mod segment;
+pub mod startup;
+
+pub use config::Config;
+pub use segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};

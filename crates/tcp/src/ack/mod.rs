@@ -1,0 +1,9 @@
+//! From an arriving ACK to what the policies are told.
+
+pub mod rtt;
+pub mod sample;
+pub mod scoreboard;
+
+pub use rtt::RttEstimator;
+pub use sample::{AckInfo, AckSample};
+pub use scoreboard::{Newest, Progress, Scoreboard, Sent};

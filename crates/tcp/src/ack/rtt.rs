@@ -1,0 +1,2 @@
+//! RTT estimation.
+pub struct RttEstimator;

@@ -1,0 +1,367 @@
+//! What this connection has outstanding, in order: sent, selectively acknowledged, lost, sent
+//! again.
+//!
+//! Offsets are 64-bit positions in the send sequence space (0 is the SYN), so nothing here wraps.
+//! Four running sums answer how much is in flight (`pipe` of RFC 6675 §3) without a walk; a list of
+//! merged SACK ranges makes a repeated SACK block cost nothing.
+
+use std::collections::VecDeque;
+use units::Instant;
+
+/// One segment that was sent and is not yet cumulatively acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Offset of its first byte.
+    pub start: u64,
+    /// Sequence space it takes, SYN and FIN included.
+    pub len: u32,
+    marks: u8,
+    /// Times it was sent again; saturates.
+    pub retransmissions: u8,
+    /// When it was last sent.
+    pub sent_at: Instant,
+}
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+const IN_FLIGHT_AGAIN: u8 = 4;
+
+impl Sent {
+    /// Offset one past its last byte.
+    pub const fn end(&self) -> u64 {
+        self.start + self.len as u64
+    }
+    /// Selectively acknowledged.
+    pub const fn is_sacked(&self) -> bool {
+        self.marks & SACKED != 0
+    }
+    /// Presumed lost, whether or not sent again since.
+    pub const fn is_lost(&self) -> bool {
+        self.marks & LOST != 0
+    }
+    /// Sent again, and that transmission is not yet presumed lost.
+    pub const fn is_retransmission_in_flight(&self) -> bool {
+        self.marks & IN_FLIGHT_AGAIN != 0
+    }
+    /// Sent more than once, so an ACK for it is ambiguous (Karn & Partridge 1987).
+    pub const fn was_retransmitted(&self) -> bool {
+        self.retransmissions > 0
+    }
+}
+
+/// The segment whose delivery was learnt last and that was sent last (RFC 8985 §6.2 step 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Newest {
+    /// When it was (last) sent.
+    pub sent_at: Instant,
+    /// Offset one past its end.
+    pub end: u64,
+    /// It had been sent more than once.
+    pub retransmitted: bool,
+}
+
+/// What one ACK changed on the board.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Bytes newly acknowledged cumulatively.
+    pub acked: u64,
+    /// Bytes newly delivered: cumulative ones not known from SACK before, plus newly SACKed ones.
+    pub delivered: u64,
+    /// Bytes newly SACKed.
+    pub sacked: u64,
+    /// Newly delivered bytes that had been marked lost and not been sent again: not lost after all.
+    pub undelivered_loss: u64,
+    /// Send time of the earliest segment newly delivered that was sent only once: the RTT sample
+    /// of RFC 6298 by Karn's rule; it includes the receiver's delay of the ACK.
+    pub earliest_sent: Option<Instant>,
+    /// Send time of the latest one: the round trip without the receiver's delay.
+    pub latest_sent: Option<Instant>,
+    /// Newest delivery, for RACK.
+    pub newest: Option<Newest>,
+    /// Lowest offset newly delivered of a segment never sent again (reordering, F-RTO).
+    pub lowest_original: Option<u64>,
+}
+
+/// Outstanding segments in sequence order with their fates.
+#[derive(Clone, Debug, Default)]
+pub struct Scoreboard {
+    segments: VecDeque<Sent>,
+    sacked_ranges: Vec<(u64, u64)>,
+    outstanding: u64,
+    sacked: u64,
+    lost: u64,
+    again: u64,
+    /// No segment before this offset is lost and waiting to be sent again.
+    lost_hint: u64,
+}
+
+impl Scoreboard {
+    /// Bytes sent and not cumulatively acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.outstanding
+    }
+    /// Of these, bytes selectively acknowledged.
+    pub fn sacked(&self) -> u64 {
+        self.sacked
+    }
+    /// Of these, bytes presumed lost.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+    /// Bytes retransmitted and presumed on their way.
+    pub fn retransmissions_in_flight(&self) -> u64 {
+        self.again
+    }
+    /// Bytes presumed in the network: RFC 6675 §3 `pipe`.
+    pub fn pipe(&self) -> u64 {
+        self.outstanding - self.sacked - self.lost + self.again
+    }
+    /// Lost bytes that wait to be sent again.
+    pub fn waiting(&self) -> u64 {
+        self.lost - self.again
+    }
+    /// Number of segments outstanding.
+    pub fn len(&self) -> usize {
+        self.segments.len()
+    }
+    /// True if everything sent is acknowledged.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+    /// The segments in sequence order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Sent> {
+        self.segments.iter()
+    }
+    /// The segment at `index`.
+    pub fn segment(&self, index: usize) -> Option<&Sent> {
+        self.segments.get(index)
+    }
+    /// Merged SACKed ranges above the cumulative acknowledgement, ascending.
+    pub fn sacked_ranges(&self) -> &[(u64, u64)] {
+        &self.sacked_ranges
+    }
+    /// One past the highest SACKed byte.
+    pub fn highest_sacked(&self) -> Option<u64> {
+        self.sacked_ranges.last().map(|r| r.1)
+    }
+    /// Index of the first segment that starts at or after `offset`.
+    pub fn index_from(&self, offset: u64) -> usize {
+        self.segments.partition_point(|s| s.start < offset)
+    }
+
+    /// Notes a first transmission; `start` continues where the last one ended.
+    pub fn push(&mut self, start: u64, len: u32, now: Instant) {
+        debug_assert!(self.segments.back().is_none_or(|s| s.end() == start));
+        self.segments.push_back(Sent { start, len, marks: 0, retransmissions: 0, sent_at: now });
+        self.outstanding += u64::from(len);
+    }
+
+    /// Notes that the segment at `index` goes out again now.
+    pub fn retransmit(&mut self, index: usize, now: Instant) {
+        let s = &mut self.segments[index];
+        if s.is_lost() && !s.is_retransmission_in_flight() {
+            s.marks |= IN_FLIGHT_AGAIN;
+            self.again += u64::from(s.len);
+        }
+        s.retransmissions = s.retransmissions.saturating_add(1);
+        s.sent_at = now;
+    }
+
+    /// Presumes the segment at `index` lost, or its retransmission lost again.
+    /// Returns the bytes newly presumed lost.
+    pub fn mark_lost(&mut self, index: usize) -> u64 {
+        let s = &mut self.segments[index];
+        let len = u64::from(s.len);
+        if s.is_sacked() || (s.is_lost() && !s.is_retransmission_in_flight()) {
+            return 0;
+        }
+        self.lost_hint = self.lost_hint.min(s.start);
+        if s.is_retransmission_in_flight() {
+            s.marks &= !IN_FLIGHT_AGAIN;
+            self.again -= len;
+        } else {
+            s.marks |= LOST;
+            self.lost += len;
+        }
+        len
+    }
+
+    /// Presumes all that is not SACKed lost (RFC 6298 §5.4 with go-back-N; RFC 8985 §6.3).
+    pub fn mark_all_lost(&mut self) -> u64 {
+        (0..self.segments.len()).map(|i| self.mark_lost(i)).sum()
+    }
+
+    /// Forgets every loss: the timeout or fast retransmit was spurious. What was sent again
+    /// counts once more as in flight.
+    pub fn forgive_losses(&mut self) {
+        for s in &mut self.segments {
+            s.marks &= !(LOST | IN_FLIGHT_AGAIN);
+        }
+        self.lost = 0;
+        self.again = 0;
+    }
+
+    /// Forgets every SACK: after a timeout the receiver may have reneged (RFC 2018 §8).
+    pub fn forget_sacks(&mut self) {
+        for s in &mut self.segments {
+            s.marks &= !SACKED;
+        }
+        self.sacked = 0;
+        self.sacked_ranges.clear();
+    }
+
+    /// Index of the lowest segment that is lost and was not sent again since.
+    pub fn next_lost(&mut self) -> Option<usize> {
+        if self.waiting() == 0 {
+            return None;
+        }
+        let from = self.index_from(self.lost_hint);
+        let found = (from..self.segments.len()).find(|&i| {
+            let s = &self.segments[i];
+            s.is_lost() && !s.is_retransmission_in_flight()
+        });
+        self.lost_hint = found.map_or(u64::MAX, |i| self.segments[i].start);
+        found
+    }
+
+    /// Takes off all that lies below `una`; a segment acknowledged in part keeps its rest.
+    pub fn acknowledge(&mut self, una: u64, progress: &mut Progress) {
+        while let Some(first) = self.segments.front_mut() {
+            if first.start >= una {
+                break;
+            }
+            let part = una.min(first.end()) - first.start;
+            let segment = *first;
+            if part < u64::from(first.len) {
+                first.start += part;
+                first.len -= part as u32;
+            } else {
+                self.segments.pop_front();
+            }
+            self.settle(&segment, part, progress);
+        }
+        self.trim_ranges(una);
+    }
+
+    /// Books `part` bytes of a cumulatively acknowledged segment.
+    fn settle(&mut self, s: &Sent, part: u64, progress: &mut Progress) {
+        self.outstanding -= part;
+        progress.acked += part;
+        if s.is_retransmission_in_flight() {
+            self.again -= part;
+        }
+        if s.is_lost() {
+            self.lost -= part;
+        }
+        if s.is_sacked() {
+            self.sacked -= part;
+        } else {
+            progress.delivered += part;
+            note_delivery(s, part, progress);
+        }
+    }
+
+    fn trim_ranges(&mut self, una: u64) {
+        let gone = self.sacked_ranges.partition_point(|r| r.1 <= una);
+        self.sacked_ranges.drain(..gone);
+        if let Some(first) = self.sacked_ranges.first_mut() {
+            first.0 = first.0.max(una);
+        }
+    }
+
+    /// Marks `[left, right)` as delivered selectively. Only whole segments count (RFC 6675 §4
+    /// `Update`); what lies outside of the outstanding range is ignored.
+    pub fn sack(&mut self, left: u64, right: u64, progress: &mut Progress) {
+        let Some((low, high)) = self.bounds() else { return };
+        let (left, right) = (left.max(low), right.min(high));
+        if left >= right {
+            return;
+        }
+        let merged = self.merge_bounds(left, right);
+        let mut from = left;
+        while from < right {
+            let next = self.sacked_ranges.partition_point(|r| r.1 <= from);
+            let known = self.sacked_ranges.get(next).copied().unwrap_or((u64::MAX, u64::MAX));
+            let to = right.min(known.0);
+            if from < to {
+                self.sack_fresh((from, to), merged, progress);
+            }
+            from = known.1;
+        }
+        self.merge_range(merged);
+    }
+
+    fn bounds(&self) -> Option<(u64, u64)> {
+        Some((self.segments.front()?.start, self.segments.back()?.end()))
+    }
+
+    /// The range that `[left, right)` becomes together with the known ranges it touches.
+    fn merge_bounds(&self, left: u64, right: u64) -> (u64, u64) {
+        let ranges = &self.sacked_ranges;
+        let first = ranges.partition_point(|r| r.1 < left);
+        let last = ranges.partition_point(|r| r.0 <= right);
+        if first == last {
+            return (left, right);
+        }
+        (left.min(ranges[first].0), right.max(ranges[last - 1].1))
+    }
+
+    fn merge_range(&mut self, merged: (u64, u64)) {
+        let ranges = &mut self.sacked_ranges;
+        let first = ranges.partition_point(|r| r.1 < merged.0);
+        let last = ranges.partition_point(|r| r.0 <= merged.1);
+        if first == last {
+            ranges.insert(first, merged);
+        } else {
+            ranges[first] = merged;
+            ranges.drain(first + 1..last);
+        }
+    }
+
+    /// Marks the segments that touch `fresh` and lie wholly inside `merged`.
+    fn sack_fresh(&mut self, fresh: (u64, u64), merged: (u64, u64), progress: &mut Progress) {
+        let from = self.segments.partition_point(|s| s.end() <= fresh.0);
+        for s in self.segments.range_mut(from..) {
+            if s.start >= fresh.1 {
+                break;
+            }
+            if s.is_sacked() || s.start < merged.0 || s.end() > merged.1 {
+                continue;
+            }
+            let before = *s;
+            let len = u64::from(s.len);
+            s.marks = SACKED;
+            self.sacked += len;
+            if before.is_lost() {
+                self.lost -= len;
+            }
+            if before.is_retransmission_in_flight() {
+                self.again -= len;
+            }
+            progress.sacked += len;
+            progress.delivered += len;
+            note_delivery(&before, len, progress);
+        }
+    }
+}
+
+fn note_delivery(s: &Sent, bytes: u64, progress: &mut Progress) {
+    if s.is_lost() && !s.is_retransmission_in_flight() {
+        progress.undelivered_loss += bytes;
+    }
+    if !s.was_retransmitted() {
+        let earliest = progress.earliest_sent.map_or(s.sent_at, |t| t.min(s.sent_at));
+        progress.earliest_sent = Some(earliest);
+        progress.latest_sent = progress.latest_sent.max(Some(s.sent_at));
+        let lowest = progress.lowest_original.map_or(s.start, |l| l.min(s.start));
+        progress.lowest_original = Some(lowest);
+    }
+    let newer = |n: Newest| (s.sent_at, s.end()) > (n.sent_at, n.end);
+    if progress.newest.is_none_or(newer) {
+        progress.newest = Some(Newest {
+            sent_at: s.sent_at,
+            end: s.end(),
+            retransmitted: s.was_retransmitted(),
+        });
+    }
+}

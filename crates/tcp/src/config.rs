@@ -1,0 +1,168 @@
+//! Options of one connection that are not policies: sizes, timers, the receiver's habits.
+//!
+//! [`Config::default`] is what the RFCs ask for today; a [`crate::Scheme`] changes what its time
+//! did otherwise.
+
+use units::Duration;
+
+/// How a connection opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// Three-way handshake (RFC 9293 §3.5).
+    Handshake,
+    /// Data in the SYN, acknowledged by the SYN-ACK; the rest of the initial window follows
+    /// without waiting. On the wire this is TCP Fast Open (RFC 7413) with more than its one
+    /// segment, as the papers' one-way agents assume.
+    Accelerated,
+}
+
+/// What the RTO's lower bound applies to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoFloor {
+    /// To the whole timeout: `max(min, srtt + 4*rttvar)` (RFC 6298 §2.4).
+    Total,
+    /// To the variance term: `srtt + max(min, 4*rttvar)`, as Linux does.
+    Variance,
+}
+
+/// Retransmission timer (RFC 6298).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// Lower bound.
+    pub min: Duration,
+    /// Upper bound, backed off or not.
+    pub max: Duration,
+    /// Before the first sample.
+    pub initial: Duration,
+    /// Clock granularity: samples and estimates count in ticks. Zero: nanoseconds.
+    pub tick: Duration,
+    /// What `min` bounds.
+    pub floor: RtoFloor,
+}
+
+/// When round trips are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttSampling {
+    /// One segment at a time, as BSD times them (Karn & Partridge 1987).
+    OnePerRoundTrip,
+    /// Every ACK of data sent only once.
+    EveryAck,
+}
+
+/// What happens to the window after an idle time longer than the RTO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleRestart {
+    /// The window falls to the restart window (RFC 5681 §4.1): `-ssr`.
+    SlowStart,
+    /// As [`IdleRestart::SlowStart`], but halved once per RTO of idling down to the restart
+    /// window and `ssthresh` kept up, as Linux does (RFC 2861 §3.1).
+    Decay,
+    /// The old window is used again: `-nssr`.
+    Keep,
+}
+
+/// When the receiver acknowledges (RFC 5681 §4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckPolicy {
+    /// Every segment at once.
+    Immediate,
+    /// Every second segment, or after `timeout`; at once when out of order or filling a gap.
+    Delayed {
+        /// Longest delay of an ACK, at most 500 ms.
+        timeout: Duration,
+    },
+    /// As Linux: every segment at once at first ("quick ACKs"), delayed afterwards with a timeout
+    /// that adapts to the gaps between segments, 40 to 200 ms.
+    Adaptive,
+}
+
+/// The receiving half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveConfig {
+    /// First window offered, bytes.
+    pub initial_window: u32,
+    /// Largest window offered, bytes.
+    pub max_window: u32,
+    /// The window grows from the first to the largest as the application reads (dynamic
+    /// right-sizing); otherwise the largest is offered from the start.
+    pub autotune: bool,
+    /// When ACKs are sent.
+    pub ack: AckPolicy,
+    /// Report duplicate segments (RFC 2883).
+    pub dsack: bool,
+}
+
+/// Options of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Largest payload of a segment, options not counted; the MSS option offers it.
+    pub mss: u32,
+    /// Initial and restart window, segments (RFC 6928: 10).
+    pub initial_window: u32,
+    /// First `ssthresh`, segments; `None`: unlimited.
+    pub initial_ssthresh: Option<u32>,
+    /// Sending window never exceeds this, segments; `None`: the peer's window alone limits.
+    pub window_limit: Option<u32>,
+    /// How the connection opens.
+    pub opening: Opening,
+    /// Retransmission timer.
+    pub rto: RtoConfig,
+    /// When round trips are measured; with timestamps every ACK is.
+    pub rtt_sampling: RttSampling,
+    /// Offer timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Offer SACK (RFC 2018).
+    pub sack: bool,
+    /// Offer window scaling (RFC 7323).
+    pub window_scaling: bool,
+    /// Negotiate ECN (RFC 3168).
+    pub ecn: bool,
+    /// Hold back small segments while data is unacknowledged (RFC 9293 §3.7.4).
+    pub nagle: bool,
+    /// The window after idle.
+    pub idle: IdleRestart,
+    /// Grow the window only while it limits sending (RFC 7661 §3, as Linux).
+    pub validate_window: bool,
+    /// Spread sending over the round trip: `cwnd / srtt`, twice that in slow start.
+    pub pacing: bool,
+    /// The receiving half.
+    pub receive: ReceiveConfig,
+    /// Keep a record of every change of the window.
+    pub record_window: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            mss: 1460,
+            initial_window: 10,
+            initial_ssthresh: None,
+            window_limit: None,
+            opening: Opening::Handshake,
+            rto: RtoConfig {
+                min: Duration::from_secs(1),
+                max: Duration::from_secs(60),
+                initial: Duration::from_secs(1),
+                tick: Duration::ZERO,
+                floor: RtoFloor::Total,
+            },
+            rtt_sampling: RttSampling::EveryAck,
+            timestamps: false,
+            sack: true,
+            window_scaling: true,
+            ecn: false,
+            nagle: true,
+            idle: IdleRestart::SlowStart,
+            validate_window: false,
+            pacing: false,
+            receive: ReceiveConfig {
+                initial_window: 65_535,
+                max_window: 6 << 20,
+                autotune: false,
+                ack: AckPolicy::Delayed { timeout: Duration::from_millis(200) },
+                dsack: true,
+            },
+            record_window: false,
+        }
+    }
+}

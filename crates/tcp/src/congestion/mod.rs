@@ -1,0 +1,46 @@
+//! Congestion controllers: the window after start-up, and how far it falls.
+//!
+//! A controller never sees which segment was lost, nor how it is repaired: [`crate::recovery`]
+//! does, and applies the threshold that the controller answers.
+
+pub mod cubic;
+pub mod reno;
+
+use crate::ack::AckSample;
+use crate::path::Window;
+use units::{Duration, Instant};
+
+pub use cubic::Cubic;
+pub use reno::{Halve, Reno};
+
+/// What a controller is told of congestion.
+#[derive(Clone, Copy, Debug)]
+pub struct CongestionEvent {
+    /// When it was detected.
+    pub now: Instant,
+    /// Bytes outstanding (`FlightSize` of RFC 5681 §2), of the whole path.
+    pub flight_size: u64,
+    /// Bytes usable: `min(cwnd, rwnd)`.
+    pub usable_window: u64,
+    /// Detected by timeout.
+    pub timeout: bool,
+}
+
+/// A congestion controller.
+pub trait CongestionControl {
+    /// Grows the window on an ACK of new data in congestion avoidance.
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample);
+
+    /// Answers the new `ssthresh`, bytes, on congestion; at most once per window of data.
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64;
+
+    /// Is told that the last reduction was spurious and was undone.
+    fn on_undo(&mut self, window: &Window) {
+        let _ = window;
+    }
+
+    /// Is told that sending goes on after `idle` with nothing in flight.
+    fn on_restart(&mut self, now: Instant, idle: Duration) {
+        let _ = (now, idle);
+    }
+}

@@ -1,0 +1,39 @@
+//! The window of RFC 5681: additive increase, multiplicative decrease.
+
+use super::{CongestionControl, CongestionEvent};
+use crate::ack::AckSample;
+use crate::path::{Cause, Window};
+
+/// What is halved on congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halve {
+    /// The bytes outstanding (RFC 5681 §3.1 formula (4)).
+    FlightSize,
+    /// `min(cwnd, rwnd)`, as BSD and the papers' simulator do.
+    Window,
+}
+
+/// Reno's additive increase and multiplicative decrease.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno {
+    /// What is halved.
+    pub halve: Halve,
+    /// Round the threshold down to whole segments, as senders that count segments do.
+    pub whole_segments: bool,
+}
+
+impl CongestionControl for Reno {
+    fn on_ack(&mut self, window: &mut Window, _: &AckSample) {
+        let mss = window.mss();
+        window.grow_by_fraction(mss * mss, Cause::Avoidance);
+    }
+
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
+        let base = match self.halve {
+            Halve::FlightSize => event.flight_size,
+            Halve::Window => event.usable_window,
+        };
+        let half = base / 2;
+        if self.whole_segments { half / window.mss() * window.mss() } else { half }
+    }
+}

@@ -1,0 +1,194 @@
+//! The congestion window of a path. Every change carries its cause.
+//!
+//! Bytes throughout; `mss` = 1 turns the unit into segments. The window lives beside the policies,
+//! not inside one, so a report can always say why it moved.
+
+use units::{Instant, Rate};
+
+/// Why `cwnd` or `ssthresh` changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cause {
+    /// The path begins (RFC 5681 §3.1, RFC 6928).
+    Initial,
+    /// Slow start (RFC 5681 §3.1).
+    SlowStart,
+    /// Slow start left early on rising delay or an ACK train (HyStart).
+    HyStart,
+    /// Congestion avoidance.
+    Avoidance,
+    /// Loss detected by duplicate ACKs, SACK or RACK.
+    Loss,
+    /// Window carried down during recovery (PRR) or by a partial ACK (RFC 6582).
+    Recovery,
+    /// Recovery ended.
+    RecoveryEnd,
+    /// Retransmission timeout.
+    Timeout,
+    /// A reduction turned out spurious and was undone.
+    Undo,
+    /// Restart after idle.
+    Idle,
+    /// The application, not the window, limited sending.
+    AppLimited,
+    /// ECN echo.
+    Ecn,
+    /// A start-up policy seeded the window from what is remembered or measured.
+    Seed,
+    /// A start-up policy gave up.
+    Retreat,
+    /// A connection joined or left the ensemble.
+    Membership,
+}
+
+impl Cause {
+    /// A short name for tables and figures.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::SlowStart => "slow start",
+            Self::HyStart => "hystart",
+            Self::Avoidance => "congestion avoidance",
+            Self::Loss => "loss",
+            Self::Recovery => "recovery",
+            Self::RecoveryEnd => "recovery ended",
+            Self::Timeout => "timeout",
+            Self::Undo => "undo",
+            Self::Idle => "idle",
+            Self::AppLimited => "application-limited",
+            Self::Ecn => "ecn",
+            Self::Seed => "seed",
+            Self::Retreat => "retreat",
+            Self::Membership => "membership",
+        }
+    }
+}
+
+/// One recorded change of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowChange {
+    /// When.
+    pub at: Instant,
+    /// Why.
+    pub cause: Cause,
+    /// Window after the change, bytes.
+    pub cwnd: u64,
+    /// Threshold after the change, bytes; `u64::MAX` while unlimited.
+    pub ssthresh: u64,
+}
+
+/// Congestion window, slow-start threshold and pacing rate of one path.
+#[derive(Clone, Debug)]
+pub struct Window {
+    cwnd: u64,
+    ssthresh: u64,
+    mss: u64,
+    pacing_rate: Option<Rate>,
+    /// Numerator left over by [`Window::grow_by_fraction`].
+    remainder: u64,
+    now: Instant,
+    last_cause: Cause,
+    log: Option<Vec<WindowChange>>,
+}
+
+impl Window {
+    /// A window of `cwnd` bytes for segments of `mss` bytes; `recorded` keeps every change.
+    pub fn new(mss: u64, cwnd: u64, ssthresh: u64, recorded: bool) -> Self {
+        Self {
+            cwnd,
+            ssthresh,
+            mss,
+            pacing_rate: None,
+            remainder: 0,
+            now: Instant::ZERO,
+            last_cause: Cause::Initial,
+            log: recorded.then(Vec::new),
+        }
+    }
+
+    /// Congestion window, bytes.
+    pub const fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+    /// Slow-start threshold, bytes; `u64::MAX` while unlimited.
+    pub const fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+    /// Segment size the window counts in, bytes.
+    pub const fn mss(&self) -> u64 {
+        self.mss
+    }
+    /// Pacing rate, if the path is paced.
+    pub const fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing_rate
+    }
+    /// True below `ssthresh`: slow start by RFC 5681 §3.1.
+    pub const fn below_ssthresh(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+    /// Cause of the last change.
+    pub const fn last_cause(&self) -> Cause {
+        self.last_cause
+    }
+
+    /// Sets the clock that the next changes are recorded with.
+    pub(crate) fn set_now(&mut self, now: Instant) {
+        self.now = now;
+    }
+
+    /// Sets the segment size once the handshake has told it; the window keeps its bytes.
+    pub(crate) fn set_mss(&mut self, mss: u64) {
+        self.mss = mss;
+    }
+
+    /// Sets `cwnd`, at least one segment.
+    pub fn set_cwnd(&mut self, cwnd: u64, cause: Cause) {
+        self.cwnd = cwnd.max(self.mss);
+        self.remainder = 0;
+        self.record(cause);
+    }
+
+    /// Adds `bytes` to `cwnd`.
+    pub fn grow(&mut self, bytes: u64, cause: Cause) {
+        self.cwnd = self.cwnd.saturating_add(bytes);
+        self.record(cause);
+    }
+
+    /// Adds `numerator / cwnd` bytes (`mss * mss` is formula (3) of RFC 5681 §3.1); what the
+    /// division leaves over is carried to the next call, so small increments do not vanish.
+    pub fn grow_by_fraction(&mut self, numerator: u64, cause: Cause) {
+        let total = self.remainder.saturating_add(numerator);
+        let cwnd = self.cwnd;
+        self.cwnd = cwnd.saturating_add(total / cwnd);
+        self.remainder = total % cwnd;
+        self.record(cause);
+    }
+
+    /// Sets `ssthresh`, at least two segments (RFC 5681 §3.1 formula (4)).
+    pub fn set_ssthresh(&mut self, ssthresh: u64, cause: Cause) {
+        self.ssthresh = ssthresh.max(2 * self.mss);
+        self.record(cause);
+    }
+
+    /// Sets or clears the pacing rate.
+    pub fn set_pacing_rate(&mut self, rate: Option<Rate>) {
+        self.pacing_rate = rate;
+    }
+
+    /// The recorded changes so far, oldest first; empty when not recorded.
+    pub fn changes(&self) -> &[WindowChange] {
+        self.log.as_deref().unwrap_or(&[])
+    }
+
+    fn record(&mut self, cause: Cause) {
+        self.last_cause = cause;
+        let change =
+            WindowChange { at: self.now, cause, cwnd: self.cwnd, ssthresh: self.ssthresh };
+        if let Some(log) = &mut self.log {
+            // A threshold and a window set for the same cause at once are one change.
+            match log.last_mut() {
+                Some(last) if last.at == change.at && last.cause == cause => *last = change,
+                _ => log.push(change),
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Loss recovery: which bytes are lost, what goes again, and how much may go now.
+//!
+//! A policy marks losses on the connection's [`Scoreboard`] and says, in a [`Report`], what
+//! happened; the path then asks congestion control for the new threshold. The window itself is
+//! never inflated: a policy that lets duplicate ACKs clock out segments does so in its
+//! [`LossRecovery::allowance`].
+
+pub mod newreno;
+pub mod prr;
+pub mod rack;
+pub mod reno;
+pub mod sack;
+pub mod sack_pipe;
+pub mod tahoe;
+
+use crate::ack::{AckInfo, Scoreboard};
+use units::{Duration, Instant};
+
+/// What a recovery policy may see and mark.
+pub struct Context<'a> {
+    /// The connection's outstanding segments.
+    pub board: &'a mut Scoreboard,
+    /// The path's window, bytes.
+    pub cwnd: u64,
+    /// The path's threshold, bytes.
+    pub ssthresh: u64,
+    /// Segment size, bytes.
+    pub mss: u64,
+    /// Smoothed round trip time; zero before the first sample.
+    pub srtt: Duration,
+    /// Lowest round trip seen; [`Duration::MAX`] before the first sample.
+    pub min_rtt: Duration,
+    /// Next new byte to be sent.
+    pub snd_nxt: u64,
+    /// Unsent application data waits, and the peer's window has room for it.
+    pub new_data: bool,
+}
+
+/// How the window falls when recovery begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// `cwnd` := `ssthresh` at once (RFC 5681 §3.2).
+    ToSsthresh,
+    /// `cwnd` := one segment, and slow start (Jacobson 1988).
+    ToOneSegment,
+    /// `ssthresh` only; the policy lowers `cwnd` ACK by ACK (RFC 6937).
+    Gradual,
+}
+
+/// What a recovery policy found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// A new episode of congestion began.
+    pub congestion: Option<Reduction>,
+    /// The last reduction was spurious: restore the window.
+    pub undo: bool,
+    /// Recovery ended with this ACK.
+    pub ended: bool,
+    /// Window that recovery imposes, after the reduction of `congestion`, bytes.
+    pub cwnd: Option<u64>,
+    /// The window may grow on this ACK (start-up or congestion control is asked).
+    pub grow: bool,
+    /// What this does to the retransmission timer.
+    pub timer: TimerAction,
+    /// Send a tail-loss probe: one segment regardless of the window.
+    pub probe: bool,
+}
+
+/// What happens to the retransmission timer on an ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimerAction {
+    /// Restart if the cumulative acknowledgement moved (RFC 6298 §5.3).
+    #[default]
+    OnProgress,
+    /// Restart in any case.
+    Restart,
+    /// Leave it running.
+    Keep,
+}
+
+/// What was just sent.
+#[derive(Clone, Copy, Debug)]
+pub struct SentInfo {
+    /// When.
+    pub now: Instant,
+    /// Sequence space taken.
+    pub len: u64,
+    /// Offset one past its end.
+    pub end: u64,
+    /// It had been sent before.
+    pub retransmission: bool,
+}
+
+/// A loss recovery policy; one value per connection.
+pub trait LossRecovery {
+    /// Digests one ACK: marks losses, moves between open and recovering.
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report;
+
+    /// Digests a retransmission timeout: marks losses, leaves fast recovery.
+    fn on_rto(&mut self, cx: &mut Context<'_>, now: Instant) -> Report;
+
+    /// Bytes that may be sent now, retransmissions and new data together. The peer's window and
+    /// the pacer are applied elsewhere.
+    fn allowance(&self, cx: &Context<'_>) -> u64;
+
+    /// Index on the scoreboard of the segment to send again next, if any.
+    fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {
+        cx.board.next_lost()
+    }
+
+    /// Is told what was sent.
+    fn on_sent(&mut self, sent: &SentInfo) {
+        let _ = sent;
+    }
+
+    /// When the policy's own timer (reordering, tail-loss probe) fires, if armed.
+    fn timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Digests the policy's own timer.
+    fn on_timeout(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+        let _ = (cx, now);
+        Report::default()
+    }
+
+    /// True in fast recovery or after a timeout until all that was lost is repaired.
+    fn recovering(&self) -> bool;
+}

@@ -1,0 +1,195 @@
+//! TCP segments as the core sees them: every header field and option, no byte layout.
+//!
+//! Payload is a length. Whoever moves real bytes keeps them beside the segment, addressed by the
+//! stream offset that [`crate::Transmit`] names; the simulator carries none.
+
+use units::SeqNum;
+
+/// Bytes of an IPv4 header without options (RFC 791 §3.1).
+pub const IPV4_HEADER: u32 = 20;
+/// Bytes of a TCP header without options (RFC 9293 §3.1).
+pub const TCP_HEADER: u32 = 20;
+/// Bytes that the timestamps option takes, padded as every stack sends it (RFC 7323 app. A).
+pub const TIMESTAMPS_BYTES: u32 = 12;
+
+/// Header flags (RFC 9293 §3.1), one bit each, in the order of the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement field is significant.
+    pub const ACK: Self = Self(0x10);
+    /// ECN echo (RFC 3168 §6.1).
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced (RFC 3168 §6.1).
+    pub const CWR: Self = Self(0x80);
+
+    /// True if every bit of `other` is set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets of bits.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct,
+    /// ECN-capable transport, codepoint ECT(0).
+    Ect0,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// Timestamps option (RFC 7323 §3): value and echo reply, in the sender's own ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamps {
+    /// The sender's clock when the segment left.
+    pub value: u32,
+    /// The peer's value being echoed; zero without ACK.
+    pub echo: u32,
+}
+
+/// Up to four SACK blocks (RFC 2018 §3), most recently changed first; a D-SACK block is first
+/// of all (RFC 2883 §4). Each is `[left, right)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    count: u8,
+    blocks: [(SeqNum, SeqNum); Self::MAX],
+}
+
+impl SackBlocks {
+    /// Blocks that fit into the option space without timestamps; with them one fewer.
+    pub const MAX: usize = 4;
+
+    /// Appends a block; a fifth is dropped.
+    pub fn push(&mut self, left: SeqNum, right: SeqNum) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
+            *slot = (left, right);
+            self.count += 1;
+        }
+    }
+
+    /// The blocks in wire order.
+    pub fn as_slice(&self) -> &[(SeqNum, SeqNum)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+
+    /// True without any block.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// TCP options that the core uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Maximum segment size, on SYN only (RFC 9293 §3.7.1).
+    pub mss: Option<u16>,
+    /// Window scale shift, on SYN only, 0..=14 (RFC 7323 §2).
+    pub window_scale: Option<u8>,
+    /// SACK permitted, on SYN only (RFC 2018 §2).
+    pub sack_permitted: bool,
+    /// Timestamps (RFC 7323 §3).
+    pub timestamps: Option<Timestamps>,
+    /// Selective acknowledgements.
+    pub sack: SackBlocks,
+}
+
+impl Options {
+    /// Bytes on the wire, padded to 32-bit words.
+    pub const fn wire_bytes(&self) -> u32 {
+        let mut n = 0;
+        if self.mss.is_some() {
+            n += 4;
+        }
+        if self.window_scale.is_some() {
+            n += 3;
+        }
+        if self.sack_permitted {
+            n += 2;
+        }
+        if self.timestamps.is_some() {
+            n += 10;
+        }
+        if !self.sack.is_empty() {
+            n += 2 + 8 * self.sack.count as u32;
+        }
+        n.div_ceil(4) * 4
+    }
+}
+
+/// One TCP segment with the ECN field of the packet around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first payload byte, or of SYN or FIN itself.
+    pub seq: SeqNum,
+    /// Next sequence number expected; meaningful with [`Flags::ACK`].
+    pub ack: SeqNum,
+    /// Payload bytes.
+    pub len: u32,
+    /// The window field as on the wire: unscaled in a SYN, shifted in all others (RFC 7323 §2.2).
+    pub window: u16,
+    /// Header flags.
+    pub flags: Flags,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
+    /// Options.
+    pub options: Options,
+}
+
+impl Segment {
+    /// True if all bits of `flags` are set.
+    pub const fn has(&self, flags: Flags) -> bool {
+        self.flags.contains(flags)
+    }
+
+    /// Sequence space taken: payload plus one each for SYN and FIN (RFC 9293 §3.4).
+    pub const fn sequence_len(&self) -> u32 {
+        self.len + self.has(Flags::SYN) as u32 + self.has(Flags::FIN) as u32
+    }
+
+    /// Bytes of the whole packet over IPv4.
+    pub const fn wire_bytes(&self) -> u32 {
+        IPV4_HEADER + TCP_HEADER + self.options.wire_bytes() + self.len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn option_sizes_of_a_linux_server() {
+        // MSS 4 + SACK permitted 2 + timestamps 10 + window scale 3 = 19, padded to 20: the SYN
+        // of 60 bytes that every capture of Linux shows.
+        let syn = Options {
+            mss: Some(1460),
+            window_scale: Some(7),
+            sack_permitted: true,
+            timestamps: Some(Timestamps { value: 1, echo: 0 }),
+            ..Options::default()
+        };
+        assert_eq!(IPV4_HEADER + TCP_HEADER + syn.wire_bytes(), 60);
+        let mut ack = Options { timestamps: syn.timestamps, ..Options::default() };
+        assert_eq!(ack.wire_bytes(), TIMESTAMPS_BYTES);
+        ack.sack.push(SeqNum(1), SeqNum(2));
+        // 10 + 2 + 8 = 20.
+        assert_eq!(ack.wire_bytes(), 20);
+    }
+}

@@ -1,0 +1,1 @@
+//! HyStart (Ha & Rhee 2008) as Linux does it.
