@@ -1,1 +1,27 @@
-//! placeholder
+//! Shows a race: page loads under several TCP schemes beside a physical limit.
+//!
+//! The input is plain data ([`RaceReport`]): times, counts and labels that somebody else measured.
+//! Nothing here knows TCP or a simulator. Out come a terminal table ([`Table::to_text`]), the same
+//! in Markdown ([`Table::to_markdown`]), and one self-contained HTML page ([`RaceReport::to_html`])
+//! whose figures are SVG with hover and zoom. [`Figure`] is the plot beneath them, usable alone;
+//! [`write_atomically`] puts any of it on disk whole or not at all.
+//!
+//! Same input, same bytes: no timestamp, no random identifier, no hash order reaches the output.
+
+mod file;
+//mod figure;
+mod format;
+mod input;
+mod page;
+mod table;
+mod text;
+//mod thin;
+
+//pub use figure::{Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit};
+pub use file::{WriteError, write_atomically};
+pub use input::{
+    ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
+    SchemeView, SequenceKind, SequencePoint, WindowPoint,
+};
+pub use page::MAX_HTML_BYTES;
+pub use table::{Cell, Column, Estimate, Quantity, RaceRow, Row, Table, Terminal};

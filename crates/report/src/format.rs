@@ -1,0 +1,162 @@
+//! One rule for every number shown.
+//!
+//! - Times: below 100 ms with one decimal of a millisecond, below 1 s in whole milliseconds, below
+//!   100 s in seconds with three decimals (milliseconds again), above with one.
+//! - Ratios: two decimals. Shares and gains: per cent with one decimal, gains always signed.
+//! - Counts: whole numbers as such, means with one decimal.
+//! - A standard error follows "±" in the unit and with the decimals of its mean.
+//! - What is undefined or not finite is "–".
+
+use crate::table::{Estimate, Quantity};
+
+/// The dash that stands for "undefined".
+pub(crate) const UNDEFINED: &str = "–";
+
+/// The number as the module's rule has it.
+pub(crate) fn estimate(value: Estimate, quantity: Quantity) -> String {
+    if !value.mean.is_finite() {
+        return UNDEFINED.to_owned();
+    }
+    let style = Style::of(value, quantity);
+    let mut out = style.number(value.mean, quantity == Quantity::Gain);
+    if let Some(error) = value.standard_error.filter(|e| e.is_finite()) {
+        out.push_str(" ± ");
+        out.push_str(&style.number(error, false));
+    }
+    out.push_str(style.suffix);
+    out
+}
+
+/// A time in seconds by the same rule.
+pub(crate) fn seconds(seconds: f64) -> String {
+    estimate(
+        Estimate {
+            mean: seconds,
+            standard_error: None,
+        },
+        Quantity::Time,
+    )
+}
+
+/// A whole number with thin groups of three digits, for sizes in captions.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+struct Style {
+    factor: f64,
+    decimals: usize,
+    suffix: &'static str,
+}
+
+impl Style {
+    fn of(value: Estimate, quantity: Quantity) -> Self {
+        let style = |factor, decimals, suffix| Self {
+            factor,
+            decimals,
+            suffix,
+        };
+        match quantity {
+            Quantity::Time => Self::of_time(value.mean),
+            Quantity::Gain | Quantity::Share => style(100.0, 1, " %"),
+            Quantity::Count if is_whole(value) => style(1.0, 0, ""),
+            Quantity::Count => style(1.0, 1, ""),
+            Quantity::Ratio | Quantity::Text => style(1.0, 2, ""),
+        }
+    }
+
+    /// The bounds lie where rounding would carry: 99.95 ms is "100 ms", 999.5 ms is "1.000 s".
+    fn of_time(seconds: f64) -> Self {
+        let (factor, decimals, suffix) = match seconds.abs() {
+            s if s < 0.099_95 => (1e3, 1, " ms"),
+            s if s < 0.999_5 => (1e3, 0, " ms"),
+            s if s < 99.999_5 => (1.0, 3, " s"),
+            _ => (1.0, 1, " s"),
+        };
+        Self {
+            factor,
+            decimals,
+            suffix,
+        }
+    }
+
+    fn number(&self, value: f64, signed: bool) -> String {
+        let digits = format!("{:.*}", self.decimals, (value * self.factor).abs());
+        let is_zero = digits.bytes().all(|b| b == b'0' || b == b'.');
+        let sign = match value {
+            _ if is_zero => "",
+            v if v < 0.0 => "−",
+            _ if signed => "+",
+            _ => "",
+        };
+        format!("{sign}{digits}")
+    }
+}
+
+fn is_whole(value: Estimate) -> bool {
+    value.mean.fract() == 0.0 && value.standard_error.is_none_or(|e| e == 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(mean: f64, error: Option<f64>, quantity: Quantity) -> String {
+        estimate(
+            Estimate {
+                mean,
+                standard_error: error,
+            },
+            quantity,
+        )
+    }
+
+    #[test]
+    fn times_change_unit_where_rounding_carries() {
+        let cases = [
+            (0.0, "0.0 ms"),
+            (0.0842, "84.2 ms"),
+            (0.099_949, "99.9 ms"),
+            (0.099_951, "100 ms"),
+            (0.9994, "999 ms"),
+            (0.9996, "1.000 s"),
+            (12.3456, "12.346 s"),
+            (123.456, "123.5 s"),
+            (f64::NAN, "–"),
+        ];
+        for (seconds, expected) in cases {
+            assert_eq!(shown(seconds, None, Quantity::Time), expected);
+        }
+    }
+
+    #[test]
+    fn errors_share_unit_and_decimals_with_their_mean() {
+        assert_eq!(shown(0.812, Some(0.0141), Quantity::Time), "812 ± 14 ms");
+        assert_eq!(shown(1.5, Some(0.0141), Quantity::Time), "1.500 ± 0.014 s");
+        assert_eq!(shown(0.123, Some(0.02), Quantity::Gain), "+12.3 ± 2.0 %");
+        assert_eq!(shown(7.0, Some(0.0), Quantity::Count), "7 ± 0");
+        assert_eq!(shown(7.0, Some(0.25), Quantity::Count), "7.0 ± 0.2");
+    }
+
+    #[test]
+    fn signs_are_shown_for_gains_and_never_for_zero() {
+        assert_eq!(shown(-0.05, None, Quantity::Gain), "−5.0 %");
+        assert_eq!(shown(-0.0001, None, Quantity::Gain), "0.0 %");
+        assert_eq!(shown(0.021, None, Quantity::Share), "2.1 %");
+        assert_eq!(shown(1.8449, None, Quantity::Ratio), "1.84");
+    }
+
+    #[test]
+    fn digits_are_grouped_by_three() {
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
+    }
+}

@@ -1,0 +1,164 @@
+//! What a race hands over to be shown: plain public structs, no behaviour.
+//!
+//! Every [`Instant`] counts from the moment the page load begins, which is [`Instant::ZERO`];
+//! whoever fills these structs shifts a simulator's clock accordingly. Sizes are bytes. Strings may
+//! come from outside (titles, URLs and hosts of a HAR file): they are cleaned and escaped on output,
+//! never trusted.
+
+use crate::Table;
+use std::borrow::Cow;
+use units::Instant;
+
+/// One race: a page, a path, and how each scheme loaded the one over the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RaceReport {
+    /// Headline, such as "news.example over cable".
+    pub title: String,
+    /// What was run, one fact a line: page, path, HTTP and TLS, seed, repeats, what is excluded,
+    /// which entries of the page were skipped and why.
+    pub subtitle: Vec<String>,
+    /// The results; [`Table::race`] builds the usual columns.
+    pub table: Table,
+    /// One load per scheme, in the order to be shown. With repeats: the load of the first seed.
+    pub schemes: Vec<SchemeView>,
+    /// The physical bound the schemes are held against.
+    pub limit: LimitView,
+}
+
+/// The earliest possible completion of the same page on the same path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LimitView {
+    /// When the last byte of the HTML can arrive.
+    pub html: Option<Instant>,
+    /// When the last byte of the page can arrive.
+    pub page: Option<Instant>,
+    /// The limit's own schedule of objects; may be empty, then only the two instants are drawn.
+    pub objects: Vec<ObjectSpan>,
+}
+
+/// One page load under one scheme.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SchemeView {
+    /// The scheme as the user typed it, such as "linux+iw=32".
+    pub name: String,
+    /// One sentence saying what it is.
+    pub description: String,
+    /// When the HTML was complete; `None` if it never was.
+    pub html_done: Option<Instant>,
+    /// When the page was complete; `None` if it never was.
+    pub page_done: Option<Instant>,
+    /// The page's objects in the order of their discovery.
+    pub objects: Vec<ObjectSpan>,
+    /// The page's connections in the order of their opening.
+    pub connections: Vec<ConnectionView>,
+    /// The queues its packets passed.
+    pub queues: Vec<QueueView>,
+}
+
+/// The life of one object, discovery ≤ request ≤ first byte ≤ done; `None` for what never happened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObjectSpan {
+    /// Name of the object, usually its URL's path.
+    pub label: String,
+    /// The host that serves it.
+    pub host: String,
+    /// Kind of content, such as "html", "script", "image"; objects of a kind share a colour.
+    pub kind: String,
+    /// Label of the connection that carried it; empty if none did.
+    pub connection: String,
+    /// Size of the body in bytes.
+    pub bytes: u64,
+    /// The client learned that it needs the object.
+    pub discovered: Instant,
+    /// The request was handed to a connection.
+    pub requested: Option<Instant>,
+    /// The first byte of the response reached the client's application.
+    pub first_byte: Option<Instant>,
+    /// The last byte did.
+    pub done: Option<Instant>,
+}
+
+/// What one connection's data sender did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConnectionView {
+    /// Name, unique within the scheme, such as "a.example #2".
+    pub label: String,
+    /// Segments and acknowledgements, in any order of time.
+    pub sequence: Vec<SequencePoint>,
+    /// Every recorded change of the window, in order of time.
+    pub window: Vec<WindowPoint>,
+}
+
+/// Something that happened to a range of a connection's byte stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SequencePoint {
+    /// When.
+    pub at: Instant,
+    /// First byte of the range, counted from the stream's beginning (no wrap).
+    pub from: u64,
+    /// First byte after the range.
+    pub to: u64,
+    /// What.
+    pub kind: SequenceKind,
+}
+
+/// What happened to a range of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceKind {
+    /// Sent for the first time.
+    Sent,
+    /// Sent again.
+    Retransmitted,
+    /// Acknowledged cumulatively: `to` is the acknowledgement number.
+    Acked,
+    /// Acknowledged selectively.
+    Sacked,
+    /// A segment carrying it was dropped on its way; `at` is when.
+    Dropped,
+}
+
+/// The window after one change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WindowPoint {
+    /// When it changed.
+    pub at: Instant,
+    /// Congestion window in bytes.
+    pub cwnd: u64,
+    /// Slow-start threshold in bytes; `None` while infinite.
+    pub ssthresh: Option<u64>,
+    /// Why it changed, such as "slow start" or "timeout"; changes of a cause share a colour.
+    pub cause: Cow<'static, str>,
+}
+
+/// What one queue held over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueView {
+    /// Name, such as "access link, down".
+    pub label: String,
+    /// Its bound; `None` if unlimited. Decides whether packets or bytes are drawn.
+    pub capacity: Option<QueueCapacity>,
+    /// Occupancy after each change, in order of time.
+    pub points: Vec<QueuePoint>,
+    /// When it dropped a packet, in order of time.
+    pub drops: Vec<Instant>,
+}
+
+/// The bound of a queue, packet in service included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueCapacity {
+    /// At most so many packets.
+    Packets(u64),
+    /// At most so many bytes.
+    Bytes(u64),
+}
+
+/// What a queue held from an instant on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuePoint {
+    /// From when.
+    pub at: Instant,
+    /// Packets waiting and in service.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}

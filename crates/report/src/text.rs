@@ -1,0 +1,58 @@
+//! Strings from outside, made safe to show: no terminal escapes, no bidirectional tricks, no
+//! endless labels. Escaping for HTML is not done here but by the builders of markup themselves.
+
+/// Replaces what has no business in a label: control characters by their pictures (U+2400 ff.),
+/// bidirectional overrides, line separators and noncharacters by U+FFFD. Letters of every script,
+/// right-to-left ones included, stay.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(visible).collect()
+}
+
+fn visible(c: char) -> char {
+    match c {
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+        '\x7f' => '\u{2421}',
+        '\u{80}'..='\u{9f}' => '\u{fffd}',
+        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => '\u{fffd}',
+        '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fdd0}'..='\u{fdef}' => '\u{fffd}',
+        c if u32::from(c) & 0xfffe == 0xfffe => '\u{fffd}',
+        c => c,
+    }
+}
+
+/// [`clean`], and at most `max` characters: the middle gives way to "…", because the end of a URL
+/// tells as much as its beginning.
+pub(crate) fn label(text: &str, max: usize) -> String {
+    let mut head: Vec<char> = text.chars().take(max + 1).map(visible).collect();
+    if head.len() <= max {
+        return head.into_iter().collect();
+    }
+    let tail_len = max.saturating_sub(1) / 2;
+    head.truncate(max.saturating_sub(1) - tail_len);
+    let mut tail: Vec<char> = text.chars().rev().take(tail_len).map(visible).collect();
+    tail.reverse();
+    head.into_iter().chain(['…']).chain(tail).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_and_bidirectional_characters_become_visible() {
+        // ESC is U+001B, its picture U+241B; U+202E reverses what follows it.
+        assert_eq!(
+            clean("a\x1b[31m\u{202e}b\u{9b}\0"),
+            "a\u{241b}[31m\u{fffd}b\u{fffd}\u{2400}"
+        );
+        assert_eq!(clean("שלום <b>&"), "שלום <b>&");
+    }
+
+    #[test]
+    fn long_labels_keep_both_ends() {
+        assert_eq!(label("abcdefghij", 10), "abcdefghij");
+        // Seven characters: three of the head, the ellipsis, three of the tail.
+        assert_eq!(label("abcdefghij", 7), "abc…hij");
+        assert_eq!(label("abcdefghij", 1), "…");
+    }
+}
