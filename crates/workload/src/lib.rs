@@ -1,1 +1,43 @@
-//! placeholder
+//! Pages and their loading: what crosses the network, apart from how.
+//!
+//! A [`Page`] is data: objects, their sizes, how long a server thinks, and which byte of which
+//! object reveals the next. It is built in ([`Page::builtin`]) or read from a browser's recording
+//! (`har`). A [`PageLoader`] is the browser's end of loading it, a [`ServerSession`] the
+//! server's end of one connection. Both are sans-IO: they exchange byte counts with a driver, know
+//! no TCP and no clock, and so are the same in virtual and in real time.
+//!
+//! A driver's loop, for each connection `c`:
+//!
+//! | event | tell | then |
+//! |---|---|---|
+//! | load begins | [`PageLoader::start`] | carry out [`PageLoader::poll_action`] until `None` |
+//! | [`Action::Open`] | – | connect; make a [`ServerSession`] when the server accepts |
+//! | established at the client | [`PageLoader::handle_connected`] | actions |
+//! | [`Action::Send`] | [`ServerSession::expect`] | write `span.bytes` |
+//! | bytes in order at the server | [`ServerSession::handle_received`] | write what [`ServerSession::poll_write`] says, [`PageLoader::expect`] each span |
+//! | unsent bytes went out at the server | – | `poll_write` again |
+//! | bytes in order at the client | [`PageLoader::handle_received`] | actions |
+//! | [`ServerSession::wants_close`] after a write | – | send FIN behind what is unsent |
+//! | connection ended by the server | [`PageLoader::handle_closed`] | actions |
+//! | `poll_timeout` of either | `handle_timeout` | as above |
+//!
+//! Name lookups are not part of a load.
+
+mod http;
+mod loader;
+mod page;
+mod server;
+mod stream;
+
+pub use http::{
+    HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
+    HTTP11_CONNECTIONS, Http, LoaderConfig, ParseProtocolError, Protocol, RECORD_BYTES,
+    TLS_CLIENT_FINISHED, TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT, Tls,
+};
+pub use loader::{Action, ConnId, ConnectionRecord, LoadError, Milestones, PageLoader};
+pub use page::{
+    BUILTINS, Builtin, Discovery, Host, HostId, Kind, Object, ObjectId, Page, PageError,
+    RequestModel, RequestTiming,
+};
+pub use server::ServerSession;
+pub use stream::{Content, Span};

@@ -1,0 +1,293 @@
+//! How a page's hosts are spoken to: HTTP version, TLS, and what both cost in connections,
+//! round trips and bytes. Every constant of the wire is here, with its source.
+
+use crate::page::{Host, Object};
+use std::fmt;
+use std::str::FromStr;
+
+/// How requests and responses share connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Http {
+    /// A connection per object, closed by the server after its response (RFC 1945).
+    Http10,
+    /// A few kept-alive connections per host, one request at a time on each (RFC 9112 §9.3).
+    Http11,
+    /// One connection per host that carries all responses interleaved (RFC 9113).
+    Http2,
+    /// `phttp`: one kept-alive connection per host on which all transfers follow one another in
+    /// the order of discovery, requests not waiting for earlier responses (fast-start §6.3).
+    Persistent,
+}
+
+impl fmt::Display for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Http10 => "1.0",
+            Self::Http11 => "1.1",
+            Self::Http2 => "2",
+            Self::Persistent => "phttp",
+        })
+    }
+}
+
+/// Security of the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tls {
+    /// None.
+    None,
+    /// TLS 1.3 with a full handshake: one round trip and a certificate (RFC 8446 §2).
+    Tls13,
+}
+
+impl fmt::Display for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::None => "none",
+            Self::Tls13 => "1.3",
+        })
+    }
+}
+
+/// A word that names no protocol; says which do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseProtocolError {
+    input: String,
+    expected: &'static str,
+}
+
+impl fmt::Display for ParseProtocolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is not known: use {}", self.input, self.expected)
+    }
+}
+
+impl std::error::Error for ParseProtocolError {}
+
+impl FromStr for Http {
+    type Err = ParseProtocolError;
+    fn from_str(s: &str) -> Result<Self, ParseProtocolError> {
+        match s {
+            "1.0" => Ok(Self::Http10),
+            "1.1" => Ok(Self::Http11),
+            "2" => Ok(Self::Http2),
+            "phttp" => Ok(Self::Persistent),
+            _ => Err(ParseProtocolError {
+                input: s.to_owned(),
+                expected: "1.0, 1.1, 2 or phttp",
+            }),
+        }
+    }
+}
+
+impl FromStr for Tls {
+    type Err = ParseProtocolError;
+    fn from_str(s: &str) -> Result<Self, ParseProtocolError> {
+        match s {
+            "none" => Ok(Self::None),
+            "1.3" => Ok(Self::Tls13),
+            _ => Err(ParseProtocolError {
+                input: s.to_owned(),
+                expected: "none or 1.3",
+            }),
+        }
+    }
+}
+
+/// Kept-alive connections per host: what Chromium and Firefox open to an HTTP/1.1 server.
+pub const HTTP11_CONNECTIONS: u32 = 6;
+/// Requests in progress on one HTTP/2 connection: the least a server should allow
+/// (RFC 9113 §6.5.2) and the usual default.
+pub const HTTP2_STREAMS: u32 = 100;
+/// Header of an HTTP/2 frame (RFC 9113 §4.1).
+pub const HTTP2_FRAME_HEADER: u64 = 9;
+/// Client preface of 24 bytes (RFC 9113 §3.4) with the SETTINGS of four values (9 + 24) and the
+/// WINDOW_UPDATE (9 + 4) that browsers send along.
+pub const HTTP2_CLIENT_OPENING: u64 = 70;
+/// A server's SETTINGS of three values (9 + 18) and its acknowledgement of the client's (9).
+pub const HTTP2_SERVER_OPENING: u64 = 36;
+/// Plaintext that fits one TLS record (RFC 8446 §5.1); also HTTP/2's smallest frame limit
+/// (RFC 9113 §4.2).
+pub const RECORD_BYTES: u64 = 1 << 14;
+/// TLS 1.3 record: header 5, content type 1, authentication tag 16 (RFC 8446 §5.2; AES-GCM).
+pub const TLS_RECORD_OVERHEAD: u64 = 22;
+/// ClientHello as browsers pad it, 517 bytes, in a record of its own (RFC 7685 §4; header 5).
+pub const TLS_CLIENT_HELLO: u64 = 522;
+/// The client's ChangeCipherSpec (6) and Finished with a SHA-384 hash (22 + 4 + 48), which travel
+/// with the first request (RFC 8446 §4.4.4, §D.4).
+pub const TLS_CLIENT_FINISHED: u64 = 80;
+/// ServerHello to Finished with a chain of two certificates, the usual size in today's web:
+/// about 130 bytes of ServerHello, 3 kB of certificates, 360 bytes of proof and Finished.
+pub const TLS_SERVER_FLIGHT: u64 = 3_500;
+/// Unsent bytes below which an HTTP/2 server hands the next frame to TCP: what servers set as
+/// `TCP_NOTSENT_LOWAT` so that urgent responses do not queue behind others.
+pub const HTTP2_LOW_WATER: u64 = RECORD_BYTES;
+
+/// What of a page's own protocols to override, and the parameters that a page does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoaderConfig {
+    /// HTTP version for all hosts; as the page says if `None`.
+    pub http: Option<Http>,
+    /// TLS for all hosts; as the page says if `None`.
+    pub tls: Option<Tls>,
+    /// Connections open at once per host under HTTP/1.0 and 1.1; if `None`, as the page says for
+    /// 1.0 and [`HTTP11_CONNECTIONS`] for 1.1. Zero counts as one.
+    pub connections: Option<u32>,
+    /// Bytes of a server's TLS flight, certificates included; [`TLS_SERVER_FLIGHT`].
+    pub tls_server_flight: u64,
+    /// Unsent bytes below which an HTTP/2 server writes on; [`HTTP2_LOW_WATER`].
+    pub low_water: u64,
+}
+
+impl Default for LoaderConfig {
+    fn default() -> Self {
+        Self {
+            http: None,
+            tls: None,
+            connections: None,
+            tls_server_flight: TLS_SERVER_FLIGHT,
+            low_water: HTTP2_LOW_WATER,
+        }
+    }
+}
+
+impl LoaderConfig {
+    /// What is spoken with `host` under this configuration.
+    pub fn protocol(&self, host: &Host) -> Protocol {
+        let http = self.http.unwrap_or(host.http);
+        let connections = match http {
+            Http::Http10 => self.connections.unwrap_or(host.http10_connections),
+            Http::Http11 => self.connections.unwrap_or(HTTP11_CONNECTIONS),
+            Http::Http2 | Http::Persistent => 1,
+        };
+        Protocol {
+            http,
+            tls: self.tls.unwrap_or(host.tls),
+            connections: connections.max(1),
+            tls_server_flight: self.tls_server_flight,
+            low_water: self.low_water,
+        }
+    }
+}
+
+/// What a client and one host speak: the rules of sharing connections and the bytes of framing,
+/// the same for both ends. Made by [`LoaderConfig::protocol`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocol {
+    /// HTTP version.
+    pub http: Http,
+    /// TLS.
+    pub tls: Tls,
+    /// Connections open at once.
+    pub connections: u32,
+    /// Bytes of the server's TLS flight.
+    pub tls_server_flight: u64,
+    /// Unsent bytes below which an HTTP/2 server writes on.
+    pub low_water: u64,
+}
+
+impl Protocol {
+    /// Requests in progress at once on one connection.
+    pub const fn requests_at_once(&self) -> u32 {
+        match self.http {
+            Http::Http10 | Http::Http11 => 1,
+            Http::Http2 => HTTP2_STREAMS,
+            Http::Persistent => u32::MAX,
+        }
+    }
+
+    /// True if a connection serves more than one object.
+    pub const fn keeps_alive(&self) -> bool {
+        !matches!(self.http, Http::Http10)
+    }
+
+    /// True if responses on a connection take turns rather than follow in order of request.
+    pub const fn interleaves(&self) -> bool {
+        matches!(self.http, Http::Http2)
+    }
+
+    /// What the client sends ahead of its first request once the connection is secured.
+    pub const fn client_opening(&self) -> u64 {
+        self.if_tls(TLS_CLIENT_FINISHED)
+            + self.if_http2(HTTP2_CLIENT_OPENING)
+            + self.if_http2(self.if_tls(TLS_RECORD_OVERHEAD))
+    }
+
+    /// What the server sends of its own accord before its first response, its TLS flight apart.
+    pub const fn server_opening(&self) -> u64 {
+        self.if_http2(HTTP2_SERVER_OPENING + self.if_tls(TLS_RECORD_OVERHEAD))
+    }
+
+    /// Bytes on the connection that ask for `object`; 0 if asking costs no trip. Requests are
+    /// counted at their HTTP/1.x size: what HPACK (RFC 7541) saves is not estimated.
+    pub const fn request_bytes(&self, object: &Object) -> u64 {
+        match object.request_bytes {
+            0 => 0,
+            n => n.saturating_add(self.framing()),
+        }
+    }
+
+    /// Bytes on the connection that answer for `object`.
+    pub const fn response_bytes(&self, object: &Object) -> u64 {
+        self.response_prefix(object, object.body_bytes)
+    }
+
+    /// Bytes of the answer, counted from its first, that have to arrive until `body_bytes` of the
+    /// body are there, if nothing else comes between them.
+    pub const fn response_prefix(&self, object: &Object, body_bytes: u64) -> u64 {
+        let header = object.response_header_bytes;
+        let frames = match self.http {
+            Http::Http2 => {
+                header.div_ceil(self.frame_payload()) + body_bytes.div_ceil(self.frame_payload())
+            }
+            _ => header
+                .saturating_add(body_bytes)
+                .div_ceil(self.frame_payload()),
+        };
+        header
+            .saturating_add(body_bytes)
+            .saturating_add(frames.saturating_mul(self.framing()))
+    }
+
+    /// The next frame of a response of which so much is left: payload bytes. HTTP/2 puts header
+    /// and body into frames of their own (RFC 9113 §8.1).
+    pub(crate) fn next_frame(&self, header_left: u64, body_left: u64) -> u64 {
+        let left = match self.http {
+            Http::Http2 if header_left > 0 => header_left,
+            _ => header_left.saturating_add(body_left),
+        };
+        left.min(self.frame_payload())
+    }
+
+    /// Bytes around each frame of a response and each request.
+    pub(crate) const fn framing(&self) -> u64 {
+        self.if_http2(HTTP2_FRAME_HEADER) + self.if_tls(TLS_RECORD_OVERHEAD)
+    }
+
+    /// Most payload bytes of one frame: an HTTP/2 frame fills one TLS record.
+    const fn frame_payload(&self) -> u64 {
+        match (self.http, self.tls) {
+            (Http::Http2, _) => RECORD_BYTES - HTTP2_FRAME_HEADER,
+            (_, Tls::Tls13) => RECORD_BYTES,
+            (_, Tls::None) => u64::MAX,
+        }
+    }
+
+    const fn if_tls(&self, bytes: u64) -> u64 {
+        if matches!(self.tls, Tls::Tls13) {
+            bytes
+        } else {
+            0
+        }
+    }
+
+    const fn if_http2(&self, bytes: u64) -> u64 {
+        if matches!(self.http, Http::Http2) {
+            bytes
+        } else {
+            0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

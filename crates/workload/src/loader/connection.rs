@@ -1,0 +1,124 @@
+//! One connection as the client sees it: opening, securing, asking.
+
+use super::record::ConnectionRecord;
+use crate::http::TLS_CLIENT_HELLO;
+use crate::page::{HostId, Object, ObjectId};
+use crate::stream::{Content, Inbox, Span};
+use crate::{Protocol, Tls};
+use units::Instant;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// TCP is connecting.
+    Connecting,
+    /// The ClientHello is out, the server's flight not in.
+    Securing,
+    /// Requests may be sent.
+    Ready,
+    /// Either side has closed.
+    Closed,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub(super) host: HostId,
+    pub(super) stage: Stage,
+    pub(super) inbox: Inbox,
+    /// Asked for and not arrived.
+    pub(super) in_flight: Vec<ObjectId>,
+    pub(super) record: ConnectionRecord,
+    protocol: Protocol,
+    asked: u32,
+}
+
+impl Connection {
+    pub(super) fn new(now: Instant, host: HostId, protocol: Protocol) -> Self {
+        let record = ConnectionRecord {
+            host,
+            opened: now,
+            connected: None,
+            ready: None,
+            closed: None,
+        };
+        Self {
+            host,
+            stage: Stage::Connecting,
+            inbox: Inbox::default(),
+            in_flight: Vec::new(),
+            record,
+            protocol,
+            asked: 0,
+        }
+    }
+
+    /// The ClientHello to send, if there is TLS.
+    pub(super) fn on_connected(&mut self, now: Instant) -> Option<Span> {
+        if self.stage != Stage::Connecting {
+            return None;
+        }
+        self.record.connected = Some(now);
+        match self.protocol.tls {
+            Tls::None => {
+                self.become_ready(now);
+                None
+            }
+            Tls::Tls13 => {
+                self.stage = Stage::Securing;
+                Some(Span::new(
+                    Content::ClientHello,
+                    TLS_CLIENT_HELLO,
+                    TLS_CLIENT_HELLO,
+                ))
+            }
+        }
+    }
+
+    /// The server's TLS flight is in.
+    pub(super) fn on_secured(&mut self, now: Instant) {
+        if self.stage == Stage::Securing {
+            self.become_ready(now);
+        }
+    }
+
+    /// What was asked for and will not arrive.
+    pub(super) fn on_closed(&mut self, now: Instant) -> Vec<ObjectId> {
+        self.stage = Stage::Closed;
+        self.record.closed = Some(now);
+        std::mem::take(&mut self.in_flight)
+    }
+
+    pub(super) fn is_opening(&self) -> bool {
+        matches!(self.stage, Stage::Connecting | Stage::Securing)
+    }
+
+    pub(super) fn can_ask(&self) -> bool {
+        let has_room = (self.in_flight.len() as u64) < u64::from(self.protocol.requests_at_once());
+        self.stage == Stage::Ready && has_room && (self.asked == 0 || self.protocol.keeps_alive())
+    }
+
+    /// What to send to ask for an object; the first request carries the opening.
+    pub(super) fn request(
+        &mut self,
+        id: ObjectId,
+        object: &Object,
+    ) -> impl Iterator<Item = Span> + use<> {
+        let opening = if self.asked == 0 {
+            self.protocol.client_opening()
+        } else {
+            0
+        };
+        self.asked += 1;
+        self.in_flight.push(id);
+        let bytes = self.protocol.request_bytes(object);
+        let overhead = bytes - object.request_bytes;
+        let opening = (opening > 0).then(|| Span::new(Content::Opening, opening, opening));
+        opening
+            .into_iter()
+            .chain([Span::new(Content::Request(id), bytes, overhead)])
+    }
+
+    fn become_ready(&mut self, now: Instant) {
+        self.stage = Stage::Ready;
+        self.record.ready = Some(now);
+    }
+}

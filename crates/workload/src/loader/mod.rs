@@ -1,0 +1,330 @@
+//! The browser's end of a page load: what to open, ask for and close, as bytes arrive.
+//!
+//! Sans-IO: the driver owns connections and clock, tells the loader what happened (`handle_*`)
+//! and carries out what it wants ([`PageLoader::poll_action`]). Objects are discovered as the
+//! bodies of others arrive (`discovery`), wait per host for a connection (`pool`), and leave a
+//! [`Milestones`] record for the waterfall.
+//!
+//! Under HTTP/1.0 and 1.1 an object takes the first connection that becomes free, not the one
+//! that was opened because of it, as browsers do.
+
+mod connection;
+mod discovery;
+mod pool;
+mod record;
+
+pub use record::{ConnectionRecord, LoadError, Milestones};
+
+use crate::page::{HostId, Kind, ObjectId, Page};
+use crate::stream::{Arrival, Content, Span};
+use crate::{LoaderConfig, Protocol};
+use connection::{Connection, Stage};
+use discovery::Discoveries;
+use pool::{Next, Pool};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use units::Instant;
+
+/// One connection of a page load, numbered from 0 in the order of opening.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnId(pub u32);
+
+impl ConnId {
+    /// The index into [`PageLoader::connections`].
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What the loader wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Open connection `conn` to `host`; report with [`PageLoader::handle_connected`].
+    Open {
+        /// The new connection.
+        conn: ConnId,
+        /// Where to.
+        host: HostId,
+    },
+    /// Write `span.bytes` to the connection and tell its [`ServerSession`](crate::ServerSession)
+    /// what they are ([`expect`](crate::ServerSession::expect)).
+    Send {
+        /// On which connection.
+        conn: ConnId,
+        /// What.
+        span: Span,
+    },
+    /// Close the connection; nothing more is wanted of it.
+    Close {
+        /// Which.
+        conn: ConnId,
+    },
+}
+
+/// One load of one page.
+#[derive(Clone, Debug)]
+pub struct PageLoader {
+    page: Arc<Page>,
+    pools: Vec<Pool>,
+    connections: Vec<Connection>,
+    discoveries: Discoveries,
+    milestones: Vec<Milestones>,
+    failures: Vec<(ObjectId, LoadError)>,
+    actions: VecDeque<Action>,
+    unfinished: usize,
+    html_unfinished: usize,
+    html_done_at: Option<Instant>,
+    page_done_at: Option<Instant>,
+}
+
+impl PageLoader {
+    /// A load of `page` that has not started.
+    pub fn new(page: &Arc<Page>, config: &LoaderConfig) -> Self {
+        let objects = page.objects();
+        Self {
+            page: Arc::clone(page),
+            pools: page
+                .hosts()
+                .iter()
+                .map(|h| Pool::new(config.protocol(h)))
+                .collect(),
+            connections: Vec::new(),
+            discoveries: Discoveries::new(page),
+            milestones: vec![Milestones::default(); objects.len()],
+            failures: Vec::new(),
+            actions: VecDeque::new(),
+            unfinished: objects.len(),
+            html_unfinished: objects.iter().filter(|o| o.kind == Kind::Html).count(),
+            html_done_at: None,
+            page_done_at: None,
+        }
+    }
+
+    /// The user asks for the page.
+    pub fn start(&mut self, now: Instant) {
+        self.discoveries.on_start(now);
+        self.ask_for_discovered(now);
+    }
+
+    /// The connection is established and carries bytes both ways.
+    ///
+    /// # Panics
+    /// If `conn` was never opened; so do the other calls that take one.
+    pub fn handle_connected(&mut self, now: Instant, conn: ConnId) {
+        if let Some(span) = self.connections[conn.index()].on_connected(now) {
+            self.actions.push_back(Action::Send { conn, span });
+        }
+        self.ask_on(now, conn);
+    }
+
+    /// The server has written `span` on `conn`; its bytes arrive later.
+    pub fn expect(&mut self, conn: ConnId, span: Span) {
+        self.connections[conn.index()].inbox.announce(span);
+    }
+
+    /// `total` bytes of `conn` have arrived in order since it was opened.
+    pub fn handle_received(&mut self, now: Instant, conn: ConnId, total: u64) {
+        self.connections[conn.index()].inbox.on_total(total);
+        while let Some(arrival) = self.connections[conn.index()].inbox.poll() {
+            self.on_arrival(now, conn, arrival);
+        }
+        self.ask_for_discovered(now);
+    }
+
+    /// The other end has closed or reset the connection, or it could not be opened. What was
+    /// asked for on it and has not arrived fails.
+    pub fn handle_closed(&mut self, now: Instant, conn: ConnId) {
+        let connection = &mut self.connections[conn.index()];
+        if connection.stage == Stage::Closed {
+            return;
+        }
+        let was_opening = connection.stage != Stage::Ready;
+        let mut lost = connection.on_closed(now);
+        let host = connection.host;
+        self.pools[host.index()].forget(conn);
+        if was_opening {
+            lost.extend(self.pools[host.index()].give_up_one());
+        }
+        for object in lost {
+            self.fail(object);
+        }
+        self.ask_at(now, host);
+        self.close_if_done(now);
+    }
+
+    /// The next thing to do; ask until `None` after every other call.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// When the browser will have worked out the next request; call
+    /// [`handle_timeout`](Self::handle_timeout) then.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.discoveries.poll_timeout()
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.ask_for_discovered(now);
+    }
+
+    /// True when every object has arrived or failed.
+    pub const fn is_done(&self) -> bool {
+        self.unfinished == 0
+    }
+
+    /// When the last of the page's HTML (root and frames) had arrived whole.
+    pub const fn html_done_at(&self) -> Option<Instant> {
+        self.html_done_at
+    }
+
+    /// When the last object had arrived whole; never if one failed.
+    pub const fn page_done_at(&self) -> Option<Instant> {
+        self.page_done_at
+    }
+
+    /// The page being loaded.
+    pub fn page(&self) -> &Arc<Page> {
+        &self.page
+    }
+
+    /// What is spoken with a host.
+    ///
+    /// # Panics
+    /// If `host` is of another page.
+    pub fn protocol(&self, host: HostId) -> Protocol {
+        self.pools[host.index()].protocol
+    }
+
+    /// What happened when to each object, by [`ObjectId`].
+    pub fn milestones(&self) -> &[Milestones] {
+        &self.milestones
+    }
+
+    /// What happened when to each connection, by [`ConnId`].
+    pub fn connections(&self) -> impl ExactSizeIterator<Item = ConnectionRecord> + '_ {
+        self.connections.iter().map(|c| c.record)
+    }
+
+    /// Objects that will never arrive, and why, in the order in which that became certain.
+    pub fn failures(&self) -> &[(ObjectId, LoadError)] {
+        &self.failures
+    }
+
+    fn on_arrival(&mut self, now: Instant, conn: ConnId, arrival: Arrival) {
+        match arrival.content {
+            Content::ServerFlight if arrival.complete => {
+                self.connections[conn.index()].on_secured(now);
+                self.ask_on(now, conn);
+            }
+            Content::Response(object) => self.on_response(now, conn, (object, arrival.payload)),
+            _ => {}
+        }
+    }
+
+    fn on_response(&mut self, now: Instant, conn: ConnId, (id, payload): (ObjectId, u64)) {
+        let milestones = &mut self.milestones[id.index()];
+        if payload == 0 || milestones.done.is_some() {
+            return;
+        }
+        milestones.first_byte.get_or_insert(now);
+        milestones.received_bytes += payload;
+        let received = milestones.received_bytes;
+        self.discoveries.on_bytes(now, id, received);
+        if received >= self.page.object(id).response_bytes() {
+            self.on_object_done(now, conn, id);
+        }
+    }
+
+    fn on_object_done(&mut self, now: Instant, conn: ConnId, id: ObjectId) {
+        self.milestones[id.index()].done = Some(now);
+        self.unfinished -= 1;
+        if self.page.object(id).kind == Kind::Html {
+            self.html_unfinished -= 1;
+            self.html_done_at = (self.html_unfinished == 0).then_some(now);
+        }
+        let connection = &mut self.connections[conn.index()];
+        connection.in_flight.retain(|o| *o != id);
+        if !self.pools[connection.host.index()].protocol.keeps_alive() {
+            self.close(now, conn);
+        }
+        self.ask_on(now, conn);
+        if self.is_done() && self.failures.is_empty() {
+            self.page_done_at = Some(now);
+        }
+        self.close_if_done(now);
+    }
+
+    fn ask_for_discovered(&mut self, now: Instant) {
+        while let Some(id) = self.discoveries.poll_due(now) {
+            self.milestones[id.index()].discovered = Some(now);
+            let host = self.page.object(id).host;
+            self.pools[host.index()].waiting.push_back(id);
+            self.ask_at(now, host);
+        }
+    }
+
+    fn ask_on(&mut self, now: Instant, conn: ConnId) {
+        self.ask_at(now, self.connections[conn.index()].host);
+    }
+
+    /// Sends what can be asked of `host` now and opens connections for the rest.
+    fn ask_at(&mut self, now: Instant, host: HostId) {
+        loop {
+            match self.pools[host.index()].poll(&self.connections) {
+                Next::Ask(object, conn) => self.ask(now, object, conn),
+                Next::Open => self.open(now, host),
+                Next::Nothing => return,
+            }
+        }
+    }
+
+    fn open(&mut self, now: Instant, host: HostId) {
+        let conn = ConnId(self.connections.len() as u32);
+        let pool = &mut self.pools[host.index()];
+        self.connections
+            .push(Connection::new(now, host, pool.protocol));
+        pool.open.push(conn);
+        self.actions.push_back(Action::Open { conn, host });
+    }
+
+    fn ask(&mut self, now: Instant, object: ObjectId, conn: ConnId) {
+        let milestones = &mut self.milestones[object.index()];
+        milestones.requested = Some(now);
+        milestones.connection = Some(conn);
+        let page = Arc::clone(&self.page);
+        for span in self.connections[conn.index()].request(object, page.object(object)) {
+            self.actions.push_back(Action::Send { conn, span });
+        }
+    }
+
+    fn close(&mut self, now: Instant, conn: ConnId) {
+        let connection = &mut self.connections[conn.index()];
+        if connection.stage != Stage::Closed {
+            connection.on_closed(now);
+            self.pools[connection.host.index()].forget(conn);
+            self.actions.push_back(Action::Close { conn });
+        }
+    }
+
+    fn close_if_done(&mut self, now: Instant) {
+        if !self.is_done() {
+            return;
+        }
+        for conn in 0..self.connections.len() as u32 {
+            self.close(now, ConnId(conn));
+        }
+    }
+
+    /// `id` will not arrive, and so will nothing that only the rest of its body would reveal.
+    fn fail(&mut self, id: ObjectId) {
+        self.failures.push((id, LoadError::ConnectionClosed));
+        let hidden = self.discoveries.abandon(id);
+        self.unfinished -= 1 + hidden.len();
+        self.failures
+            .extend(hidden.into_iter().map(|o| (o, LoadError::NeverDiscovered)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! The connections to one host and the objects that wait for one.
+
+use super::ConnId;
+use super::connection::Connection;
+use crate::Protocol;
+use crate::page::ObjectId;
+use std::collections::VecDeque;
+
+/// What a pool can do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Ask for the object on the connection.
+    Ask(ObjectId, ConnId),
+    /// Open one more connection.
+    Open,
+    Nothing,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Pool {
+    pub(super) protocol: Protocol,
+    /// Discovered and not asked for, in order of discovery.
+    pub(super) waiting: VecDeque<ObjectId>,
+    /// Connections not closed, in order of opening.
+    pub(super) open: Vec<ConnId>,
+}
+
+impl Pool {
+    pub(super) fn new(protocol: Protocol) -> Self {
+        Self {
+            protocol,
+            waiting: VecDeque::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// An idle connection is used before a new one is opened; one new connection per waiting
+    /// object, up to the limit.
+    pub(super) fn poll(&mut self, connections: &[Connection]) -> Next {
+        let Some(object) = self.waiting.front().copied() else {
+            return Next::Nothing;
+        };
+        if let Some(conn) = self.open.iter().find(|c| connections[c.index()].can_ask()) {
+            self.waiting.pop_front();
+            return Next::Ask(object, *conn);
+        }
+        let opening = self
+            .open
+            .iter()
+            .filter(|c| connections[c.index()].is_opening())
+            .count();
+        let may_open = self.open.len() < self.protocol.connections as usize;
+        if may_open && opening < self.waiting.len() {
+            Next::Open
+        } else {
+            Next::Nothing
+        }
+    }
+
+    pub(super) fn forget(&mut self, conn: ConnId) {
+        self.open.retain(|c| *c != conn);
+    }
+
+    /// A connection could not be opened: the object that has waited longest has no way to come.
+    pub(super) fn give_up_one(&mut self) -> Option<ObjectId> {
+        self.waiting.pop_front()
+    }
+}

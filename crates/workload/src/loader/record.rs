@@ -1,0 +1,56 @@
+//! What a load leaves behind for tables and waterfalls.
+
+use super::ConnId;
+use crate::page::HostId;
+use std::fmt;
+use units::Instant;
+
+/// What happened when to one object; `None` for what has not happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Milestones {
+    /// The browser knew that it needs the object.
+    pub discovered: Option<Instant>,
+    /// Its request was written to a connection.
+    pub requested: Option<Instant>,
+    /// The first byte of its response had arrived.
+    pub first_byte: Option<Instant>,
+    /// Its last byte had arrived.
+    pub done: Option<Instant>,
+    /// The connection that carried it.
+    pub connection: Option<ConnId>,
+    /// Header and body bytes that have arrived.
+    pub received_bytes: u64,
+}
+
+/// What happened when to one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionRecord {
+    /// Whose.
+    pub host: HostId,
+    /// The loader wanted it.
+    pub opened: Instant,
+    /// TCP was established.
+    pub connected: Option<Instant>,
+    /// TLS was too, if there is any: requests could be sent.
+    pub ready: Option<Instant>,
+    /// Either side closed it.
+    pub closed: Option<Instant>,
+}
+
+/// Why an object will never arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// Its connection ended before its last byte, or could not be opened.
+    ConnectionClosed,
+    /// The object that reveals it failed.
+    NeverDiscovered,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ConnectionClosed => "its connection ended before its last byte",
+            Self::NeverDiscovered => "the object that reveals it failed",
+        })
+    }
+}

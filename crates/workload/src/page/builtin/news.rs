@@ -1,0 +1,380 @@
+//! A news page of today's kind, the default of the main job.
+//!
+//! Its shape follows the HTTP Archive's medians for desktop home pages (Web Almanac 2024, "Page
+//! Weight": 2,652 KB in 71 requests; images 1,054 KB in 18, scripts 613 KB in 24, fonts 131 KB,
+//! style sheets 78 KB, HTML 18 KB) at about half the weight: 40 objects, 1.2 MB, in about the
+//! same proportions. The site serves its HTML, styles and scripts, a second host its images, a
+//! third what it measures readers with. Discovery: styles, fonts' style sheet and scripts in the
+//! HTML's head, images along its body, fonts in the style sheet, data and late images by scripts.
+//!
+//! It is made up, not a recording: sizes, waits and delays are round figures of plausible order.
+
+use crate::page::{Discovery, Host, HostId, Kind, Object, ObjectId, Page};
+use crate::{Http, Tls};
+use units::Duration;
+
+/// 1 kB here is 1000 bytes, as browsers' developer tools count.
+const KB: u64 = 1000;
+/// A browser's request in HTTP/2 after header compression; the first has more, later ones less.
+const REQUEST_BYTES: u64 = 120;
+/// Response header after compression.
+const HEADER_BYTES: u64 = 180;
+
+const HTML_BYTES: u64 = 24 * KB;
+const SITE: HostId = HostId(0);
+const IMAGES: HostId = HostId(1);
+const METRICS: HostId = HostId(2);
+
+/// Where something is found: parent, per mille of its body that must have arrived, and the
+/// milliseconds the browser then takes.
+struct Found(u32, u64, u64);
+
+/// One row of the page.
+struct Row(Kind, HostId, &'static str, u64, Wait, Found);
+
+/// Milliseconds the server thinks.
+struct Wait(u64);
+
+const FILE: Wait = Wait(2);
+const CDN: Wait = Wait(5);
+const COMPUTED: Wait = Wait(60);
+
+const ROOT: u32 = 0;
+const STYLE: u32 = 1;
+const APP: u32 = 3;
+const FEED: u32 = 11;
+
+/// The page after its root, in order of discovery. Kilobytes: styles 38, fonts 62, scripts 310,
+/// data 27, images 736, other 3; with the HTML's 24 that is 1,200 in 40 objects.
+const ROWS: [Row; 39] = [
+    Row(Kind::Style, SITE, "site.css", 26, FILE, Found(ROOT, 30, 0)),
+    Row(
+        Kind::Style,
+        SITE,
+        "article.css",
+        12,
+        FILE,
+        Found(ROOT, 35, 0),
+    ),
+    Row(Kind::Script, SITE, "app.js", 118, FILE, Found(ROOT, 40, 0)),
+    Row(
+        Kind::Script,
+        SITE,
+        "vendor.js",
+        92,
+        FILE,
+        Found(ROOT, 45, 0),
+    ),
+    Row(
+        Kind::Script,
+        METRICS,
+        "consent.js",
+        34,
+        CDN,
+        Found(ROOT, 50, 0),
+    ),
+    Row(
+        Kind::Script,
+        METRICS,
+        "measure.js",
+        28,
+        CDN,
+        Found(ROOT, 60, 0),
+    ),
+    Row(
+        Kind::Font,
+        SITE,
+        "text-regular.woff2",
+        24,
+        FILE,
+        Found(STYLE, 1000, 8),
+    ),
+    Row(
+        Kind::Font,
+        SITE,
+        "text-bold.woff2",
+        22,
+        FILE,
+        Found(STYLE, 1000, 8),
+    ),
+    Row(
+        Kind::Font,
+        SITE,
+        "headline.woff2",
+        16,
+        FILE,
+        Found(STYLE, 1000, 8),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "lead.jpg",
+        142,
+        CDN,
+        Found(ROOT, 180, 0),
+    ),
+    Row(
+        Kind::Data,
+        SITE,
+        "feed.json",
+        18,
+        COMPUTED,
+        Found(APP, 1000, 25),
+    ),
+    Row(
+        Kind::Data,
+        SITE,
+        "weather.json",
+        4,
+        COMPUTED,
+        Found(APP, 1000, 25),
+    ),
+    Row(
+        Kind::Data,
+        SITE,
+        "markets.json",
+        5,
+        COMPUTED,
+        Found(APP, 1000, 30),
+    ),
+    Row(Kind::Image, SITE, "logo.svg", 6, FILE, Found(ROOT, 90, 0)),
+    Row(Kind::Image, SITE, "icons.svg", 9, FILE, Found(ROOT, 110, 0)),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "story-1.jpg",
+        58,
+        CDN,
+        Found(ROOT, 240, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "story-2.jpg",
+        52,
+        CDN,
+        Found(ROOT, 300, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "story-3.jpg",
+        47,
+        CDN,
+        Found(ROOT, 360, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "story-4.jpg",
+        44,
+        CDN,
+        Found(ROOT, 420, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "story-5.jpg",
+        41,
+        CDN,
+        Found(ROOT, 480, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "story-6.jpg",
+        38,
+        CDN,
+        Found(ROOT, 540, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "story-7.jpg",
+        36,
+        CDN,
+        Found(ROOT, 600, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "story-8.jpg",
+        33,
+        CDN,
+        Found(ROOT, 660, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "author-1.jpg",
+        7,
+        CDN,
+        Found(ROOT, 700, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "author-2.jpg",
+        8,
+        CDN,
+        Found(ROOT, 740, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "author-3.jpg",
+        6,
+        CDN,
+        Found(ROOT, 780, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "sport-1.jpg",
+        31,
+        CDN,
+        Found(ROOT, 820, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "sport-2.jpg",
+        29,
+        CDN,
+        Found(ROOT, 860, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "culture-1.jpg",
+        27,
+        CDN,
+        Found(ROOT, 900, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "culture-2.jpg",
+        25,
+        CDN,
+        Found(ROOT, 940, 0),
+    ),
+    Row(
+        Kind::Script,
+        SITE,
+        "comments.js",
+        22,
+        FILE,
+        Found(ROOT, 960, 0),
+    ),
+    Row(
+        Kind::Script,
+        SITE,
+        "video.js",
+        16,
+        FILE,
+        Found(ROOT, 970, 0),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "feed-1.jpg",
+        24,
+        CDN,
+        Found(FEED, 1000, 10),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "feed-2.jpg",
+        23,
+        CDN,
+        Found(FEED, 1000, 10),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "feed-3.jpg",
+        21,
+        CDN,
+        Found(FEED, 1000, 10),
+    ),
+    Row(
+        Kind::Image,
+        IMAGES,
+        "feed-4.jpg",
+        19,
+        CDN,
+        Found(FEED, 1000, 10),
+    ),
+    Row(
+        Kind::Image,
+        METRICS,
+        "pixel.gif",
+        10,
+        CDN,
+        Found(APP, 1000, 40),
+    ),
+    Row(Kind::Other, METRICS, "beacon", 1, CDN, Found(APP, 1000, 45)),
+    Row(
+        Kind::Other,
+        SITE,
+        "manifest",
+        2,
+        FILE,
+        Found(ROOT, 1000, 20),
+    ),
+];
+
+pub(super) fn page() -> Page {
+    let mut objects = vec![root()];
+    for row in &ROWS {
+        let object = object(row, &objects);
+        objects.push(object);
+    }
+    let hosts = ["news.example", "images.example", "metrics.example"]
+        .map(host)
+        .to_vec();
+    Page::new("news", hosts, objects).expect("the rows name earlier objects and these hosts")
+}
+
+fn host(name: &str) -> Host {
+    Host {
+        name: name.to_owned(),
+        http: Http::Http2,
+        tls: Tls::Tls13,
+        http10_connections: 6,
+    }
+}
+
+fn root() -> Object {
+    Object {
+        label: "news.example/".to_owned(),
+        host: SITE,
+        kind: Kind::Html,
+        request_bytes: 4 * REQUEST_BYTES,
+        response_header_bytes: 2 * HEADER_BYTES,
+        body_bytes: HTML_BYTES,
+        server_wait: Duration::from_millis(COMPUTED.0),
+        discovery: Discovery::AtStart,
+    }
+}
+
+fn object(row: &Row, earlier: &[Object]) -> Object {
+    let Row(kind, host, name, kilobytes, wait, Found(parent, per_mille, delay)) = row;
+    let offset = earlier[*parent as usize].body_bytes * per_mille / 1000;
+    Object {
+        label: (*name).to_owned(),
+        host: *host,
+        kind: *kind,
+        request_bytes: REQUEST_BYTES,
+        response_header_bytes: HEADER_BYTES,
+        body_bytes: kilobytes * KB,
+        server_wait: Duration::from_millis(wait.0),
+        discovery: Discovery::InBody {
+            parent: ObjectId(*parent),
+            offset,
+            delay: Duration::from_millis(*delay),
+        },
+    }
+}

@@ -1,0 +1,254 @@
+//! A page as data: the objects a browser fetches, where they come from, and when it learns of each.
+//!
+//! Object 0 is what the user asked for; every other object is either asked for at the start or
+//! discovered while the body of an earlier object arrives. A parent always has a smaller
+//! [`ObjectId`] than its children, so discovery can never run in a circle.
+
+mod builtin;
+mod object;
+
+pub use builtin::{BUILTINS, Builtin, RequestModel, RequestTiming};
+pub use object::{Discovery, Kind, Object, ObjectId};
+
+use crate::Http;
+use crate::Tls;
+use std::fmt;
+
+/// Which host of a page: an index into [`Page::hosts`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostId(pub u32);
+
+impl HostId {
+    /// The index into [`Page::hosts`].
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A server that a page's objects come from, and what it speaks unless a
+/// [`LoaderConfig`](crate::LoaderConfig) says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Name and, where it is not the scheme's own, port; as the input gave it, not escaped.
+    pub name: String,
+    /// HTTP version.
+    pub http: Http,
+    /// Security of the transport.
+    pub tls: Tls,
+    /// Connections open at once under HTTP/1.0; [`Host::UNLIMITED`] for no limit.
+    pub http10_connections: u32,
+}
+
+impl Host {
+    /// No limit on the connections open at once.
+    pub const UNLIMITED: u32 = u32::MAX;
+}
+
+/// A page to be loaded. Its invariants are checked by [`Page::new`] and hold ever after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    name: String,
+    hosts: Vec<Host>,
+    objects: Vec<Object>,
+    notes: Vec<String>,
+    children: Vec<Vec<ObjectId>>,
+}
+
+impl Page {
+    /// Most bytes of a page, requests and responses: a pebibyte, so that sums cannot overflow.
+    pub const MAX_BYTES: u64 = 1 << 50;
+
+    /// A page of these objects, the first of which is its root.
+    ///
+    /// # Errors
+    /// If there is no object, the root is discovered by another, a host or parent does not exist,
+    /// a parent does not come before its child, an offset lies beyond its parent's body, a
+    /// response has no byte at all, or the page is larger than [`Page::MAX_BYTES`].
+    pub fn new(
+        name: impl Into<String>,
+        hosts: Vec<Host>,
+        objects: Vec<Object>,
+    ) -> Result<Self, PageError> {
+        check(&hosts, &objects)?;
+        let children = children_in_body_order(&objects);
+        Ok(Self {
+            name: name.into(),
+            hosts,
+            objects,
+            notes: Vec::new(),
+            children,
+        })
+    }
+
+    /// The same page with remarks for its reader: what was skipped, estimated or left out.
+    #[must_use]
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    /// What the page is called; raw text of the input, not escaped.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The servers its objects come from.
+    pub fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// Its objects; the index is the [`ObjectId`].
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// Remarks for its reader; raw text of the input may be in them.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// One object.
+    ///
+    /// # Panics
+    /// If `id` is of another page.
+    pub fn object(&self, id: ObjectId) -> &Object {
+        &self.objects[id.index()]
+    }
+
+    /// One host.
+    ///
+    /// # Panics
+    /// If `id` is of another page.
+    pub fn host(&self, id: HostId) -> &Host {
+        &self.hosts[id.index()]
+    }
+
+    /// The objects discovered in the body of `parent`, in the order in which its bytes reveal
+    /// them.
+    ///
+    /// # Panics
+    /// If `parent` is of another page.
+    pub fn children(&self, parent: ObjectId) -> &[ObjectId] {
+        &self.children[parent.index()]
+    }
+
+    /// The ids of all objects, in order.
+    pub fn ids(&self) -> impl Iterator<Item = ObjectId> + use<> {
+        (0..self.objects.len() as u32).map(ObjectId)
+    }
+
+    /// Response bytes of the whole page, headers and bodies.
+    pub fn response_bytes(&self) -> u64 {
+        self.objects.iter().map(Object::response_bytes).sum()
+    }
+
+    /// Body bytes of the objects of one kind.
+    pub fn body_bytes_of(&self, kind: Kind) -> u64 {
+        self.objects
+            .iter()
+            .filter(|o| o.kind == kind)
+            .map(|o| o.body_bytes)
+            .sum()
+    }
+}
+
+/// Why objects do not make a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageError {
+    /// There is nothing to load.
+    Empty,
+    /// The root must be asked for at the start.
+    RootIsDiscovered,
+    /// More objects than an [`ObjectId`] can number.
+    TooManyObjects,
+    /// Its objects have more than [`Page::MAX_BYTES`] in all.
+    TooLarge,
+    /// The object names a host that does not exist.
+    UnknownHost(ObjectId),
+    /// The object's parent does not exist or does not come before it.
+    ParentNotBefore(ObjectId),
+    /// The object is discovered beyond the end of its parent's body.
+    OffsetBeyondBody(ObjectId),
+    /// The object's response has neither header nor body bytes.
+    EmptyResponse(ObjectId),
+}
+
+impl fmt::Display for PageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "the page has no object to load"),
+            Self::RootIsDiscovered => write!(f, "object 0 must be asked for at the start"),
+            Self::TooManyObjects => write!(f, "the page has more than 2^32 objects"),
+            Self::TooLarge => write!(f, "the page has more than {} bytes", Page::MAX_BYTES),
+            Self::UnknownHost(id) => write!(f, "object {id}: its host does not exist"),
+            Self::ParentNotBefore(id) => write!(f, "object {id}: its parent must come before it"),
+            Self::OffsetBeyondBody(id) => {
+                write!(
+                    f,
+                    "object {id}: discovered beyond the end of its parent's body"
+                )
+            }
+            Self::EmptyResponse(id) => write!(f, "object {id}: its response has no bytes"),
+        }
+    }
+}
+
+impl std::error::Error for PageError {}
+
+fn check(hosts: &[Host], objects: &[Object]) -> Result<(), PageError> {
+    let root = objects.first().ok_or(PageError::Empty)?;
+    if root.discovery != Discovery::AtStart {
+        return Err(PageError::RootIsDiscovered);
+    }
+    if u32::try_from(objects.len()).is_err() {
+        return Err(PageError::TooManyObjects);
+    }
+    let bytes = |o: &Object| u128::from(o.request_bytes) + u128::from(o.response_bytes());
+    if objects.iter().map(bytes).sum::<u128>() > u128::from(Page::MAX_BYTES) {
+        return Err(PageError::TooLarge);
+    }
+    objects.iter().enumerate().try_for_each(|(index, object)| {
+        let id = ObjectId(index as u32);
+        if object.host.index() >= hosts.len() {
+            return Err(PageError::UnknownHost(id));
+        }
+        if object.response_bytes() == 0 {
+            return Err(PageError::EmptyResponse(id));
+        }
+        check_discovery(id, object.discovery, objects)
+    })
+}
+
+fn check_discovery(
+    id: ObjectId,
+    discovery: Discovery,
+    objects: &[Object],
+) -> Result<(), PageError> {
+    let Discovery::InBody { parent, offset, .. } = discovery else {
+        return Ok(());
+    };
+    if parent >= id {
+        return Err(PageError::ParentNotBefore(id));
+    }
+    if offset > objects[parent.index()].body_bytes {
+        return Err(PageError::OffsetBeyondBody(id));
+    }
+    Ok(())
+}
+
+fn children_in_body_order(objects: &[Object]) -> Vec<Vec<ObjectId>> {
+    let mut children = vec![Vec::new(); objects.len()];
+    for (index, object) in objects.iter().enumerate() {
+        if let Discovery::InBody { parent, offset, .. } = object.discovery {
+            children[parent.index()].push((offset, ObjectId(index as u32)));
+        }
+    }
+    let in_order = |mut found: Vec<(u64, ObjectId)>| {
+        found.sort_unstable();
+        found.into_iter().map(|(_, id)| id).collect()
+    };
+    children.into_iter().map(in_order).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! One object of a page: its sizes, how long its server thinks, and what reveals it.
+
+use super::HostId;
+use std::fmt;
+use units::Duration;
+
+/// Which object of a page: an index into [`Page::objects`](super::Page::objects). 0 is the root.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(pub u32);
+
+impl ObjectId {
+    /// What the user asked for.
+    pub const ROOT: Self = Self(0);
+
+    /// The index into [`Page::objects`](super::Page::objects).
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What an object is to a browser; decides its urgency and whether "HTML done" waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A document: the page itself or a frame.
+    Html,
+    /// JavaScript; in the papers' pages, Java classes.
+    Script,
+    /// A style sheet.
+    Style,
+    /// What a script asked for: JSON and the like.
+    Data,
+    /// A font.
+    Font,
+    /// A picture.
+    Image,
+    /// Sound or video.
+    Media,
+    /// An answer that only names another address (status 3xx).
+    Redirect,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// The order in which browsers want responses when they compete on one connection: smaller is
+    /// sooner. What blocks rendering is before what fills it in, which is the default split of
+    /// Chromium's and Firefox's RFC 9218 urgencies.
+    pub const fn urgency(self) -> u8 {
+        match self {
+            Self::Html | Self::Script | Self::Style | Self::Data | Self::Font | Self::Redirect => 0,
+            Self::Image | Self::Media | Self::Other => 1,
+        }
+    }
+
+    /// The name used in tables and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Script => "script",
+            Self::Style => "style",
+            Self::Data => "data",
+            Self::Font => "font",
+            Self::Image => "image",
+            Self::Media => "media",
+            Self::Redirect => "redirect",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// When the browser learns that it needs an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discovery {
+    /// When the load starts.
+    AtStart,
+    /// `delay` after `offset` bytes of the parent's body have arrived, in order.
+    InBody {
+        /// The object that reveals this one; always an earlier one.
+        parent: ObjectId,
+        /// Body bytes that must have arrived: 0 for "as soon as the response header is complete",
+        /// the whole body for "at the end".
+        offset: u64,
+        /// Time the browser spends between that byte and the request (parsing, scripts).
+        delay: Duration,
+    },
+}
+
+/// One thing a browser asks for and is sent. Sizes are bytes of HTTP as HTTP/1.x writes it;
+/// the framing of HTTP/2 and TLS is added by [`Protocol`](crate::Protocol).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its address or a label; raw text of the input, not escaped.
+    pub label: String,
+    /// Where it comes from.
+    pub host: HostId,
+    /// What it is.
+    pub kind: Kind,
+    /// Size of the request; 0 means that asking costs no trip: the server starts at the instant
+    /// of the request (the request model of the papers' simulations).
+    pub request_bytes: u64,
+    /// Size of the response's status line and header.
+    pub response_header_bytes: u64,
+    /// Size of the response's body as transferred.
+    pub body_bytes: u64,
+    /// Time between the arrival of the request at the server and the first byte of its answer.
+    pub server_wait: Duration,
+    /// When the browser learns of it.
+    pub discovery: Discovery,
+}
+
+impl Object {
+    /// Header and body of the response.
+    pub const fn response_bytes(&self) -> u64 {
+        self.response_header_bytes.saturating_add(self.body_bytes)
+    }
+
+    /// The discovery of something found where this object's body ends, `self` being `id`.
+    pub const fn at_end(&self, id: ObjectId) -> Discovery {
+        Discovery::InBody {
+            parent: id,
+            offset: self.body_bytes,
+            delay: Duration::ZERO,
+        }
+    }
+}

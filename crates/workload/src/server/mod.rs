@@ -1,0 +1,124 @@
+//! The server's end of one connection of a page load: thinks, then says what to write.
+//!
+//! Sans-IO like the [loader](crate::PageLoader): the driver tells it what the client wrote
+//! ([`expect`](ServerSession::expect)) and how much of that has arrived, and asks what to write
+//! and when to ask again. HTTP/1.x answers in the order of the requests. HTTP/2 answers urgent
+//! kinds first, taking turns frame by frame among equals, and writes only while little is unsent,
+//! so that an urgent response need not queue behind what was ready earlier.
+
+mod responses;
+
+use crate::page::{HostId, ObjectId, Page};
+use crate::stream::{Content, Inbox, Span};
+use crate::{Http, LoaderConfig, Protocol, Tls};
+use responses::Responses;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use units::Instant;
+
+/// The server's end of one connection.
+#[derive(Clone, Debug)]
+pub struct ServerSession {
+    page: Arc<Page>,
+    protocol: Protocol,
+    inbox: Inbox,
+    /// TLS flight and settings: written before any response and whatever is unsent.
+    opening: VecDeque<Span>,
+    responses: Responses,
+    /// Responses written in full.
+    answered: u32,
+}
+
+impl ServerSession {
+    /// The end of a connection just accepted by `host`. The configuration must be the loader's.
+    ///
+    /// # Panics
+    /// If `host` is of another page.
+    pub fn new(page: &Arc<Page>, config: &LoaderConfig, host: HostId) -> Self {
+        let protocol = config.protocol(page.host(host));
+        Self {
+            page: Arc::clone(page),
+            protocol,
+            inbox: Inbox::default(),
+            opening: VecDeque::new(),
+            responses: Responses::new(protocol),
+            answered: 0,
+        }
+    }
+
+    /// The client has written `span`; its bytes arrive later, but a span of none is there at once.
+    pub fn expect(&mut self, now: Instant, span: Span) {
+        self.inbox.announce(span);
+        self.take_arrivals(now);
+    }
+
+    /// `total` bytes of the connection have arrived in order since it began.
+    pub fn handle_received(&mut self, now: Instant, total: u64) {
+        self.inbox.on_total(total);
+        self.take_arrivals(now);
+    }
+
+    /// When a response will be ready that is not yet; call
+    /// [`handle_timeout`](Self::handle_timeout) then.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.responses.poll_timeout()
+    }
+
+    /// Time has passed: responses whose wait is over may be written.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.responses.release(now);
+    }
+
+    /// The next span to write, `unsent` bytes of what was written before not having been sent.
+    /// Ask until `None`; then again after each call of another method, and whenever unsent bytes
+    /// have gone out.
+    pub fn poll_write(&mut self, now: Instant, unsent: u64) -> Option<Span> {
+        if let Some(span) = self.opening.pop_front() {
+            return Some(span);
+        }
+        if self.protocol.interleaves() && unsent >= self.protocol.low_water {
+            return None;
+        }
+        self.responses.release(now);
+        let (span, last) = self.responses.next_span()?;
+        self.answered += u32::from(last);
+        Some(span)
+    }
+
+    /// True once nothing more will be written: HTTP/1.0 closes after its response.
+    pub fn wants_close(&self) -> bool {
+        let answered_all = self.responses.is_empty() && self.opening.is_empty();
+        !self.protocol.keeps_alive() && self.answered > 0 && answered_all
+    }
+
+    fn take_arrivals(&mut self, now: Instant) {
+        while let Some(arrival) = self.inbox.poll() {
+            if arrival.complete {
+                self.on_complete(now, arrival.content);
+            }
+        }
+    }
+
+    fn on_complete(&mut self, now: Instant, content: Content) {
+        match content {
+            Content::ClientHello if self.protocol.tls == Tls::Tls13 => {
+                let bytes = self.protocol.tls_server_flight;
+                self.opening
+                    .push_back(Span::new(Content::ServerFlight, bytes, bytes));
+            }
+            Content::Opening if self.protocol.http == Http::Http2 => {
+                let bytes = self.protocol.server_opening();
+                self.opening
+                    .push_back(Span::new(Content::Opening, bytes, bytes));
+            }
+            Content::Request(id) => self.on_request(now, id),
+            _ => {}
+        }
+    }
+
+    fn on_request(&mut self, now: Instant, id: ObjectId) {
+        if let Some(object) = self.page.objects().get(id.index()) {
+            self.responses.begin(now, id, object);
+        }
+    }
+}
