@@ -30,6 +30,8 @@ pub struct Context<'a> {
     pub srtt: Duration,
     /// Lowest round trip seen; [`Duration::MAX`] before the first sample.
     pub min_rtt: Duration,
+    /// Retransmission timeout as it would be armed now, back-off included.
+    pub rto: Duration,
     /// Next new byte to be sent.
     pub snd_nxt: u64,
     /// Unsent application data waits, and the peer's window has room for it.
@@ -89,6 +91,10 @@ pub struct SentInfo {
     pub end: u64,
     /// It had been sent before.
     pub retransmission: bool,
+    /// Smoothed round trip time; zero before the first sample.
+    pub srtt: Duration,
+    /// Retransmission timeout as it would be armed now, back-off included.
+    pub rto: Duration,
 }
 
 /// A loss recovery policy; one value per connection.
