@@ -8,16 +8,18 @@
 //!
 //! Same input, same bytes: no timestamp, no random identifier, no hash order reaches the output.
 
+mod figure;
 mod file;
-//mod figure;
 mod format;
 mod input;
 mod page;
 mod table;
 mod text;
-//mod thin;
+mod thin;
 
-//pub use figure::{Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit};
+pub use figure::{
+    Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit,
+};
 pub use file::{WriteError, write_atomically};
 pub use input::{
     ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,

@@ -1,0 +1,166 @@
+//! The layers of a figure.
+//!
+//! A figure is one `svg` element without a view box, as wide as its place on the page, with layers
+//! nested inside: axes (lines and text placed in per cent, so text keeps its size at any width),
+//! curves (stretched by a view box, strokes of constant width), and marks (placed in per cent).
+//! Zooming moves the curves' view box and the per cents; see `script.js`, which reads the `data-`
+//! attributes written here.
+
+use super::axis::Span;
+use super::path::GRID;
+use crate::figure::{Scale, Unit};
+use svg::Node;
+use svg::node::element::{Group, Line, SVG, Text, Title};
+
+/// A figure in the making.
+pub(crate) struct Canvas {
+    /// Class on the outer element, beside `fig`.
+    pub(crate) class: &'static str,
+    /// Text for screen readers.
+    pub(crate) title: String,
+    pub(crate) height: u32,
+    pub(crate) x: (Span, String),
+    /// `None` where rows, not numbers, go down the figure.
+    pub(crate) y: Option<(Span, String)>,
+    /// Figures of the same group zoom their time axes together.
+    pub(crate) link: Option<String>,
+    /// Stretched with the plot.
+    pub(crate) curves: Vec<Box<dyn Node>>,
+    /// Placed in per cent of the plot.
+    pub(crate) marks: Vec<Box<dyn Node>>,
+    /// Beside the plot, at the left: labels of rows.
+    pub(crate) gutter: Vec<Box<dyn Node>>,
+}
+
+/// Ticks along x, along y; the page's script adapts the former to the actual width.
+const TICKS: (usize, usize) = (6, 4);
+
+impl Canvas {
+    /// The figure as an element of an HTML page.
+    pub(crate) fn into_element(self) -> SVG {
+        let mut outer = viewport(&format!("fig {}", self.class))
+            .set("role", "img")
+            .set("tabindex", 0)
+            .set("aria-label", self.title.as_str())
+            .set("height", self.height)
+            .set("data-x", describe(&self.x.0));
+        if let Some((y, _)) = &self.y {
+            outer = outer.set("data-y", describe(y));
+        }
+        if let Some(link) = &self.link {
+            outer = outer.set("data-link", link.as_str());
+        }
+        self.into_layers().into_iter().fold(outer, SVG::add)
+    }
+
+    /// Axes, gutter, curves, marks: bottom first.
+    pub(crate) fn into_layers(self) -> Vec<SVG> {
+        let axes = self.axes();
+        let grid = format!("0 0 {GRID} {GRID}");
+        let curves = viewport("curves")
+            .set("viewBox", grid)
+            .set("preserveAspectRatio", "none");
+        let curves = self.curves.into_iter().fold(curves, SVG::add);
+        let marks = self.marks.into_iter().fold(viewport("marks"), SVG::add);
+        let mut layers = vec![axes, curves, marks];
+        if !self.gutter.is_empty() {
+            layers.push(self.gutter.into_iter().fold(viewport("gutter"), SVG::add));
+        }
+        layers
+    }
+
+    fn axes(&self) -> SVG {
+        let (x, x_label) = &self.x;
+        let mut axes = viewport("axes").add(upright_ticks(x));
+        if let Some((y, y_label)) = &self.y {
+            axes = axes
+                .add(level_ticks(y))
+                .add(label(y_label, ("0", "0"), ("start", "-0.7em")));
+        }
+        let frame = Line::new()
+            .set("class", "base")
+            .set("x2", "100%")
+            .set("y1", "100%");
+        let frame = frame.set("y2", "100%");
+        axes.add(frame)
+            .add(label(x_label, ("100%", "100%"), ("end", "2.6em")))
+    }
+}
+
+/// A nested viewport; in HTML the name space is implied.
+pub(crate) fn viewport(class: &str) -> SVG {
+    let mut svg = SVG::new().set("class", class);
+    if let Some(attributes) = svg.get_attributes_mut() {
+        attributes.remove("xmlns");
+    }
+    svg
+}
+
+/// A share of a length in per cent, to a thousandth.
+pub(crate) fn percent(fraction: f64) -> String {
+    let shown = format!("{:.3}", fraction * 100.0);
+    format!("{}%", shown.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// What a native tooltip says, and what the script shows at once.
+pub(crate) fn tooltip(text: &str) -> Title {
+    Title::new(text)
+}
+
+fn upright_ticks(x: &Span) -> Group {
+    x.ticks(TICKS.0)
+        .into_iter()
+        .fold(Group::new().set("class", "xt"), |group, (value, text)| {
+            let at = percent(x.fraction(value));
+            let line = Line::new()
+                .set("x1", at.as_str())
+                .set("x2", at.as_str())
+                .set("y2", "100%");
+            let text = Text::new(text)
+                .set("x", at)
+                .set("y", "100%")
+                .set("dy", "1.3em");
+            group.add(line).add(text)
+        })
+}
+
+fn level_ticks(y: &Span) -> Group {
+    y.ticks(TICKS.1)
+        .into_iter()
+        .fold(Group::new().set("class", "yt"), |group, (value, text)| {
+            let at = percent(1.0 - y.fraction(value));
+            let line = Line::new()
+                .set("y1", at.as_str())
+                .set("y2", at.as_str())
+                .set("x2", "100%");
+            let text = Text::new(text)
+                .set("x", -6)
+                .set("y", at)
+                .set("dy", "0.32em");
+            group.add(line).add(text)
+        })
+}
+
+fn label(text: &str, (x, y): (&str, &str), (anchor, dy): (&str, &str)) -> Text {
+    let text = Text::new(text)
+        .set("class", "label")
+        .set("x", x)
+        .set("y", y);
+    text.set("text-anchor", anchor).set("dy", dy)
+}
+
+/// Scale, ends and unit of an axis for the script.
+fn describe(span: &Span) -> String {
+    let scale = match span.scale {
+        Scale::Linear => "lin",
+        Scale::Log => "log",
+    };
+    let unit = match span.unit {
+        Unit::Number => "n",
+        Unit::Count => "c",
+        Unit::Seconds => "s",
+        Unit::Bytes => "B",
+        Unit::Share => "%",
+    };
+    format!("{scale} {} {} {unit}", span.low, span.high)
+}

@@ -1,0 +1,217 @@
+//! A figure's series, marks and references as elements on a canvas.
+
+use super::axis::Span;
+use super::canvas::{Canvas, percent, tooltip, viewport};
+use super::path::PathData;
+use super::{Figure, Mark, Point, Reference, Series, Shape};
+use svg::node::element::{Line, Path, SVG, Text, Use};
+
+/// Where numbers go on a canvas.
+#[derive(Clone, Copy)]
+struct Plane {
+    x: Span,
+    y: Span,
+}
+
+impl Figure {
+    /// The figure on a canvas; figures of the same `link` zoom together.
+    pub(crate) fn to_canvas(&self, link: Option<&str>) -> Canvas {
+        let plane = Plane {
+            x: self.x_span(),
+            y: self.y_span(),
+        };
+        let curves = self
+            .series
+            .iter()
+            .flat_map(|series| plane.draw(series))
+            .map(Path::into);
+        let references = self.references.iter().enumerate();
+        let references = references.map(|(i, r)| plane.reference(r, i).into());
+        let marks = self.marks.iter().map(|mark| plane.mark(mark).into());
+        Canvas {
+            class: "plot",
+            title: self.title.clone(),
+            height: self.height,
+            x: (plane.x, self.x.label.clone()),
+            y: Some((plane.y, self.y.label.clone())),
+            link: link.map(str::to_owned),
+            curves: curves.collect(),
+            marks: references.chain(marks).collect(),
+            gutter: Vec::new(),
+        }
+    }
+
+    fn x_span(&self) -> Span {
+        let points = self.series.iter().flat_map(|s| &s.points).map(|p| p.x);
+        let upright = self.references.iter().filter(|r| r.upright).map(|r| r.at);
+        Span::of(
+            &self.x,
+            points.chain(self.marks.iter().map(|m| m.x)).chain(upright),
+        )
+    }
+
+    fn y_span(&self) -> Span {
+        let points = self.series.iter().flat_map(|s| &s.points);
+        let values = points.flat_map(|p| p.extent.map_or([p.y; 3], |(low, high)| [low, p.y, high]));
+        let level = self.references.iter().filter(|r| !r.upright).map(|r| r.at);
+        Span::of(
+            &self.y,
+            values.chain(self.marks.iter().map(|m| m.y)).chain(level),
+        )
+    }
+}
+
+impl Plane {
+    fn place(&self, x: f64, y: f64) -> (f64, f64) {
+        (self.x.fraction(x), self.y.fraction(y))
+    }
+
+    /// The series' own path, and one for its error bars where it has any.
+    fn draw(&self, series: &Series) -> Vec<Path> {
+        let data = match series.shape {
+            Shape::Line | Shape::Dashed => self.line(&series.points),
+            Shape::Step | Shape::DashedStep => self.steps(&series.points),
+            Shape::Area => self.area(&series.points),
+            Shape::Dots | Shape::Squares => self.dots(&series.points),
+            Shape::Spans => self.spans(&series.points),
+        };
+        let mut paths = vec![styled(series, class_of(series.shape), data)];
+        if series.shape != Shape::Spans && series.points.iter().any(|p| p.extent.is_some()) {
+            paths.push(styled(series, "spans", self.spans(&series.points)));
+        }
+        paths
+    }
+
+    fn line(&self, points: &[Point]) -> PathData {
+        let mut path = PathData::default();
+        for run in runs(points) {
+            for (i, point) in run.iter().enumerate() {
+                let (x, y) = self.place(point.x, point.y);
+                if i == 0 {
+                    path.move_to(x, y)
+                } else {
+                    path.line_to(x, y)
+                }
+            }
+        }
+        path
+    }
+
+    fn steps(&self, points: &[Point]) -> PathData {
+        let mut path = PathData::default();
+        runs(points).for_each(|run| self.stairs(run, &mut path, None));
+        path
+    }
+
+    fn area(&self, points: &[Point]) -> PathData {
+        let mut path = PathData::default();
+        let floor = self.y.fraction(self.y.low.max(0.0));
+        runs(points).for_each(|run| self.stairs(run, &mut path, Some(floor)));
+        path
+    }
+
+    /// Each value holds until the next. With a floor, the stairs begin and end there.
+    fn stairs(&self, run: &[Point], path: &mut PathData, floor: Option<f64>) {
+        let mut level = floor;
+        for (i, point) in run.iter().enumerate() {
+            let (x, y) = self.place(point.x, point.y);
+            match level {
+                Some(level) if i > 0 => path.line_to(x, level),
+                start => path.move_to(x, start.unwrap_or(y)),
+            }
+            path.line_to(x, y);
+            level = Some(y);
+        }
+        if let (Some(last), Some(floor)) = (run.last(), floor) {
+            path.line_to(self.x.fraction(last.x), floor);
+        }
+    }
+
+    fn dots(&self, points: &[Point]) -> PathData {
+        let mut path = PathData::default();
+        for point in points.iter().filter(|p| p.y.is_finite()) {
+            let (x, y) = self.place(point.x, point.y);
+            path.dot(x, y);
+        }
+        path
+    }
+
+    fn spans(&self, points: &[Point]) -> PathData {
+        let mut path = PathData::default();
+        for (x, (low, high)) in points.iter().filter_map(|p| p.extent.map(|e| (p.x, e))) {
+            let x = self.x.fraction(x);
+            path.move_to(x, self.y.fraction(low));
+            path.line_to(x, self.y.fraction(high));
+        }
+        path
+    }
+
+    fn mark(&self, mark: &Mark) -> Use {
+        let (x, y) = self.place(mark.x, mark.y);
+        Use::new()
+            .set("href", format!("#{}", mark.symbol.id()))
+            .set("class", mark.colour.class())
+            .set("x", percent(x))
+            .set("y", percent(1.0 - y))
+            .add(tooltip(&mark.text))
+    }
+
+    /// A line across; the labels of upright ones stand below each other, in reading direction away
+    /// from the nearer edge.
+    fn reference(&self, reference: &Reference, index: usize) -> SVG {
+        let group = viewport(&format!("ref {}", reference.colour.class()));
+        let text = Text::new(reference.label.as_str());
+        if reference.upright {
+            let at = self.x.fraction(reference.at);
+            upright(group, at, text, 1.1 + 1.15 * index as f64)
+        } else {
+            let at = percent(1.0 - self.y.fraction(reference.at));
+            let text = text.set("x", "100%").set("dx", -4).set("dy", "-0.35em");
+            group
+                .set("y", at)
+                .add(Line::new().set("x2", "100%"))
+                .add(text.set("text-anchor", "end"))
+        }
+    }
+}
+
+/// Fills an upright reference's group: the line, and its text so many lines below the top.
+pub(crate) fn upright(group: SVG, at: f64, text: Text, lines_down: f64) -> SVG {
+    let (anchor, dx) = if at > 0.75 { ("end", -4) } else { ("start", 4) };
+    let text = text
+        .set("dx", dx)
+        .set("dy", format!("{lines_down:.2}em"))
+        .set("text-anchor", anchor);
+    group
+        .set("x", percent(at))
+        .add(Line::new().set("y2", "100%"))
+        .add(text)
+}
+
+/// The stretches of points whose values are finite.
+fn runs(points: &[Point]) -> impl Iterator<Item = &[Point]> {
+    points
+        .split(|p| !p.y.is_finite())
+        .filter(|run| !run.is_empty())
+}
+
+fn styled(series: &Series, class: &str, data: PathData) -> Path {
+    let class = format!("{class} {}", series.colour.class());
+    Path::new()
+        .set("class", class)
+        .set("data-n", series.name.as_str())
+        .set("d", data.finish())
+}
+
+pub(super) fn class_of(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Line => "line",
+        Shape::Dashed => "line dashed",
+        Shape::Step => "step",
+        Shape::DashedStep => "step dashed",
+        Shape::Area => "step area",
+        Shape::Dots => "dots",
+        Shape::Squares => "squares",
+        Shape::Spans => "spans",
+    }
+}

@@ -1,0 +1,210 @@
+//! Plots as data: lines, steps, areas, dots, spans and marks over linear or logarithmic axes.
+//!
+//! A [`Figure`] says what is to be seen; `canvas` turns it into layers of SVG (axes, curves, marks)
+//! that the report page scales and zooms, and [`Figure::to_svg`] into a file of its own. All
+//! coordinates are rounded to a grid of [`path::GRID`] steps, so equal input gives equal bytes.
+
+pub(crate) mod axis;
+pub(crate) mod canvas;
+pub(crate) mod draw;
+pub(crate) mod path;
+mod standalone;
+
+/// One plot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figure {
+    /// What the figure shows, in one sentence; also its text for screen readers.
+    pub title: String,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// Height in CSS pixels, axes included.
+    pub height: u32,
+    /// Curves and clouds, drawn in this order.
+    pub series: Vec<Series>,
+    /// Single marks with a text each, drawn above the series.
+    pub marks: Vec<Mark>,
+    /// Straight lines across the plot.
+    pub references: Vec<Reference>,
+}
+
+/// One axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// What it measures.
+    pub label: String,
+    /// Unit of its numbers.
+    pub unit: Unit,
+    /// How numbers map to places.
+    pub scale: Scale,
+    /// Least and greatest value; `None` spans the data (from 0, if linear and nothing is negative).
+    pub range: Option<(f64, f64)>,
+}
+
+/// Unit of an axis' numbers, which decides prefixes and tick labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// A plain number.
+    #[default]
+    Number,
+    /// A count; ticks fall on whole numbers.
+    Count,
+    /// Seconds, labelled in µs, ms or s.
+    Seconds,
+    /// Bytes, labelled in B, kB (1000) or MB.
+    Bytes,
+    /// A fraction of one, labelled in per cent.
+    Share,
+}
+
+/// How an axis maps numbers to places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal differences, equal distances.
+    #[default]
+    Linear,
+    /// Equal ratios, equal distances; only positive numbers have a place.
+    Log,
+}
+
+/// A named set of points drawn alike.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// Name in the legend and on hover.
+    pub name: String,
+    /// How the points are drawn.
+    pub shape: Shape,
+    /// Their colour.
+    pub colour: Colour,
+    /// The points, ascending in x for lines, steps and areas.
+    pub points: Vec<Point>,
+}
+
+/// How the points of a series are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// Joined by straight lines.
+    #[default]
+    Line,
+    /// Joined by dashed straight lines.
+    Dashed,
+    /// Each value holds until the next.
+    Step,
+    /// The same, dashed.
+    DashedStep,
+    /// The same, filled down to the axis.
+    Area,
+    /// Round dots.
+    Dots,
+    /// Square dots.
+    Squares,
+    /// Only the points' extents, as thin upright strokes.
+    Spans,
+}
+
+/// One point of a series.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// Place along the horizontal axis.
+    pub x: f64,
+    /// Value; not finite breaks a line in two.
+    pub y: f64,
+    /// Least and greatest value: an error bar, or the stroke of [`Shape::Spans`].
+    pub extent: Option<(f64, f64)>,
+}
+
+impl Point {
+    /// A point without an extent.
+    pub const fn new(x: f64, y: f64) -> Self {
+        Self { x, y, extent: None }
+    }
+}
+
+/// A single mark, kept at its size under zoom.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Place along the horizontal axis.
+    pub x: f64,
+    /// Place along the vertical axis.
+    pub y: f64,
+    /// Its form.
+    pub symbol: Symbol,
+    /// Its colour.
+    pub colour: Colour,
+    /// What it says on hover.
+    pub text: String,
+}
+
+/// Form of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symbol {
+    /// A diagonal cross.
+    Cross,
+    /// A triangle pointing up.
+    Triangle,
+    /// A square standing on its corner.
+    Diamond,
+    /// An empty circle.
+    Ring,
+}
+
+impl Symbol {
+    /// Name of its definition in the page, and the path it stands for.
+    pub(crate) const ALL: [(Self, &str, &str); 4] = [
+        (Self::Cross, "m-cross", "M-3.5-3.5l7 7m0-7l-7 7"),
+        (Self::Triangle, "m-triangle", "M0-4.5L4 3h-8z"),
+        (Self::Diamond, "m-diamond", "M0-4.5L4.5 0 0 4.5-4.5 0z"),
+        (
+            Self::Ring,
+            "m-ring",
+            "M3.5 0a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0z",
+        ),
+    ];
+
+    fn id(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(symbol, ..)| *symbol == self)
+            .map_or("", |(_, id, _)| id)
+    }
+}
+
+/// A straight line across the plot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// The value it stands at.
+    pub at: f64,
+    /// True for an upright line at a value of x, false for a level line at a value of y.
+    pub upright: bool,
+    /// What it says beside itself.
+    pub label: String,
+    /// Its colour.
+    pub colour: Colour,
+}
+
+/// A colour by its role, so that light, dark and print each choose their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// The colour of text.
+    #[default]
+    Ink,
+    /// Subdued text.
+    Muted,
+    /// One of the [`Colour::COUNT`] hues that colour-blind readers tell apart; beyond, they repeat.
+    Hue(usize),
+}
+
+impl Colour {
+    /// Number of distinct hues.
+    pub const COUNT: usize = 7;
+
+    /// Class that sets the colour in the page's and the standalone style sheet.
+    pub(crate) fn class(self) -> String {
+        match self {
+            Self::Ink => "ink".to_owned(),
+            Self::Muted => "muted".to_owned(),
+            Self::Hue(n) => format!("c{}", n % Self::COUNT),
+        }
+    }
+}

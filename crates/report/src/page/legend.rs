@@ -1,0 +1,98 @@
+//! Colours for names that are not known beforehand, and the legends that explain them.
+
+use crate::figure::{Colour, Shape};
+use crate::text;
+use maud::{Markup, html};
+
+/// Distinct names in the order of their first appearance; each keeps its colour on the whole page.
+pub(crate) struct Names<'a> {
+    names: Vec<&'a str>,
+}
+
+/// Names beyond this many share the last place: a legend of more helps nobody.
+const MAX_NAMES: usize = 2 * Colour::COUNT;
+
+impl<'a> Names<'a> {
+    /// The first [`MAX_NAMES`] distinct ones.
+    pub(crate) fn collect(names: impl Iterator<Item = &'a str>) -> Self {
+        let mut distinct: Vec<&str> = Vec::new();
+        for name in names {
+            if distinct.len() == MAX_NAMES {
+                break;
+            }
+            if !distinct.contains(&name) {
+                distinct.push(name);
+            }
+        }
+        Self { names: distinct }
+    }
+
+    /// The name's hue; subdued for names beyond the limit.
+    pub(crate) fn colour(&self, name: &str) -> Colour {
+        self.place(name).map_or(Colour::Muted, Colour::Hue)
+    }
+
+    /// Round dots for the first round of hues, square ones for the second.
+    pub(crate) fn dots(&self, name: &str) -> Shape {
+        match self.place(name) {
+            Some(place) if place >= Colour::COUNT => Shape::Squares,
+            _ => Shape::Dots,
+        }
+    }
+
+    /// The names in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'a str> {
+        self.names.iter().copied()
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|n| *n == name)
+    }
+}
+
+/// One entry of a legend: the class of its swatch's form, its colour and its text.
+pub(crate) struct Entry {
+    pub(crate) form: &'static str,
+    pub(crate) colour: Colour,
+    pub(crate) text: String,
+}
+
+impl Entry {
+    pub(crate) fn new(form: &'static str, colour: Colour, text: impl Into<String>) -> Self {
+        Self {
+            form,
+            colour,
+            text: text.into(),
+        }
+    }
+}
+
+/// A line of entries.
+pub(crate) fn legend(entries: &[Entry], max_chars: usize) -> Markup {
+    html! {
+        ul.legend {
+            @for entry in entries {
+                li {
+                    svg class={ "swatch " (entry.colour.class()) } aria-hidden="true"
+                        viewBox="0 0 18 10" width="18" height="10" { (form(entry.form)) }
+                    bdi { (text::label(&entry.text, max_chars)) }
+                }
+            }
+        }
+    }
+}
+
+fn form(form: &str) -> Markup {
+    html! {
+        @match form {
+            "dots" => { path.dots d="M9 5h0" {} }
+            "squares" => { path.squares d="M9 5h0" {} }
+            "spans" => { path.spans d="M3 9v-4M7 8v-4M11 6v-4M15 5v-4" {} }
+            "area" => { path.step.area d="M1 9v-4h8v-3h8v7" {} }
+            "dashed" => { path.line.dashed d="M0 5h18" {} }
+            "wait" | "ask" | "get" => { path class=(form) d="M1 1h16v8h-16z" {} }
+            "line" => { path.line d="M0 5h18" {} }
+            symbol => { use href={ "#" (symbol) } x="9" y="5" {} }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A queue's occupancy over time, with what it dropped.
+
+use super::Context;
+use super::connection::counted;
+use super::legend::{Entry, legend};
+use super::times::{TimeRange, exact};
+use crate::figure::{Axis, Colour, Figure, Mark, Point, Reference, Series, Shape, Symbol, Unit};
+use crate::{QueueCapacity, QueuePoint, QueueView, format, thin};
+use maud::{Markup, PreEscaped, html};
+use units::Instant;
+
+const HEIGHT: u32 = 190;
+const OCCUPANCY: Colour = Colour::Hue(0);
+const DROPPED: Colour = Colour::Hue(1);
+
+/// Draws one queue.
+pub(super) struct Drawing<'a> {
+    pub(super) page: &'a Context<'a>,
+    pub(super) view: &'a QueueView,
+    pub(super) time: TimeRange,
+    pub(super) link: &'a str,
+}
+
+impl Drawing<'_> {
+    /// The occupancy figure.
+    pub(super) fn figure(&self) -> Markup {
+        let svg = self
+            .occupancy()
+            .to_canvas(Some(self.link))
+            .into_element()
+            .to_string();
+        html! {
+            figure {
+                h5 { bdi { (self.page.label(&self.view.label)) } }
+                (PreEscaped(svg))
+                figcaption { (legend(&self.entries(), self.page.detail.label)) }
+            }
+        }
+    }
+
+    fn occupancy(&self) -> Figure {
+        let unit = if self.in_bytes() {
+            Unit::Bytes
+        } else {
+            Unit::Count
+        };
+        let label = if self.in_bytes() {
+            "bytes queued"
+        } else {
+            "packets queued"
+        };
+        Figure {
+            title: format!("Occupancy over time, {}", self.page.label(&self.view.label)),
+            x: self.time.axis(),
+            y: Axis {
+                label: label.to_owned(),
+                unit,
+                ..Axis::default()
+            },
+            height: HEIGHT,
+            series: vec![Series {
+                name: label.to_owned(),
+                shape: Shape::Area,
+                colour: OCCUPANCY,
+                points: self.points(),
+            }],
+            marks: self.drops(),
+            references: self.capacity().into_iter().collect(),
+        }
+    }
+
+    fn in_bytes(&self) -> bool {
+        matches!(self.view.capacity, Some(QueueCapacity::Bytes(_)))
+    }
+
+    fn value(&self, point: &QueuePoint) -> f64 {
+        if self.in_bytes() {
+            point.bytes as f64
+        } else {
+            point.packets as f64
+        }
+    }
+
+    fn points(&self) -> Vec<Point> {
+        let values = self
+            .view
+            .points
+            .iter()
+            .map(|p| (p.at.as_secs_f64(), self.value(p)));
+        let extents: Vec<_> = values.map(|(x, y)| (x, y, y)).collect();
+        let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
+        kept.map(|i| Point::new(extents[i].0, extents[i].1))
+            .collect()
+    }
+
+    /// Crosses at the level the queue had when it refused.
+    fn drops(&self) -> Vec<Mark> {
+        let drops = &self.view.drops;
+        let kept = thin::evenly(drops.len(), self.page.detail.events).into_iter();
+        let mark = |at: Instant| Mark {
+            x: at.as_secs_f64(),
+            y: self.level(at),
+            symbol: Symbol::Cross,
+            colour: DROPPED,
+            text: format!("dropped at {}", exact(at)),
+        };
+        kept.map(|i| mark(drops[i])).collect()
+    }
+
+    fn level(&self, at: Instant) -> f64 {
+        let after = self.view.points.partition_point(|p| p.at <= at);
+        after
+            .checked_sub(1)
+            .map_or(0.0, |i| self.value(&self.view.points[i]))
+    }
+
+    fn capacity(&self) -> Option<Reference> {
+        let (at, label) = match self.view.capacity? {
+            QueueCapacity::Packets(n) => (n, format!("capacity {}", format::grouped(n))),
+            QueueCapacity::Bytes(n) => (n, format!("capacity {} B", format::grouped(n))),
+        };
+        // A bound far above anything queued would flatten the curve.
+        let peak = self
+            .view
+            .points
+            .iter()
+            .map(|p| self.value(p))
+            .fold(0.0, f64::max);
+        let at = at as f64;
+        (at <= 3.0 * peak).then_some(Reference {
+            at,
+            upright: false,
+            label,
+            colour: Colour::Muted,
+        })
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let occupancy = if self.in_bytes() { "bytes" } else { "packets" };
+        let mut entries = vec![Entry::new(
+            "area",
+            OCCUPANCY,
+            format!("{occupancy} in the queue"),
+        )];
+        if !self.view.drops.is_empty() {
+            let text = counted("dropped", self.view.drops.len(), self.page.detail.events);
+            entries.push(Entry::new("m-cross", DROPPED, text));
+        }
+        if let (Some(capacity), None) = (self.view.capacity, self.capacity()) {
+            let text = match capacity {
+                QueueCapacity::Packets(n) => format!("capacity {} packets", format::grouped(n)),
+                QueueCapacity::Bytes(n) => format!("capacity {} B", format::grouped(n)),
+            };
+            entries.push(Entry::new(
+                "dashed",
+                Colour::Muted,
+                format!("{text} (not in view)"),
+            ));
+        }
+        entries
+    }
+}

@@ -1,0 +1,378 @@
+// Zoom, pan, hover and tabs of the report page. Without this script every figure is still there.
+//
+// A figure's view is the part of each axis in sight, as fractions {x: [0, 1], y: [0, 1]} of its full
+// range. `show` applies a view: it moves the view box of the curves, the per cents of the marks, and
+// the ticks. Figures of one data-link show the same stretch of time.
+"use strict";
+(() => {
+  const SVG = document.querySelector("svg").namespaceURI;
+  const GRID = 100000;
+  const CLOSEST = 1 / 2000;
+  const REACH = 24;
+  const figures = [];
+  const tip = document.getElementById("tip");
+
+  // ---- Axes: the same rules as the ones that drew the page.
+
+  const axis = (text) => {
+    const [scale, low, high, unit] = text.split(" ");
+    return { log: scale === "log", low: +low, high: +high, unit };
+  };
+  const value = (a, f) =>
+    a.log ? a.low * Math.pow(a.high / a.low, f) : a.low + f * (a.high - a.low);
+  const fraction = (a, v) =>
+    a.log ? Math.log(v / a.low) / Math.log(a.high / a.low) : (v - a.low) / (a.high - a.low);
+
+  const prefix = (unit, v) => {
+    if (unit === "s") return v >= 1 ? [1, " s"] : v >= 1e-3 ? [1e-3, " ms"] : [1e-6, " µs"];
+    if (unit === "B") return v >= 1e6 ? [1e6, " MB"] : v >= 1e3 ? [1e3, " kB"] : [1, " B"];
+    return unit === "%" ? [0.01, " %"] : [1, ""];
+  };
+  const written = (a, v, step, greatest) => {
+    const [divisor, suffix] = prefix(a.unit, greatest);
+    const decimals = Math.max(0, Math.min(9, -Math.floor(Math.log10(step / divisor) + 1e-9)));
+    return (v / divisor).toFixed(decimals) + suffix;
+  };
+  const roundStep = (rough) => {
+    const decade = Math.pow(10, Math.floor(Math.log10(rough)));
+    return ([1, 2, 5].find((f) => f * decade >= rough * (1 - 1e-9)) || 10) * decade;
+  };
+  const linearTicks = (a, low, high, target) => {
+    let step = roundStep((high - low) / target);
+    if (a.unit === "c") step = Math.max(step, 1);
+    const ticks = [];
+    const greatest = Math.max(Math.abs(low), Math.abs(high));
+    for (let i = Math.ceil(low / step); i <= Math.floor(high / step + 1e-9); i++) {
+      ticks.push([i * step, written(a, i * step, step, greatest)]);
+    }
+    return ticks;
+  };
+  const logTicks = (a, low, high, target) => {
+    const first = Math.floor(Math.log10(low));
+    const last = Math.ceil(Math.log10(high));
+    const stride = Math.max(1, Math.floor((last - first) / target));
+    const ticks = [];
+    for (let k = first; k <= last; k += stride) {
+      for (const f of last - first <= 3 ? [1, 2, 5] : [1]) {
+        const v = f * Math.pow(10, k);
+        if (v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9)) ticks.push([v, written(a, v, v, v)]);
+      }
+    }
+    return ticks.length > 1 ? ticks : linearTicks(a, low, high, target);
+  };
+  const ticks = (a, view, target) => {
+    const [low, high] = view.map((f) => value(a, f));
+    return (a.log ? logTicks : linearTicks)(a, low, high, Math.max(2, target));
+  };
+
+  // ---- Showing a view.
+
+  const make = (name, attributes, text) => {
+    const element = document.createElementNS(SVG, name);
+    for (const key in attributes) element.setAttribute(key, attributes[key]);
+    if (text) element.textContent = text;
+    return element;
+  };
+  const percent = (f) => (f * 100).toFixed(3) + "%";
+  const within = (f, [low, high]) => (f - low) / (high - low);
+
+  const drawTicks = (fig, horizontal) => {
+    const group = fig.svg.querySelector(horizontal ? ".xt" : ".yt");
+    const a = horizontal ? fig.x : fig.y;
+    if (!group || !a) return;
+    const view = horizontal ? fig.view.x : fig.view.y;
+    const box = fig.curves.getBoundingClientRect();
+    const target = horizontal ? box.width / 95 : box.height / 48;
+    const parts = ticks(a, view, Math.floor(target)).flatMap(([v, text]) => {
+      const f = within(fraction(a, v), view);
+      const at = percent(horizontal ? f : 1 - f);
+      return horizontal
+        ? [make("line", { x1: at, x2: at, y2: "100%" }),
+           make("text", { x: at, y: "100%", dy: "1.3em" }, text)]
+        : [make("line", { y1: at, y2: at, x2: "100%" }),
+           make("text", { x: -6, y: at, dy: "0.32em" }, text)];
+    });
+    group.replaceChildren(...parts);
+  };
+
+  const placeMark = (fig, mark) => {
+    const x = mark.fx === null ? 0 : within(mark.fx, fig.view.x);
+    const y = mark.fy === null ? 0 : 1 - within(1 - mark.fy, fig.view.y);
+    const inSight = x > -1e-6 && x < 1 + 1e-6 && y > -1e-6 && y < 1 + 1e-6;
+    mark.element.setAttribute("visibility", inSight ? "visible" : "hidden");
+    if (mark.fx !== null) mark.element.setAttribute("x", percent(x));
+    if (mark.fy !== null) mark.element.setAttribute("y", percent(y));
+  };
+
+  const isFull = (fig) => fig.view.x[0] === 0 && fig.view.x[1] === 1 && fig.view.y[0] === 0 && fig.view.y[1] === 1;
+
+  const show = (fig) => {
+    const { x, y } = fig.view;
+    const box = [x[0], 1 - y[1], x[1] - x[0], y[1] - y[0]].map((f) => f * GRID);
+    fig.curves.setAttribute("viewBox", box.join(" "));
+    fig.marks.forEach((mark) => placeMark(fig, mark));
+    drawTicks(fig, true);
+    drawTicks(fig, false);
+    fig.svg.parentNode.classList.toggle("zoomed", !isFull(fig));
+  };
+
+  // ---- Changing it.
+
+  const clamped = ([low, high]) => {
+    const length = Math.min(1, Math.max(CLOSEST, high - low));
+    const start = Math.min(1 - length, Math.max(0, low));
+    return length === 1 ? [0, 1] : [start, start + length];
+  };
+  const scaled = ([low, high], about, factor) => {
+    const pivot = low + about * (high - low);
+    return [pivot - (pivot - low) * factor, pivot + (high - pivot) * factor];
+  };
+  const moved = ([low, high], by) => [low + by * (high - low), high + by * (high - low)];
+
+  const change = (fig, x, y) => {
+    fig.view = { x: clamped(x), y: fig.y ? clamped(y) : [0, 1] };
+    show(fig);
+    const times = fig.view.x.map((f) => value(fig.x, f));
+    for (const other of linked(fig)) {
+      other.view.x = clamped(times.map((t) => fraction(other.x, t)));
+      show(other);
+    }
+  };
+  const linked = (fig) =>
+    fig.svg.dataset.link
+      ? figures.filter((f) => f !== fig && f.svg.dataset.link === fig.svg.dataset.link)
+      : [];
+  const reset = (fig) => {
+    fig.view.y = [0, 1];
+    for (const other of [fig, ...linked(fig)]) {
+      other.view.x = [0, 1];
+      show(other);
+    }
+  };
+  const zoom = (fig, factor, [fx, fy]) =>
+    change(fig, scaled(fig.view.x, fx, factor), scaled(fig.view.y, 1 - fy, factor));
+
+  /** Where the pointer is within the plot, as fractions from left and from top. */
+  const place = (fig, event) => {
+    const box = plotBox(fig);
+    const f = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    return f.map((v) => Math.min(1, Math.max(0, v)));
+  };
+  const plotBox = (fig) => {
+    const outer = fig.svg.getBoundingClientRect();
+    const style = getComputedStyle(fig.svg);
+    const [l, r, t, b] = ["--l", "--r", "--t", "--b"].map((n) => parseFloat(style.getPropertyValue(n)));
+    return { left: outer.left + l, top: outer.top + t, width: outer.width - l - r, height: outer.height - t - b };
+  };
+
+  // A wheel that is already scrolling the page goes on scrolling when a figure passes below it.
+  let lastScroll = -1000;
+  addEventListener("scroll", (event) => { lastScroll = event.timeStamp; }, { passive: true });
+
+  const onWheel = (fig, event) => {
+    const out = event.deltaY > 0;
+    if (event.timeStamp - lastScroll < 300 && !event.ctrlKey) return;
+    if (out && isFull(fig)) return;
+    event.preventDefault();
+    zoom(fig, Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), place(fig, event));
+  };
+
+  const onDown = (fig, event) => {
+    if (event.button !== 0 || isFull(fig)) return;
+    const box = plotBox(fig);
+    const start = { x: event.clientX, y: event.clientY, view: fig.view };
+    fig.svg.setPointerCapture(event.pointerId);
+    fig.svg.classList.add("dragging");
+    hideTip();
+    const onMove = (e) => {
+      const dx = (start.x - e.clientX) / box.width;
+      const dy = (e.clientY - start.y) / box.height;
+      change(fig, moved(start.view.x, dx), moved(start.view.y, dy));
+    };
+    const stop = () => {
+      fig.svg.classList.remove("dragging");
+      fig.svg.removeEventListener("pointermove", onMove);
+    };
+    fig.svg.addEventListener("pointermove", onMove);
+    fig.svg.addEventListener("pointerup", stop, { once: true });
+    fig.svg.addEventListener("pointercancel", stop, { once: true });
+  };
+
+  const onKey = (fig, event) => {
+    const centre = [0.5, 0.5];
+    const { x, y } = fig.view;
+    const actions = {
+      "+": () => zoom(fig, 0.7, centre),
+      "=": () => zoom(fig, 0.7, centre),
+      "-": () => zoom(fig, 1 / 0.7, centre),
+      "0": () => reset(fig),
+      Escape: () => reset(fig),
+      ArrowLeft: () => change(fig, moved(x, -0.15), y),
+      ArrowRight: () => change(fig, moved(x, 0.15), y),
+      ArrowUp: () => change(fig, x, moved(y, 0.15)),
+      ArrowDown: () => change(fig, x, moved(y, -0.15)),
+    };
+    const action = actions[event.key];
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key.startsWith("Arrow") && isFull(fig)) return;
+    event.preventDefault();
+    action();
+  };
+
+  // ---- Hover: the text of a mark, or the nearest point of a curve.
+
+  /** The points of a path in grid steps; of steps only where they have reached their value. */
+  const pointsOf = (path) => {
+    const steps = path.classList.contains("step");
+    const points = [];
+    let [x, y] = [0, 0];
+    for (const [, command, numbers] of path.getAttribute("d").matchAll(/([Mmlhv])([-\d ]*)/g)) {
+      const [a, b] = (numbers.match(/-?\d+/g) || []).map(Number);
+      if (command === "M") [x, y] = [a, b];
+      else if (command === "m" || command === "l") [x, y] = [x + a, y + b];
+      else if (command === "h") x += a;
+      else y += a;
+      if (!(steps && command === "h")) points.push([x / GRID, 1 - y / GRID]);
+    }
+    return points;
+  };
+  const nearest = (fig, event) => {
+    fig.points ||= [...fig.curves.querySelectorAll("path[data-n]")].map((path) => [path.dataset.n, pointsOf(path)]);
+    const box = plotBox(fig);
+    let best = { distance: REACH };
+    for (const [name, points] of fig.points) {
+      for (const [x, y] of points) {
+        const px = box.left + within(x, fig.view.x) * box.width - event.clientX;
+        const py = box.top + (1 - within(y, fig.view.y)) * box.height - event.clientY;
+        const distance = Math.hypot(px, py);
+        if (distance < best.distance) best = { distance, name, x, y };
+      }
+    }
+    return best;
+  };
+  const exact = (a, f) => {
+    const v = value(a, f);
+    const [divisor, suffix] = a.unit === "B" ? [1, " B"] : prefix(a.unit, Math.abs(v));
+    const decimals = a.unit === "c" || a.unit === "B" ? 0 : 2;
+    return (v / divisor).toFixed(decimals).replace(/\B(?=(\d{3})+(?!\d))/g, a.unit === "B" ? "\u202f" : "") + suffix;
+  };
+  const hideTip = () => { tip.hidden = true; };
+  const showTip = (text, event) => {
+    tip.textContent = text;
+    tip.hidden = false;
+    const left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 6);
+    const below = event.clientY + 16;
+    const top = below + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 10 : below;
+    tip.style.transform = `translate(${Math.max(4, left)}px, ${Math.max(4, top)}px)`;
+  };
+  const onHover = (fig, event) => {
+    drawCursors(fig, event);
+    if (fig.svg.classList.contains("dragging")) return;
+    const mark = event.target.closest("[data-t]");
+    if (mark) return showTip(mark.dataset.t, event);
+    const found = fig.y ? nearest(fig, event) : {};
+    if (!found.name) return hideTip();
+    showTip(`${found.name}\n${exact(fig.y, found.y)} at ${exact(fig.x, found.x)}`, event);
+  };
+  /** An upright line at the pointer's time in every figure of the same time axis. */
+  const drawCursors = (fig, event) => {
+    const [fx] = place(fig, event);
+    const at = value(fig.x, fig.view.x[0] + fx * (fig.view.x[1] - fig.view.x[0]));
+    for (const other of [fig, ...linked(fig)]) {
+      other.cursor ||= other.svg.querySelector(".axes").appendChild(make("line", { class: "cursor", y2: "100%" }));
+      const f = within(fraction(other.x, at), other.view.x);
+      const x = percent(f);
+      other.cursor.setAttribute("x1", x);
+      other.cursor.setAttribute("x2", x);
+      other.cursor.setAttribute("visibility", f >= 0 && f <= 1 ? "visible" : "hidden");
+    }
+  };
+  const onLeave = (fig) => {
+    hideTip();
+    [fig, ...linked(fig)].forEach((f) => f.cursor && f.cursor.setAttribute("visibility", "hidden"));
+  };
+
+  // ---- Setting up.
+
+  const part = (element, name) => {
+    const text = element.getAttribute(name);
+    return text === null ? null : parseFloat(text) / 100;
+  };
+  const button = (text, label, action) => {
+    const element = document.createElement("button");
+    element.type = "button";
+    element.textContent = text;
+    element.setAttribute("aria-label", label);
+    element.title = label;
+    element.addEventListener("click", action);
+    return element;
+  };
+  const addButtons = (fig) => {
+    const bar = document.createElement("div");
+    bar.className = "zoom";
+    bar.append(
+      button("+", "Zoom in", () => zoom(fig, 0.6, [0.5, 0.5])),
+      button("−", "Zoom out", () => zoom(fig, 1 / 0.6, [0.5, 0.5])),
+      button("reset", "Reset the zoom", () => reset(fig)),
+    );
+    fig.svg.parentNode.append(bar);
+  };
+  const setUp = (svg) => {
+    const fig = {
+      svg,
+      x: axis(svg.dataset.x),
+      y: svg.dataset.y ? axis(svg.dataset.y) : null,
+      curves: svg.querySelector(".curves"),
+      marks: [...svg.querySelector(".marks").children].map((element) => (
+        { element, fx: part(element, "x"), fy: part(element, "y") })),
+      view: { x: [0, 1], y: [0, 1] },
+    };
+    // The browser's own tooltips would come late and lie over ours.
+    for (const title of svg.querySelectorAll("title")) {
+      title.parentNode.dataset.t = title.textContent;
+      title.remove();
+    }
+    svg.addEventListener("wheel", (event) => onWheel(fig, event), { passive: false });
+    svg.addEventListener("pointerdown", (event) => onDown(fig, event));
+    svg.addEventListener("pointermove", (event) => onHover(fig, event));
+    svg.addEventListener("pointerleave", () => onLeave(fig));
+    svg.addEventListener("dblclick", () => reset(fig));
+    svg.addEventListener("keydown", (event) => onKey(fig, event));
+    addButtons(fig);
+    figures.push(fig);
+    return fig;
+  };
+
+  document.querySelectorAll("svg.fig").forEach(setUp);
+  const bySvg = new Map(figures.map((fig) => [fig.svg, fig]));
+  const resized = new ResizeObserver((entries) => {
+    for (const entry of entries) {
+      if (entry.contentRect.width > 0) drawTicks(bySvg.get(entry.target), true);
+    }
+  });
+  figures.forEach((fig) => resized.observe(fig.svg));
+
+  const tabs = [...document.querySelectorAll(".tabs a")];
+  const panels = tabs.map((tab) => document.getElementById(tab.getAttribute("href").slice(1)));
+  const select = (at) => {
+    tabs.forEach((tab, i) => {
+      tab.setAttribute("aria-selected", i === at);
+      tab.tabIndex = i === at ? 0 : -1;
+      panels[i].hidden = i !== at;
+    });
+  };
+  tabs.forEach((tab, at) => {
+    tab.parentNode.setAttribute("role", "tablist");
+    tab.setAttribute("role", "tab");
+    panels[at].setAttribute("role", "tabpanel");
+    tab.addEventListener("click", (event) => { event.preventDefault(); select(at); });
+    tab.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!by) return;
+      const next = (at + by + tabs.length) % tabs.length;
+      select(next);
+      tabs[next].focus();
+    });
+  });
+  if (tabs.length) select(Math.max(0, tabs.findIndex((tab) => tab.hash && tab.hash === location.hash)));
+})();
