@@ -1,1 +1,24 @@
-//! placeholder
+//! The integer arithmetic that the policies share: windows, estimators, curves.
+//!
+//! Nothing here knows of connections, segments or clocks: plain integers come in, plain integers
+//! go out, in units that the caller chooses where the text says so. There is no floating point, no
+//! heap and no standard library, so the same arithmetic can run where a kernel runs it.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`window`] | slow start and additive increase, counted in whole segments |
+//! | [`cubic`] | CUBIC's curve, threshold and pace of growth, in the kernel's fixed point |
+//! | [`prr`] | how much proportional rate reduction lets go |
+//! | [`rack`] | how long reordering is waited for |
+//! | [`rtt`] | round-trip estimators and the retransmission timeout |
+//! | [`root`] | integer cube root |
+
+#![no_std]
+#![deny(clippy::float_arithmetic)]
+
+pub mod cubic;
+pub mod prr;
+pub mod rack;
+pub mod root;
+pub mod rtt;
+pub mod window;
