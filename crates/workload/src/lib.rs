@@ -2,7 +2,7 @@
 //!
 //! A [`Page`] is data: objects, their sizes, how long a server thinks, and which byte of which
 //! object reveals the next. It is built in ([`Page::builtin`]) or read from a browser's recording
-//! (`har`). A [`PageLoader`] is the browser's end of loading it, a [`ServerSession`] the
+//! ([`parse_har`]). A [`PageLoader`] is the browser's end of loading it, a [`ServerSession`] the
 //! server's end of one connection. Both are sans-IO: they exchange byte counts with a driver, know
 //! no TCP and no clock, and so are the same in virtual and in real time.
 //!
@@ -23,12 +23,14 @@
 //!
 //! Name lookups are not part of a load.
 
+mod har;
 mod http;
 mod loader;
 mod page;
 mod server;
 mod stream;
 
+pub use har::{HarError, parse_har};
 pub use http::{
     HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
     HTTP11_CONNECTIONS, Http, LoaderConfig, ParseProtocolError, Protocol, RECORD_BYTES,

@@ -1,1 +1,118 @@
+use super::*;
+use crate::Page;
+use crate::page::{Discovery, HostId, Kind};
+use units::Duration;
 
+fn protocol(http: Http, tls: Tls) -> Protocol {
+    let config = LoaderConfig {
+        http: Some(http),
+        tls: Some(tls),
+        ..LoaderConfig::default()
+    };
+    config.protocol(Page::builtin("news").unwrap().host(HostId(0)))
+}
+
+fn object(request_bytes: u64, response_header_bytes: u64, body_bytes: u64) -> Object {
+    Object {
+        label: String::new(),
+        host: HostId(0),
+        kind: Kind::Html,
+        request_bytes,
+        response_header_bytes,
+        body_bytes,
+        server_wait: Duration::ZERO,
+        discovery: Discovery::AtStart,
+    }
+}
+
+#[test]
+fn a_response_of_100_kb_on_the_wire() {
+    let object = object(400, 200, 100_000);
+    let bytes = |http, tls| protocol(http, tls).response_bytes(&object);
+    // HTTP/1.x adds nothing to 200 + 100,000.
+    assert_eq!(bytes(Http::Http11, Tls::None), 100_200);
+    // In records of 16,384: 100,200 / 16,384 = 6.1, so 7 records of 22 bytes more.
+    assert_eq!(bytes(Http::Http10, Tls::Tls13), 100_200 + 7 * 22);
+    // One HEADERS frame, and 100,000 / 16,375 = 6.1, so 7 DATA frames, of 9 bytes more each.
+    assert_eq!(bytes(Http::Http2, Tls::None), 100_200 + 8 * 9);
+    // Each frame is a record too.
+    assert_eq!(bytes(Http::Http2, Tls::Tls13), 100_200 + 8 * (9 + 22));
+}
+
+#[test]
+fn a_request_is_one_frame_and_nothing_stays_nothing() {
+    let asks = object(400, 200, 1);
+    assert_eq!(protocol(Http::Http11, Tls::None).request_bytes(&asks), 400);
+    assert_eq!(
+        protocol(Http::Http2, Tls::Tls13).request_bytes(&asks),
+        400 + 9 + 22
+    );
+    let free = object(0, 200, 1);
+    assert_eq!(protocol(Http::Http2, Tls::Tls13).request_bytes(&free), 0);
+}
+
+#[test]
+fn part_of_a_body_needs_the_frames_it_is_in() {
+    let object = object(400, 200, 100_000);
+    let http2 = protocol(Http::Http2, Tls::Tls13);
+    // Header frame alone: 200 + 31; the first body byte needs a second frame.
+    assert_eq!(http2.response_prefix(&object, 0), 231);
+    assert_eq!(http2.response_prefix(&object, 1), 231 + 1 + 31);
+    assert_eq!(
+        http2.response_prefix(&object, 100_000),
+        http2.response_bytes(&object)
+    );
+}
+
+#[test]
+fn openings_are_counted_where_there_are_any() {
+    let opening = |http, tls| {
+        let protocol = protocol(http, tls);
+        (protocol.client_opening(), protocol.server_opening())
+    };
+    assert_eq!(opening(Http::Http11, Tls::None), (0, 0));
+    assert_eq!(opening(Http::Http11, Tls::Tls13), (80, 0));
+    assert_eq!(opening(Http::Http2, Tls::None), (70, 36));
+    // The client's Finished, and each side's settings in a record.
+    assert_eq!(opening(Http::Http2, Tls::Tls13), (80 + 70 + 22, 36 + 22));
+}
+
+#[test]
+fn connections_come_from_the_override_the_page_or_the_version() {
+    let text = Page::builtin("text").unwrap();
+    let host = text.host(HostId(0));
+    let with = |http, connections| {
+        LoaderConfig {
+            http,
+            connections,
+            ..LoaderConfig::default()
+        }
+        .protocol(host)
+        .connections
+    };
+    assert_eq!(with(None, None), Host::UNLIMITED);
+    assert_eq!(with(None, Some(4)), 4);
+    assert_eq!(with(Some(Http::Http11), None), 6);
+    assert_eq!(with(Some(Http::Http11), Some(0)), 1);
+    assert_eq!(with(Some(Http::Http2), Some(4)), 1);
+    assert_eq!(with(Some(Http::Persistent), Some(4)), 1);
+}
+
+#[test]
+fn versions_are_read_as_they_are_shown() {
+    for http in [Http::Http10, Http::Http11, Http::Http2, Http::Persistent] {
+        assert_eq!(http.to_string().parse(), Ok(http));
+    }
+    for tls in [Tls::None, Tls::Tls13] {
+        assert_eq!(tls.to_string().parse(), Ok(tls));
+    }
+    let error = "3".parse::<Http>().unwrap_err().to_string();
+    assert_eq!(error, "\"3\" is not known: use 1.0, 1.1, 2 or phttp");
+    assert!(
+        "1.2"
+            .parse::<Tls>()
+            .unwrap_err()
+            .to_string()
+            .contains("none or 1.3")
+    );
+}

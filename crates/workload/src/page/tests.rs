@@ -1,1 +1,225 @@
+use super::*;
+use units::Duration;
 
+const KB: u64 = 1024;
+
+fn builtin(name: &str) -> Page {
+    Page::builtin(name).unwrap_or_else(|| panic!("{name} is built in"))
+}
+
+#[test]
+fn the_papers_pages_have_the_sizes_added_up_by_hand() {
+    // Kilobytes of HTML, of everything, and objects:
+    // text      29; 29 + 7+10+13 = 59; 4
+    // map        5; 5 + 1+2+3+67 = 78; 5
+    // graphics   7; 7 + (3*1 + 3*2 + 3*3) + (9+10+11+12) = 7 + 18 + 42 = 67; 14
+    // frames     1+1+2+2+7+83 = 96; 96 + (1+1+1+2+2) + (1+1+2+2+2+3+3+3+3) + (5+7+9+12+14+17+19)
+    //            = 96 + 7 + 20 + 83 = 206; 6 + 5 + 9 + 7 = 27
+    // java       8; 8 + (4*1 + 3*2 + 4+7+11) + (5*1 + 5*2 + 4*3 + 4+5+6+7+9+10+12+13+15+17+18)
+    //            = 8 + 32 + (27 + 116) = 183; 1 + 10 + 25 = 36
+    // In packets of 512 bytes these are the totals of the ns-2 runs: 118, 156, 134, 412, 366.
+    let expected = [
+        ("text", 29, 59, 4),
+        ("map", 5, 78, 5),
+        ("graphics", 7, 67, 14),
+        ("frames", 96, 206, 27),
+        ("java", 8, 183, 36),
+    ];
+    for (name, html, total, objects) in expected {
+        let page = builtin(name);
+        assert_eq!(page.body_bytes_of(Kind::Html), html * KB, "{name}");
+        assert_eq!(page.response_bytes(), total * KB, "{name}");
+        assert_eq!(page.objects().len(), objects, "{name}");
+    }
+}
+
+#[test]
+fn the_papers_pages_are_of_their_time() {
+    for name in ["text", "map", "graphics", "frames", "java"] {
+        let page = builtin(name);
+        let [host] = page.hosts() else {
+            panic!("{name}: one host serves all")
+        };
+        assert_eq!((host.http, host.tls), (Http::Http10, Tls::None));
+        assert_eq!(host.http10_connections, Host::UNLIMITED);
+        for object in page.objects() {
+            assert_eq!((object.request_bytes, object.response_header_bytes), (0, 0));
+            assert!(object.server_wait.is_zero());
+        }
+    }
+}
+
+/// Where each embedded object of the text page (29 KB = 29,696 bytes, three images) is found.
+fn offsets_in_text(timing: RequestTiming) -> Vec<Discovery> {
+    let model = RequestModel {
+        timing,
+        round_trip: false,
+    };
+    let page = Page::builtin_with("text", model).unwrap();
+    page.objects()[1..].iter().map(|o| o.discovery).collect()
+}
+
+fn in_root(offset: u64) -> Discovery {
+    Discovery::InBody {
+        parent: ObjectId::ROOT,
+        offset,
+        delay: Duration::ZERO,
+    }
+}
+
+#[test]
+fn request_models_place_objects_in_their_html() {
+    assert_eq!(
+        offsets_in_text(RequestTiming::FirstSegment),
+        [in_root(1); 3]
+    );
+    // Quarters of 29,696.
+    let quarters = [in_root(7_424), in_root(14_848), in_root(22_272)];
+    assert_eq!(offsets_in_text(RequestTiming::EvenlySpread), quarters);
+    assert_eq!(offsets_in_text(RequestTiming::AtEnd), [in_root(29_696); 3]);
+    assert_eq!(
+        offsets_in_text(RequestTiming::AllAtOnce),
+        [Discovery::AtStart; 3]
+    );
+}
+
+#[test]
+fn a_round_trip_per_request_is_bytes_to_send() {
+    let model = RequestModel {
+        round_trip: true,
+        ..RequestModel::default()
+    };
+    let page = Page::builtin_with("map", model).unwrap();
+    assert!(page.objects().iter().all(|o| o.request_bytes > 0));
+}
+
+#[test]
+fn images_of_frames_are_found_in_the_part_that_names_them() {
+    let page = builtin("frames");
+    let children = |part| page.children(ObjectId(part)).len();
+    // The frame set names five parts; the 7 KB part five images, the 83 KB part sixteen.
+    assert_eq!([0, 1, 2, 3, 4, 5].map(children), [5, 0, 0, 0, 5, 16]);
+    assert_eq!(page.object(ObjectId(4)).body_bytes, 7 * KB);
+    assert_eq!(page.object(ObjectId(5)).body_bytes, 83 * KB);
+}
+
+#[test]
+fn the_news_page_has_the_shape_it_claims() {
+    let page = builtin("news");
+    assert_eq!(page.objects().len(), 40);
+    assert_eq!(page.hosts().len(), 3);
+    assert!(
+        page.hosts()
+            .iter()
+            .all(|h| (h.http, h.tls) == (Http::Http2, Tls::Tls13))
+    );
+    let kilobytes = |kind| page.body_bytes_of(kind) / 1000;
+    let kinds = [
+        Kind::Html,
+        Kind::Style,
+        Kind::Script,
+        Kind::Font,
+        Kind::Data,
+        Kind::Image,
+    ];
+    assert_eq!(kinds.map(kilobytes), [24, 38, 310, 62, 27, 736]);
+    // 1,200 kB of bodies with the 3 kB of others; headers of 2 * 180 and 39 * 180 bytes.
+    assert_eq!(page.response_bytes(), 1_200_000 + 41 * 180);
+}
+
+#[test]
+fn every_builtin_can_be_had_by_its_name_and_nothing_else_can() {
+    for listed in BUILTINS {
+        let page = builtin(listed.name);
+        assert_eq!(page.name(), listed.name);
+        assert!(
+            listed.description.len() > 20,
+            "{} is described",
+            listed.name
+        );
+    }
+    assert_eq!(Page::builtin("nonesuch"), None);
+}
+
+fn object(discovery: Discovery) -> Object {
+    Object {
+        label: String::new(),
+        host: HostId(0),
+        kind: Kind::Other,
+        request_bytes: 100,
+        response_header_bytes: 100,
+        body_bytes: 1000,
+        server_wait: Duration::ZERO,
+        discovery,
+    }
+}
+
+fn page_of(objects: Vec<Object>) -> Result<Page, PageError> {
+    Page::new("p", builtin("text").hosts().to_vec(), objects)
+}
+
+fn in_body(parent: u32, offset: u64) -> Object {
+    object(Discovery::InBody {
+        parent: ObjectId(parent),
+        offset,
+        delay: Duration::ZERO,
+    })
+}
+
+#[test]
+fn what_cannot_be_loaded_is_no_page() {
+    let root = || object(Discovery::AtStart);
+    assert_eq!(page_of(vec![]), Err(PageError::Empty));
+    assert_eq!(
+        page_of(vec![in_body(0, 0)]),
+        Err(PageError::RootIsDiscovered)
+    );
+    // A parent that is the object itself or a later one would allow circles.
+    assert_eq!(
+        page_of(vec![root(), in_body(1, 0)]),
+        Err(PageError::ParentNotBefore(ObjectId(1)))
+    );
+    assert_eq!(
+        page_of(vec![root(), in_body(9, 0)]),
+        Err(PageError::ParentNotBefore(ObjectId(1)))
+    );
+    let beyond = page_of(vec![root(), in_body(0, 1001)]);
+    assert_eq!(beyond, Err(PageError::OffsetBeyondBody(ObjectId(1))));
+    let nowhere = Object {
+        host: HostId(1),
+        ..root()
+    };
+    assert_eq!(
+        page_of(vec![nowhere]),
+        Err(PageError::UnknownHost(ObjectId(0)))
+    );
+    let empty = Object {
+        response_header_bytes: 0,
+        body_bytes: 0,
+        ..root()
+    };
+    assert_eq!(
+        page_of(vec![empty]),
+        Err(PageError::EmptyResponse(ObjectId(0)))
+    );
+    let huge = Object {
+        body_bytes: u64::MAX,
+        ..root()
+    };
+    assert_eq!(page_of(vec![huge.clone(), huge]), Err(PageError::TooLarge));
+    assert!(page_of(vec![root(), in_body(0, 1000)]).is_ok());
+}
+
+#[test]
+fn children_are_listed_as_the_bytes_reveal_them() {
+    let page = page_of(vec![
+        object(Discovery::AtStart),
+        in_body(0, 700),
+        in_body(0, 20),
+        in_body(0, 700),
+        in_body(1, 0),
+    ]);
+    let page = page.unwrap();
+    assert_eq!(page.children(ObjectId(0)), [2, 1, 3].map(ObjectId));
+    assert_eq!(page.children(ObjectId(1)), [ObjectId(4)]);
+}

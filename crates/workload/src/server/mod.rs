@@ -122,3 +122,6 @@ impl ServerSession {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

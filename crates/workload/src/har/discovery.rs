@@ -1,0 +1,175 @@
+//! What revealed each fetch, told from who the browser names and when things happened.
+//!
+//! The parent of a fetch is the redirect that led to it, else whom the browser names
+//! (`_initiator`, else Referer), else the root document.
+//!
+//! - Asked for while the parent's body was arriving: found at the fraction of the body that had
+//!   arrived by then, taking it to have come evenly. Before its first byte: with its header.
+//! - Asked for later: found at the end of the parent, or of a later-finishing document, script,
+//!   style sheet or data if one had finished by then (unless the browser says the HTML parser
+//!   found it), plus the time that then passed, which is the browser's.
+//!
+//! So what the network takes is left to the simulation, and what the browser took is kept. A
+//! request that waited for something unrelated is mistaken for depending on it.
+
+use super::fetch::Fetch;
+use crate::page::{Discovery, Kind, ObjectId};
+use std::collections::BTreeMap;
+use units::Duration;
+use url::Url;
+
+/// The discovery of every fetch, the first being the root, and the index of the root document:
+/// the root or where its redirects lead.
+pub(super) fn infer(fetches: &[Fetch]) -> (Vec<Discovery>, usize) {
+    let history = History::new(fetches);
+    let found = (0..fetches.len())
+        .map(|index| history.discovery(index))
+        .collect();
+    (found, history.document)
+}
+
+struct History<'a> {
+    fetches: &'a [Fetch],
+    /// Per fetch, the redirect that led to it.
+    redirected_by: Vec<Option<usize>>,
+    /// Per fetch, where it was redirected to.
+    redirected_to: Vec<Option<usize>>,
+    document: usize,
+    by_url: BTreeMap<&'a Url, Vec<usize>>,
+    /// Fetches that can reveal others, by time of finishing.
+    revealing: Vec<usize>,
+}
+
+impl<'a> History<'a> {
+    fn new(fetches: &'a [Fetch]) -> Self {
+        let mut by_url: BTreeMap<&Url, Vec<usize>> = BTreeMap::new();
+        for (index, fetch) in fetches.iter().enumerate() {
+            by_url.entry(&fetch.url).or_default().push(index);
+        }
+        let (redirected_by, redirected_to) = redirects(fetches, &by_url);
+        let mut revealing: Vec<usize> = (0..fetches.len())
+            .filter(|i| reveals(fetches[*i].kind))
+            .collect();
+        revealing.sort_by_key(|i| fetches[*i].finished);
+        let mut history = Self {
+            fetches,
+            redirected_by,
+            redirected_to,
+            document: 0,
+            by_url,
+            revealing,
+        };
+        history.document = history.after_redirects(0);
+        history
+    }
+
+    fn discovery(&self, index: usize) -> Discovery {
+        if index == 0 {
+            return Discovery::AtStart;
+        }
+        if let Some(redirect) = self.redirected_by[index] {
+            return self.at_end(redirect, index);
+        }
+        let named = self.named(index).unwrap_or(self.document);
+        if named >= index || self.fetches[named].started > self.fetches[index].started {
+            return Discovery::AtStart;
+        }
+        if self.fetches[index].started <= self.fetches[named].finished {
+            return self.in_body(named, index);
+        }
+        self.at_end(self.last_finished(named, index), index)
+    }
+
+    /// The fetch that the browser names as the cause: the latest of that address.
+    fn named(&self, index: usize) -> Option<usize> {
+        let same_url = self.by_url.get(self.fetches[index].cause.as_ref()?)?;
+        let earlier = same_url.partition_point(|i| *i < index);
+        let named = self.after_redirects(*same_url[..earlier].last()?);
+        (named < index).then_some(named)
+    }
+
+    fn after_redirects(&self, mut index: usize) -> usize {
+        while let Some(next) = self.redirected_to[index] {
+            index = next;
+        }
+        index
+    }
+
+    /// Of what can reveal and had finished when `index` was asked for: the last to finish, if
+    /// after `named`.
+    fn last_finished(&self, named: usize, index: usize) -> usize {
+        let fetch = &self.fetches[index];
+        if fetch.by_parser {
+            return named;
+        }
+        let end = self
+            .revealing
+            .partition_point(|i| self.fetches[*i].finished <= fetch.started);
+        let after_named = |i: &&usize| self.fetches[**i].finished > self.fetches[named].finished;
+        let finished = self.revealing[..end].iter().rev().take_while(after_named);
+        finished.copied().find(|i| *i < index).unwrap_or(named)
+    }
+
+    fn at_end(&self, parent: usize, index: usize) -> Discovery {
+        let (from, to) = (self.fetches[parent].finished, self.fetches[index].started);
+        self.found(
+            parent,
+            self.fetches[parent].sizes.body,
+            to.saturating_sub(from),
+        )
+    }
+
+    fn in_body(&self, parent: usize, index: usize) -> Discovery {
+        let Fetch {
+            first_byte,
+            finished,
+            ref sizes,
+            ..
+        } = self.fetches[parent];
+        let arrived = self.fetches[index]
+            .started
+            .saturating_sub(first_byte)
+            .as_nanos();
+        let whole = finished.saturating_sub(first_byte).as_nanos().max(1);
+        let offset = u128::from(sizes.body) * u128::from(arrived);
+        let offset = offset
+            .div_ceil(u128::from(whole))
+            .min(u128::from(sizes.body));
+        self.found(parent, offset as u64, Duration::ZERO)
+    }
+
+    fn found(&self, parent: usize, offset: u64, delay: Duration) -> Discovery {
+        Discovery::InBody {
+            parent: ObjectId(parent as u32),
+            offset,
+            delay,
+        }
+    }
+}
+
+const fn reveals(kind: Kind) -> bool {
+    matches!(kind, Kind::Html | Kind::Script | Kind::Style | Kind::Data)
+}
+
+/// Pairs each redirect with the first later fetch of the address it names that no other redirect
+/// has led to.
+fn redirects(
+    fetches: &[Fetch],
+    by_url: &BTreeMap<&Url, Vec<usize>>,
+) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
+    let mut by = vec![None; fetches.len()];
+    let mut to = vec![None; fetches.len()];
+    for (index, fetch) in fetches.iter().enumerate() {
+        let targets = fetch.redirect.as_ref().and_then(|url| by_url.get(url));
+        let later = targets
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(|i| *i > index);
+        if let Some(target) = later.into_iter().find(|i| by[*i].is_none()) {
+            by[target] = Some(index);
+            to[index] = Some(target);
+        }
+    }
+    (by, to)
+}

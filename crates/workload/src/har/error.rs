@@ -1,0 +1,67 @@
+//! What is wrong with a HAR file, where, and the way out.
+
+use crate::page::PageError;
+use std::fmt;
+
+/// Why a HAR file gives no page: names the file, the line or key, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HarError {
+    file: String,
+    problem: Problem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// Not JSON, or a required key is missing or of the wrong type.
+    Json {
+        line: usize,
+        column: usize,
+        key: String,
+        message: String,
+    },
+    /// A value that makes no sense.
+    Value { key: String, message: String },
+    /// Nothing in it crossed the network.
+    NothingToLoad { skipped: String },
+    /// What was read does not make a page.
+    Page(PageError),
+}
+
+impl HarError {
+    pub(super) fn new(file: &str, problem: Problem) -> Self {
+        Self {
+            file: file.to_owned(),
+            problem,
+        }
+    }
+}
+
+impl fmt::Display for HarError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = &self.file;
+        match &self.problem {
+            Problem::Json {
+                line,
+                column,
+                key,
+                message,
+            } => write!(
+                f,
+                "{file}:{line}:{column}: at {key}: {message}; a HAR 1.2 file is needed, as \
+                 \"Export HAR\" in a browser's network panel writes it"
+            ),
+            Problem::Value { key, message } => write!(
+                f,
+                "{file}: at {key}: {message}; correct or remove this entry, or record the page again"
+            ),
+            Problem::NothingToLoad { skipped } => write!(
+                f,
+                "{file}: at log.entries: nothing in it crossed the network{skipped}; record the \
+                 page again with the browser's cache disabled"
+            ),
+            Problem::Page(error) => write!(f, "{file}: at log.entries: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for HarError {}

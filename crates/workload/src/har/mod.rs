@@ -1,0 +1,39 @@
+//! Pages from HAR 1.2 files, as browsers' developer tools and Playwright export them.
+//!
+//! A recording says what was fetched when; a page says what reveals what. In between:
+//!
+//! - `model` reads the JSON leniently: unknown keys are ignored, and optional ones may be missing
+//!   or of the wrong type. Only what nothing can be done without is required: `log.entries`, and
+//!   of each entry `startedDateTime` and `request.url`.
+//! - `fetch` decides which entries cross the network (not: cached ones, `data:` addresses, failed
+//!   ones, web sockets, other pages of the same file) and puts them on one time axis.
+//! - `sizes` finds the bytes of each, `discovery` what reveals it, `page` puts them together.
+//!
+//! Whatever was skipped or estimated is said in [`Page::notes`](crate::Page::notes). Time spent on
+//! name lookups is left out. Text from the file is passed on raw: who shows it must escape it.
+
+mod discovery;
+mod error;
+mod fetch;
+mod lenient;
+mod model;
+mod page;
+mod sizes;
+
+pub use error::HarError;
+
+use crate::page::Page;
+
+/// Reads a page from the bytes of a HAR file; `name` is what errors call it.
+///
+/// # Errors
+/// If the bytes are not JSON, lack one of the required keys, hold a time or size beyond reason, or
+/// no entry of theirs crossed the network. Any bytes at all give a page or an error.
+pub fn parse_har(bytes: &[u8], name: &str) -> Result<Page, HarError> {
+    let har = model::read(bytes, name)?;
+    let recording = fetch::recording(&har.log, name)?;
+    page::build(recording, name)
+}
+
+#[cfg(test)]
+mod tests;

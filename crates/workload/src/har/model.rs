@@ -1,0 +1,173 @@
+//! The keys of a HAR file that are used, under the names HAR 1.2 gives them. Those that begin
+//! with an underscore are additions of Chromium, Safari or Playwright.
+
+use super::error::{HarError, Problem};
+use super::lenient::{Flag, Number, Text, or_default};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Har {
+    pub(super) log: Log,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Log {
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) pages: Vec<RecordedPage>,
+    pub(super) entries: Vec<Entry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RecordedPage {
+    #[serde(default)]
+    pub(super) id: Text,
+    #[serde(default)]
+    pub(super) started_date_time: Text,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) page_timings: PageTimings,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PageTimings {
+    #[serde(default)]
+    pub(super) on_load: Number,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Entry {
+    #[serde(default)]
+    pub(super) pageref: Text,
+    pub(super) started_date_time: String,
+    pub(super) request: Request,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) response: Response,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) timings: Timings,
+    #[serde(default, rename = "_fromCache")]
+    pub(super) from_cache: Flag,
+    #[serde(default, rename = "_fetchedViaServiceWorker")]
+    pub(super) from_service_worker: Flag,
+    /// Safari: `Network Load`, `Memory Cache`, `Disk Cache`, `Service Worker`.
+    #[serde(default, rename = "_fetchType")]
+    pub(super) fetch_type: Text,
+    #[serde(default, rename = "_resourceType")]
+    pub(super) resource_type: Text,
+    #[serde(default, rename = "_initiator")]
+    pub(super) initiator: Value,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Request {
+    pub(super) url: String,
+    #[serde(default)]
+    pub(super) method: Text,
+    #[serde(default)]
+    pub(super) http_version: Text,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) headers: Vec<Header>,
+    #[serde(default)]
+    pub(super) headers_size: Number,
+    #[serde(default)]
+    pub(super) body_size: Number,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Response {
+    #[serde(default)]
+    pub(super) status: Number,
+    #[serde(default)]
+    pub(super) http_version: Text,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) headers: Vec<Header>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) content: Content,
+    #[serde(default, rename = "redirectURL")]
+    pub(super) redirect_url: Text,
+    #[serde(default)]
+    pub(super) headers_size: Number,
+    #[serde(default)]
+    pub(super) body_size: Number,
+    #[serde(default, rename = "_transferSize")]
+    pub(super) transfer_size: Number,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Content {
+    #[serde(default)]
+    pub(super) size: Number,
+    /// Bytes that compression saved.
+    #[serde(default)]
+    pub(super) compression: Number,
+    #[serde(default)]
+    pub(super) mime_type: Text,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Header {
+    #[serde(default)]
+    pub(super) name: Text,
+    #[serde(default)]
+    pub(super) value: Text,
+}
+
+/// Milliseconds; `ssl` is part of `connect`.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Timings {
+    #[serde(default)]
+    pub(super) blocked: Number,
+    #[serde(default)]
+    pub(super) dns: Number,
+    #[serde(default)]
+    pub(super) connect: Number,
+    #[serde(default)]
+    pub(super) ssl: Number,
+    #[serde(default)]
+    pub(super) send: Number,
+    #[serde(default)]
+    pub(super) wait: Number,
+    #[serde(default)]
+    pub(super) receive: Number,
+}
+
+/// Reads the JSON; errors carry line, column and key.
+pub(super) fn read(bytes: &[u8], file: &str) -> Result<Har, HarError> {
+    const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    let failed = |key: String, error: &serde_json::Error| {
+        let (line, column) = (error.line(), error.column());
+        // serde_json ends its messages with the position, which is said elsewhere.
+        let message = error.to_string();
+        let message = message
+            .split(" at line ")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        HarError::new(
+            file,
+            Problem::Json {
+                line,
+                column,
+                key,
+                message,
+            },
+        )
+    };
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let har = serde_path_to_error::deserialize(&mut json)
+        .map_err(|e| failed(e.path().to_string(), e.inner()))?;
+    json.end().map_err(|e| failed("the end".to_owned(), &e))?;
+    Ok(har)
+}
+
+/// The value of the first header of that name, in any case.
+pub(super) fn header<'a>(headers: &'a [Header], name: &str) -> Option<&'a str> {
+    let of_name = headers.iter().find(|h| h.name.0.eq_ignore_ascii_case(name));
+    of_name.map(|h| h.value.0.as_str())
+}

@@ -1,0 +1,223 @@
+//! From fetches to a page: hosts, what they speak and how far they are, objects, and the notes.
+
+use super::discovery;
+use super::error::{HarError, Problem};
+use super::fetch::{Fetch, Recording};
+use super::sizes::Known;
+use crate::page::{Discovery, Host, HostId, Kind, Object, Page};
+use crate::{Http, Tls};
+use units::Duration;
+
+/// Connections that a browser opens at once to a server that closes after every response.
+const HTTP10_CONNECTIONS: u32 = 6;
+
+pub(super) fn build(recording: Recording, file: &str) -> Result<Page, HarError> {
+    let fetches = &recording.fetches;
+    let (discoveries, document) = discovery::infer(fetches);
+    let hosts = Hosts::of(fetches);
+    let mut objects: Vec<Object> = fetches
+        .iter()
+        .zip(discoveries)
+        .map(|(fetch, discovery)| hosts.object(fetch, discovery))
+        .collect();
+    objects[document].kind = Kind::Html;
+    let notes = notes(&recording, &hosts);
+    let name = fetches[document].label.clone();
+    let page = Page::new(
+        name,
+        hosts.list.into_iter().map(|h| h.host).collect(),
+        objects,
+    );
+    page.map(|p| p.with_notes(notes))
+        .map_err(|e| HarError::new(file, Problem::Page(e)))
+}
+
+struct Hosts {
+    list: Vec<Server>,
+    /// The shortest round trip to any host.
+    rtt: Option<Duration>,
+}
+
+struct Server {
+    scheme: String,
+    host: Host,
+    /// The highest HTTP version seen; `None` if no entry says.
+    http: Option<Http>,
+    /// The shortest time TCP took to connect, which is one round trip.
+    rtt: Option<Duration>,
+}
+
+impl Hosts {
+    fn of(fetches: &[Fetch]) -> Self {
+        let mut hosts = Self {
+            list: Vec::new(),
+            rtt: None,
+        };
+        for fetch in fetches {
+            let server = hosts.server_of(fetch);
+            server.http = server.http.max_by_age(fetch.http);
+            server.rtt = min(server.rtt, fetch.tcp_connect);
+        }
+        for server in &mut hosts.list {
+            server.host.http = server.http.unwrap_or(Http::Http11);
+            hosts.rtt = min(hosts.rtt, server.rtt);
+        }
+        hosts
+    }
+
+    fn server_of(&mut self, fetch: &Fetch) -> &mut Server {
+        let (scheme, name) = (fetch.url.scheme(), name(fetch));
+        let index = self.position(fetch).unwrap_or_else(|| {
+            let tls = if scheme == "https" {
+                Tls::Tls13
+            } else {
+                Tls::None
+            };
+            let host = Host {
+                name,
+                http: Http::Http11,
+                tls,
+                http10_connections: HTTP10_CONNECTIONS,
+            };
+            let scheme = scheme.to_owned();
+            self.list.push(Server {
+                scheme,
+                host,
+                http: None,
+                rtt: None,
+            });
+            self.list.len() - 1
+        });
+        &mut self.list[index]
+    }
+
+    fn position(&self, fetch: &Fetch) -> Option<usize> {
+        let name = name(fetch);
+        self.list
+            .iter()
+            .position(|s| s.scheme == fetch.url.scheme() && s.host.name == name)
+    }
+
+    fn object(&self, fetch: &Fetch, discovery: Discovery) -> Object {
+        let index = self.position(fetch).unwrap_or_default();
+        let rtt = self.list[index].rtt.or(self.rtt).unwrap_or_default();
+        Object {
+            label: fetch.label.clone(),
+            host: HostId(index as u32),
+            kind: fetch.kind,
+            request_bytes: fetch.request_bytes,
+            response_header_bytes: fetch.sizes.header,
+            body_bytes: fetch.sizes.body,
+            // A recording's `wait` holds the trips of request and first byte.
+            server_wait: fetch.wait.saturating_sub(rtt),
+            discovery,
+        }
+    }
+}
+
+trait MaxByAge {
+    fn max_by_age(self, other: Self) -> Self;
+}
+
+impl MaxByAge for Option<Http> {
+    /// The newer of two versions.
+    fn max_by_age(self, other: Self) -> Self {
+        let age = |http: &Option<Http>| match http {
+            None => 0,
+            Some(Http::Http10) => 1,
+            Some(Http::Http11 | Http::Persistent) => 2,
+            Some(Http::Http2) => 3,
+        };
+        if age(&other) > age(&self) {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+fn min(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
+    a.into_iter().chain(b).min()
+}
+
+/// Host and, where it is not the scheme's own, port.
+fn name(fetch: &Fetch) -> String {
+    let host = fetch.url.host_str().unwrap_or_default();
+    match fetch.url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
+    let fetches = &recording.fetches;
+    let mut notes: Vec<String> = recording
+        .skipped
+        .iter()
+        .map(|(skipped, count)| format!("skipped {} {}", requests(*count), skipped.why()))
+        .collect();
+    let mut note = |count: usize, text: &str| {
+        if count > 0 {
+            notes.push(format!("{}{text}", requests(count)));
+        }
+    };
+    let known = |known: Known| fetches.iter().filter(|f| f.sizes.known == known).count();
+    note(
+        known(Known::FromContent),
+        ": size taken from the content, not counted on the wire",
+    );
+    note(
+        known(Known::FromContentCompressed),
+        ": size taken from the content although it was compressed, so it is too large",
+    );
+    note(known(Known::Not), ": size unknown, body counted as empty");
+    note(
+        fetches.iter().filter(|f| f.http3).count(),
+        " over HTTP/3, loaded by HTTP/2's rules",
+    );
+    let after_load = |f: &&Fetch| recording.on_load.is_some_and(|at| f.started > at);
+    note(
+        fetches.iter().filter(after_load).count(),
+        " started after the page's load event",
+    );
+    notes.extend(host_notes(hosts));
+    let dns = fetches.iter().fold(Duration::ZERO, |sum, f| sum + f.dns);
+    if !dns.is_zero() {
+        let millis = dns.as_micros() as f64 / 1e3;
+        notes.push(format!(
+            "name lookups ({millis:.1} ms in all) are not part of the load"
+        ));
+    }
+    notes
+}
+
+fn host_notes(hosts: &Hosts) -> Vec<String> {
+    let mut notes = Vec::new();
+    for server in hosts.list.iter().filter(|s| s.http.is_none()) {
+        notes.push(format!(
+            "{}: HTTP version unknown, taken as 1.1",
+            server.host.name
+        ));
+    }
+    match hosts.rtt {
+        Some(rtt) => notes.push(format!(
+            "server time is the recorded wait less the round trip of the recording, {:.1} ms or \
+             more by host",
+            rtt.as_micros() as f64 / 1e3
+        )),
+        None => notes.push(
+            "no connection was opened in the recording, so its round trip is unknown and part of \
+             the server time"
+                .to_owned(),
+        ),
+    }
+    notes
+}
+
+fn requests(count: usize) -> String {
+    if count == 1 {
+        "1 request".to_owned()
+    } else {
+        format!("{count} requests")
+    }
+}

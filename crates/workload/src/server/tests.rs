@@ -1,0 +1,179 @@
+use super::*;
+use crate::page::{Discovery, Host, Kind, Object};
+use units::Duration;
+
+const T0: Instant = Instant::ZERO;
+
+fn at_ms(n: u64) -> Instant {
+    T0 + Duration::from_millis(n)
+}
+
+fn object(kind: Kind, body_bytes: u64, wait_ms: u64) -> Object {
+    Object {
+        label: String::new(),
+        host: HostId(0),
+        kind,
+        request_bytes: 100,
+        response_header_bytes: 50,
+        body_bytes,
+        server_wait: Duration::from_millis(wait_ms),
+        discovery: Discovery::AtStart,
+    }
+}
+
+fn page(objects: Vec<Object>) -> Arc<Page> {
+    let host = Host {
+        name: "h".to_owned(),
+        http: Http::Http11,
+        tls: Tls::None,
+        http10_connections: Host::UNLIMITED,
+    };
+    Arc::new(Page::new("p", vec![host], objects).unwrap())
+}
+
+fn session(page: &Arc<Page>, http: Http, tls: Tls) -> ServerSession {
+    let config = LoaderConfig {
+        http: Some(http),
+        tls: Some(tls),
+        ..LoaderConfig::default()
+    };
+    ServerSession::new(page, &config, HostId(0))
+}
+
+/// A request that has arrived in full: as one that costs no trip does.
+fn ask(server: &mut ServerSession, now: Instant, object: u32) {
+    server.expect(now, Span::new(Content::Request(ObjectId(object)), 0, 0));
+}
+
+/// Everything it would write now if all were sent at once: objects and payloads.
+fn written(server: &mut ServerSession, now: Instant) -> Vec<(u32, u64)> {
+    let of = |span: Span| match span.content {
+        Content::Response(id) => (id.0, span.payload()),
+        other => panic!("{other:?} is no response"),
+    };
+    std::iter::from_fn(|| server.poll_write(now, 0))
+        .map(of)
+        .collect()
+}
+
+#[test]
+fn a_request_counts_when_its_last_byte_is_in() {
+    let page = page(vec![object(Kind::Html, 1000, 0)]);
+    let mut server = session(&page, Http::Http11, Tls::None);
+    server.expect(T0, Span::new(Content::Request(ObjectId(0)), 100, 0));
+    assert_eq!(server.poll_write(T0, 0), None);
+    server.handle_received(T0, 99);
+    assert_eq!(server.poll_write(T0, 0), None);
+    server.handle_received(T0, 100);
+    let response = Span::new(Content::Response(ObjectId(0)), 1050, 0);
+    assert_eq!(server.poll_write(T0, 0), Some(response));
+    assert_eq!(server.poll_write(T0, 0), None);
+}
+
+#[test]
+fn it_thinks_before_it_answers() {
+    let page = page(vec![object(Kind::Html, 1000, 30)]);
+    let mut server = session(&page, Http::Http11, Tls::None);
+    ask(&mut server, at_ms(5), 0);
+    assert_eq!(server.poll_timeout(), Some(at_ms(35)));
+    assert_eq!(written(&mut server, at_ms(34)), []);
+    server.handle_timeout(at_ms(35));
+    assert_eq!(server.poll_timeout(), None);
+    assert_eq!(written(&mut server, at_ms(35)), [(0, 1050)]);
+}
+
+#[test]
+fn http1_answers_in_order_even_if_a_later_answer_is_ready_first() {
+    let page = page(vec![
+        object(Kind::Html, 1000, 30),
+        object(Kind::Image, 500, 0),
+    ]);
+    let mut server = session(&page, Http::Persistent, Tls::None);
+    ask(&mut server, T0, 0);
+    ask(&mut server, T0, 1);
+    assert_eq!(written(&mut server, T0), []);
+    assert_eq!(written(&mut server, at_ms(30)), [(0, 1050), (1, 550)]);
+}
+
+#[test]
+fn http10_closes_after_its_response_and_others_do_not() {
+    let page = page(vec![object(Kind::Html, 1000, 0)]);
+    for (http, closes) in [
+        (Http::Http10, true),
+        (Http::Http11, false),
+        (Http::Http2, false),
+    ] {
+        let mut server = session(&page, http, Tls::None);
+        assert!(!server.wants_close(), "not before it was asked");
+        ask(&mut server, T0, 0);
+        assert!(!server.wants_close(), "not before it has answered");
+        written(&mut server, T0);
+        assert_eq!(server.wants_close(), closes, "{http}");
+    }
+}
+
+#[test]
+fn http2_takes_turns_among_equals_and_urgent_kinds_first() {
+    let page = page(vec![
+        object(Kind::Image, 20_000, 0),
+        object(Kind::Image, 20_000, 0),
+        object(Kind::Style, 20_000, 0),
+    ]);
+    let mut server = session(&page, Http::Http2, Tls::None);
+    for id in 0..3 {
+        ask(&mut server, T0, id);
+    }
+    // 20,000 = 16,375 + 3,625; each header of 50 is a frame of its own. The style sheet is whole
+    // before the images take turns.
+    let style = [(2, 50), (2, 16_375), (2, 3_625)];
+    let images = [
+        (0, 50),
+        (1, 50),
+        (0, 16_375),
+        (1, 16_375),
+        (0, 3_625),
+        (1, 3_625),
+    ];
+    assert_eq!(written(&mut server, T0), [&style[..], &images[..]].concat());
+}
+
+#[test]
+fn http2_holds_back_while_enough_is_unsent_so_that_late_urgent_answers_pass() {
+    let page = page(vec![
+        object(Kind::Image, 100_000, 0),
+        object(Kind::Html, 1000, 0),
+    ]);
+    let mut server = session(&page, Http::Http2, Tls::None);
+    ask(&mut server, T0, 0);
+    let mut unsent = 0;
+    while let Some(span) = server.poll_write(T0, unsent) {
+        unsent += span.bytes;
+    }
+    // Header 59 is below the mark of 16,384, and so it writes one full frame more and stops.
+    assert_eq!(unsent, 59 + 16_384);
+    ask(&mut server, T0, 1);
+    assert_eq!(server.poll_write(T0, unsent), None);
+    let next = server.poll_write(T0, crate::HTTP2_LOW_WATER - 1).unwrap();
+    assert_eq!(next.content, Content::Response(ObjectId(1)));
+}
+
+#[test]
+fn the_tls_flight_answers_the_hello_whatever_is_unsent() {
+    let page = page(vec![object(Kind::Html, 1000, 0)]);
+    let mut server = session(&page, Http::Http2, Tls::Tls13);
+    server.expect(T0, Span::new(Content::ClientHello, 522, 522));
+    server.handle_received(T0, 521);
+    assert_eq!(server.poll_write(T0, 0), None);
+    server.handle_received(T0, 522);
+    let flight = Span::new(Content::ServerFlight, crate::TLS_SERVER_FLIGHT, 3_500);
+    assert_eq!(server.poll_write(T0, u64::MAX), Some(flight));
+    assert_eq!(server.poll_write(T0, 0), None);
+}
+
+#[test]
+fn a_request_for_what_is_not_on_the_page_is_not_answered() {
+    let page = page(vec![object(Kind::Html, 1000, 0)]);
+    let mut server = session(&page, Http::Http11, Tls::None);
+    ask(&mut server, T0, 7);
+    assert_eq!(server.poll_write(T0, 0), None);
+}
