@@ -1,1 +1,3 @@
-//! placeholder
+//! What headstart runs and measures: scenario scripts, races, checks against other simulators.
+
+pub mod script;

@@ -1,0 +1,18 @@
+//! Scenario scripts: what a TCP must send, and when, in a subset of packetdrill's own grammar.
+//!
+//! [`parse`] turns the text into a [`Script`]; [`run`] plays it in virtual time against one
+//! [`tcp::Host`] under a scheme. Lines that begin with `<` are segments handed to the host, lines
+//! with `>` are segments that the host must send, in that order and at those times; the first one
+//! that differs is the result. `scripts/README.md` at the root of the repository is the
+//! reference of the grammar for those who write scripts.
+//!
+//! Read on in [`model`] (what a script says), `parse/` (text to model), `run/` (model against
+//! host), `notation.rs` (segments as scripts write them).
+
+mod error;
+pub mod model;
+mod parse;
+
+pub use error::{Mismatch, ScriptError};
+pub use model::Script;
+pub use parse::parse;

@@ -1,0 +1,104 @@
+//! One event: its time, and what happens.
+
+use super::super::model::{Action, Event, When};
+use super::lexer::Token;
+use super::{Parsed, Parser};
+use units::Duration;
+
+/// Longest time in a script: a day.
+const LONGEST: Duration = Duration::from_secs(86_400);
+
+const ACTIONS: &str = "\"<\" and a segment that arrives, \">\" and a segment that leaves, a call \
+                       like write(4, ..., 1000) = 1000, or %{ assert ... }%";
+
+const NO_SHELL: &str = "shell commands cannot run in virtual time: remove this one, and set what \
+                        it sets by --scheme=NAME at the top, like --scheme=linux+iw=4";
+
+impl<'a> Parser<'a> {
+    /// An event.
+    pub(super) fn event(&mut self) -> Parsed<Event> {
+        let position = self.position;
+        let when = self.when()?;
+        let action = self.action(when)?;
+        if !matches!(action, Action::Outbound(_)) && !is_exact(when) {
+            let message = "a range or * can only time a segment that leaves (\">\")";
+            return Err((position, message.to_owned()));
+        }
+        Ok(Event {
+            position,
+            when,
+            action,
+        })
+    }
+
+    fn when(&mut self) -> Parsed<When> {
+        if self.accept_mark("*")? {
+            return Ok(When::Any);
+        }
+        let position = self.position;
+        let relative = self.accept_mark("+")?;
+        if relative && self.accept_mark("*")? {
+            return Ok(When::Any);
+        }
+        let from = self.time()?;
+        if !self.accept_mark("~")? {
+            return Ok(if relative {
+                When::After(from)
+            } else {
+                When::At(from)
+            });
+        }
+        if relative {
+            self.expect_mark("+", "before the end of a relative range, as in +0.1~+0.2")?;
+        }
+        let to = self.time()?;
+        if to < from {
+            return Err((
+                position,
+                "this range of times ends before it begins".to_owned(),
+            ));
+        }
+        Ok(if relative {
+            When::AfterRange(from, to)
+        } else {
+            When::AtRange(from, to)
+        })
+    }
+
+    /// A number of seconds.
+    pub(super) fn time(&mut self) -> Parsed<Duration> {
+        let time = match self.token {
+            Token::Seconds(time) => time,
+            Token::Int(seconds) => Duration::from_secs(seconds),
+            Token::Shell => return Err((self.position, NO_SHELL.to_owned())),
+            Token::Setting(flag, _) => {
+                let message = format!("--{flag} stands too late: options go before all events");
+                return Err((self.position, message));
+            }
+            _ => return self.unexpected("a time in seconds, like 0.1, +0.1 or *"),
+        };
+        if time > LONGEST {
+            return self.unexpected("a time of at most a day");
+        }
+        self.advance()?;
+        Ok(time)
+    }
+
+    fn action(&mut self, when: When) -> Parsed<Action> {
+        match self.token {
+            Token::Mark("<") => self.inbound().map(Action::Inbound),
+            Token::Mark(">") => self.outbound().map(Action::Outbound),
+            Token::Word(_) | Token::Ellipsis => self.call(when).map(Action::Call),
+            Token::Code(code, inside) => {
+                self.advance()?;
+                Parser::at(code, inside)?.assertions().map(Action::Assert)
+            }
+            Token::Shell => Err((self.position, NO_SHELL.to_owned())),
+            _ => self.unexpected(ACTIONS),
+        }
+    }
+}
+
+fn is_exact(when: When) -> bool {
+    matches!(when, When::At(_) | When::After(_))
+}

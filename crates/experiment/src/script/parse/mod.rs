@@ -1,0 +1,162 @@
+//! Text to model. One file per part of the grammar; each function reads one production.
+//!
+//! The grammar needs one token of look-ahead. Whatever does not fit is one error with its line
+//! and column, saying what was expected; no input makes the parser panic.
+
+mod argument;
+mod call;
+mod check;
+mod condition;
+mod event;
+mod lexer;
+mod options;
+mod packet;
+mod settings;
+
+use super::error::ScriptError;
+use super::model::{Position, Script};
+use lexer::{LexError, Lexer, Token};
+pub(crate) use packet::FLAG_LETTERS;
+
+/// Reads a script; `name` is the file as messages shall name it.
+///
+/// # Errors
+/// At the first thing that is not of the grammar, or that makes no sense: its line, its column
+/// and what was expected.
+pub fn parse(name: &str, text: impl AsRef<[u8]>) -> Result<Script, ScriptError> {
+    read(name, text.as_ref()).map_err(|(position, message)| ScriptError {
+        name: name.to_owned(),
+        line: position.line,
+        column: position.column,
+        message,
+    })
+}
+
+type Parsed<T> = Result<T, LexError>;
+
+fn read(name: &str, text: &[u8]) -> Parsed<Script> {
+    let text = utf8(text)?;
+    let mut parser = Parser::new(text)?;
+    let (settings, notes) = parser.settings()?;
+    let mut events = Vec::new();
+    while parser.token != Token::End {
+        events.push(parser.event()?);
+    }
+    let script = Script {
+        name: name.to_owned(),
+        settings,
+        notes,
+        events,
+    };
+    check::check(&script, parser.position)?;
+    Ok(script)
+}
+
+fn utf8(text: &[u8]) -> Parsed<&str> {
+    std::str::from_utf8(text).map_err(|error| {
+        let good = &text[..error.valid_up_to()];
+        let line = 1 + good.iter().filter(|byte| **byte == b'\n').count() as u32;
+        let column = 1 + good.iter().rev().take_while(|byte| **byte != b'\n').count() as u32;
+        (Position { line, column }, "expected UTF-8 text".to_owned())
+    })
+}
+
+/// The text, the token under the eye, and where it stands.
+struct Parser<'a> {
+    text: &'a str,
+    lexer: Lexer<'a>,
+    token: Token<'a>,
+    position: Position,
+    /// Where in `text` the token begins, bytes.
+    start: usize,
+    /// Where in `text` the token before it ended, bytes.
+    last_end: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Parsed<Self> {
+        Self::at(text, Position { line: 1, column: 1 })
+    }
+
+    /// A parser of `text`, which stands at `position` of the script.
+    fn at(text: &'a str, position: Position) -> Parsed<Self> {
+        let lexer = Lexer::new(text, position);
+        let mut parser = Self {
+            text,
+            lexer,
+            token: Token::End,
+            position,
+            start: 0,
+            last_end: 0,
+        };
+        parser.advance()?;
+        Ok(parser)
+    }
+
+    /// Moves to the next token and returns the one left behind.
+    fn advance(&mut self) -> Parsed<Token<'a>> {
+        let behind = self.token;
+        self.last_end = self.text.len() - self.lexer.rest().len();
+        let (position, token) = self.lexer.next()?;
+        self.start = self.text.len() - self.lexer.before().len();
+        self.token = token;
+        self.position = position;
+        Ok(behind)
+    }
+
+    /// The error that something else than `expected` is here.
+    fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
+        let found = self.token.describe();
+        Err((self.position, format!("expected {expected}, found {found}")))
+    }
+
+    fn is_mark(&self, mark: &str) -> bool {
+        self.token == Token::Mark(mark)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.token == Token::Word(word)
+    }
+
+    /// Moves over `mark` if it is here.
+    fn accept_mark(&mut self, mark: &str) -> Parsed<bool> {
+        let here = self.is_mark(mark);
+        if here {
+            self.advance()?;
+        }
+        Ok(here)
+    }
+
+    /// Moves over `word` if it is here.
+    fn accept_word(&mut self, word: &str) -> Parsed<bool> {
+        let here = self.is_word(word);
+        if here {
+            self.advance()?;
+        }
+        Ok(here)
+    }
+
+    fn expect_mark(&mut self, mark: &str, place: &str) -> Parsed<()> {
+        if self.accept_mark(mark)? {
+            return Ok(());
+        }
+        self.unexpected(&format!("{mark:?} {place}"))
+    }
+
+    /// A whole number up to `max`.
+    fn number(&mut self, what: &str, max: u64) -> Parsed<u64> {
+        match self.token {
+            Token::Int(n) if n <= max => self.advance().map(|_| n),
+            Token::Int(_) => self.unexpected(&format!("{what} of at most {max}")),
+            _ => self.unexpected(what),
+        }
+    }
+
+    fn number32(&mut self, what: &str) -> Parsed<u32> {
+        self.number(what, u64::from(u32::MAX)).map(|n| n as u32)
+    }
+
+    fn number16(&mut self, what: &str) -> Parsed<u16> {
+        self.number(what, u64::from(u16::MAX)).map(|n| n as u16)
+    }
+}

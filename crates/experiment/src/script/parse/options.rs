@@ -1,0 +1,91 @@
+//! TCP options: `mss 1460,sackOK,TS val 10 ecr 0,nop,wscale 7`.
+//!
+//! Padding and order carry no meaning for the core, so `nop` and `eol` are read and forgotten and
+//! options compare as a set.
+
+use super::lexer::Token;
+use super::{Parsed, Parser};
+use tcp::{Options, SackBlocks, Timestamps};
+use units::SeqNum;
+
+/// Bytes that options can take in a TCP header (RFC 9293 §3.1).
+const OPTION_SPACE: u32 = 40;
+
+/// Largest window scale (RFC 7323 §2.3).
+const MAX_SHIFT: u64 = 14;
+
+impl<'a> Parser<'a> {
+    /// Options up to, not including, the closing mark.
+    pub(super) fn option_list(&mut self) -> Parsed<Options> {
+        let position = self.position;
+        let mut options = Options::default();
+        loop {
+            self.option(&mut options)?;
+            if !self.accept_mark(",")? {
+                break;
+            }
+        }
+        if options.wire_bytes() > OPTION_SPACE {
+            let message = format!("these options take more than {OPTION_SPACE} bytes");
+            return Err((position, message));
+        }
+        Ok(options)
+    }
+
+    fn option(&mut self, options: &mut Options) -> Parsed<()> {
+        const KNOWN: &str = "an option: mss, wscale, sackOK, TS, sack, nop or eol";
+        let Token::Word(name) = self.token else {
+            return self.unexpected(KNOWN);
+        };
+        match name {
+            "nop" | "eol" => self.advance().map(drop),
+            "sackOK" => {
+                options.sack_permitted = true;
+                self.advance().map(drop)
+            }
+            "mss" => {
+                self.advance()?;
+                options.mss = Some(self.number16("the largest segment size")?);
+                Ok(())
+            }
+            "wscale" => {
+                self.advance()?;
+                options.window_scale = Some(self.number("the shift", MAX_SHIFT)? as u8);
+                Ok(())
+            }
+            "TS" => self.timestamps().map(|ts| options.timestamps = Some(ts)),
+            "sack" => self.sack_blocks().map(|blocks| options.sack = blocks),
+            _ => self.unexpected(KNOWN),
+        }
+    }
+
+    fn timestamps(&mut self) -> Parsed<Timestamps> {
+        self.advance()?;
+        if !self.accept_word("val")? {
+            return self.unexpected("val, as in TS val 10 ecr 0");
+        }
+        let value = self.number32("the timestamp")?;
+        if !self.accept_word("ecr")? {
+            return self.unexpected("ecr, as in TS val 10 ecr 0");
+        }
+        let echo = self.number32("the echoed timestamp")?;
+        Ok(Timestamps { value, echo })
+    }
+
+    fn sack_blocks(&mut self) -> Parsed<SackBlocks> {
+        self.advance()?;
+        let mut blocks = SackBlocks::default();
+        loop {
+            if blocks.as_slice().len() == SackBlocks::MAX {
+                return self.unexpected("at most four SACK blocks");
+            }
+            let left = self.number32("a SACK block, like 1001:2001")?;
+            self.expect_mark(":", "within a SACK block")?;
+            let right = self.number32("the end of the SACK block")?;
+            blocks.push(SeqNum(left), SeqNum(right));
+            if !matches!(self.token, Token::Int(_)) {
+                return Ok(blocks);
+            }
+        }
+    }
+}

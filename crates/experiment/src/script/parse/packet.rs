@@ -1,0 +1,161 @@
+//! A segment: `< [ect0] P. 1:1001(1000) ack 1 win 257 <nop,nop,sack 1:2>`.
+
+use super::super::model::Expected;
+use super::lexer::Token;
+use super::{Parsed, Parser};
+use tcp::{Ecn, Flags, Options, Segment};
+use units::SeqNum;
+
+/// Letters of the flags; `.` is ACK.
+pub(crate) const FLAG_LETTERS: [(char, Flags); 6] = [
+    ('S', Flags::SYN),
+    ('F', Flags::FIN),
+    ('R', Flags::RST),
+    ('P', Flags::PSH),
+    ('E', Flags::ECE),
+    ('W', Flags::CWR),
+];
+
+const FLAGS: &str = "flags: letters of S F R P E W, \".\" for ACK, \"-\" for none";
+
+impl<'a> Parser<'a> {
+    /// A segment that arrives. It needs its window, and its options in full.
+    pub(super) fn inbound(&mut self) -> Parsed<Segment> {
+        self.advance()?;
+        let position = self.position;
+        let packet = self.packet()?;
+        if !packet.check_options {
+            let message = "<...> stands for any options of a segment that leaves (\">\"); \
+                           an arriving one needs them written out";
+            return Err((position, message.to_owned()));
+        }
+        if !packet.check_window {
+            return self.unexpected("win N: a segment that arrives says its window");
+        }
+        Ok(packet.segment)
+    }
+
+    /// A segment that must leave.
+    pub(super) fn outbound(&mut self) -> Parsed<Expected> {
+        self.advance()?;
+        self.packet()
+    }
+
+    fn packet(&mut self) -> Parsed<Expected> {
+        let ecn = self.ecn()?;
+        let flags = self.flags()?;
+        let (seq, len) = self.sequence_range()?;
+        let mut ack = 0;
+        let ack_position = self.position;
+        if self.accept_word("ack")? {
+            ack = self.number32("the acknowledgement number")?;
+            if !flags.contains(Flags::ACK) {
+                let message = "ack N needs the flag \".\", as in \"S.\"".to_owned();
+                return Err((ack_position, message));
+            }
+        }
+        let window = self.window()?;
+        let options = self.options()?;
+        let segment = Segment {
+            seq: SeqNum(seq),
+            ack: SeqNum(ack),
+            len,
+            window: window.unwrap_or(0),
+            flags,
+            ecn: ecn.unwrap_or_default(),
+            options: options.unwrap_or_default(),
+        };
+        Ok(Expected {
+            segment,
+            check_window: window.is_some(),
+            check_ecn: ecn.is_some(),
+            check_options: options.is_some(),
+        })
+    }
+
+    /// `[ect0]`, `(ect0)` or nothing.
+    fn ecn(&mut self) -> Parsed<Option<Ecn>> {
+        let close = match self.token {
+            Token::Mark("[") => "]",
+            Token::Mark("(") => ")",
+            _ => return Ok(None),
+        };
+        self.advance()?;
+        let ecn = match self.token {
+            Token::Word("noecn") => Ecn::NotEct,
+            Token::Word("ect0") => Ecn::Ect0,
+            Token::Word("ce") => Ecn::Ce,
+            _ => return self.unexpected("noecn, ect0 or ce"),
+        };
+        self.advance()?;
+        self.expect_mark(close, "after the ECN field")?;
+        Ok(Some(ecn))
+    }
+
+    fn flags(&mut self) -> Parsed<Flags> {
+        if self.accept_mark("-")? {
+            return Ok(Flags::default());
+        }
+        let mut flags = Flags::default();
+        if let Token::Word(letters) = self.token {
+            flags = self.flag_letters(letters)?;
+            self.advance()?;
+        } else if !self.is_mark(".") {
+            return self.unexpected(&format!("{FLAGS} (no ports: a script has one connection)"));
+        }
+        if self.accept_mark(".")? {
+            flags = flags.with(Flags::ACK);
+        }
+        Ok(flags)
+    }
+
+    fn flag_letters(&self, letters: &str) -> Parsed<Flags> {
+        let mut flags = Flags::default();
+        for letter in letters.chars() {
+            match FLAG_LETTERS.iter().find(|(known, _)| *known == letter) {
+                Some((_, flag)) => flags = flags.with(*flag),
+                None => return self.unexpected(FLAGS),
+            }
+        }
+        Ok(flags)
+    }
+
+    /// `seq:end(len)`; `end` wraps at 2^32 as sequence numbers do.
+    fn sequence_range(&mut self) -> Parsed<(u32, u32)> {
+        let position = self.position;
+        let seq = self.number32("the first sequence number, as in 1:1001(1000)")?;
+        self.expect_mark(":", "between the sequence numbers, as in 1:1001(1000)")?;
+        let end = self.number32("the sequence number after the payload, as in 1:1001(1000)")?;
+        self.expect_mark("(", "before the length, as in 1:1001(1000)")?;
+        let len = self.number32("the bytes of payload")?;
+        self.expect_mark(")", "after the length")?;
+        if seq.wrapping_add(len) != end {
+            let right = seq.wrapping_add(len);
+            let message = format!("{seq} + {len} bytes end at {right}, not at {end}");
+            return Err((position, message));
+        }
+        Ok((seq, len))
+    }
+
+    fn window(&mut self) -> Parsed<Option<u16>> {
+        if !self.accept_word("win")? {
+            return Ok(None);
+        }
+        self.number16("the window field, unscaled,").map(Some)
+    }
+
+    /// The options; `None` for `<...>`.
+    fn options(&mut self) -> Parsed<Option<Options>> {
+        if !self.accept_mark("<")? {
+            return Ok(Some(Options::default()));
+        }
+        if self.token == Token::Ellipsis {
+            self.advance()?;
+            self.expect_mark(">", "after \"...\"")?;
+            return Ok(None);
+        }
+        let options = self.option_list()?;
+        self.expect_mark(">", "after the options")?;
+        Ok(Some(options))
+    }
+}

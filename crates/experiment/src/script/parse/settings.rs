@@ -1,0 +1,95 @@
+//! The `--option=value` lines before the first event.
+
+use super::super::model::Settings;
+use super::lexer::Token;
+use super::{Parsed, Parser};
+use units::Duration;
+
+/// What the settings here are for, in the order of messages.
+const KNOWN: &str = "--scheme=NAME, --mss=BYTES, --mtu=BYTES, --tolerance_usecs=N, \
+                     --tcp_ts_tick_usecs=N, --strict_segments, --ip_version=ipv4, --seed=N";
+
+/// packetdrill's own that mean nothing without a real network: accepted, with a note.
+const IGNORED: [&str; 13] = [
+    "bind_port",
+    "connect_port",
+    "debug",
+    "gateway_ip",
+    "init_scripts",
+    "is_anyip",
+    "local_ip",
+    "netmask_ip",
+    "remote_ip",
+    "send_omit_free",
+    "speed",
+    "tolerance_percent",
+    "verbose",
+];
+
+/// Bytes of IPv4 and TCP headers without options: what an MTU is above an MSS.
+const HEADERS: u64 = 40;
+
+impl<'a> Parser<'a> {
+    /// All settings, and notes about those without effect.
+    pub(super) fn settings(&mut self) -> Parsed<(Settings, Vec<String>)> {
+        let mut settings = Settings::default();
+        let mut notes = Vec::new();
+        while let Token::Setting(flag, value) = self.token {
+            if IGNORED.contains(&flag) {
+                notes.push(format!(
+                    "line {}: --{flag} has no effect here",
+                    self.position.line
+                ));
+            } else {
+                self.setting(flag, value, &mut settings)?;
+            }
+            self.advance()?;
+        }
+        Ok((settings, notes))
+    }
+
+    fn setting(&self, flag: &str, value: Option<&str>, settings: &mut Settings) -> Parsed<()> {
+        let bytes = |below| {
+            self.value(flag, value, 1 + below, 65_535)
+                .map(|n| (n - below) as u32)
+        };
+        match flag {
+            "scheme" => settings.scheme = self.scheme(value)?,
+            "mss" => settings.mss = Some(bytes(0)?),
+            "mtu" => settings.mss = Some(bytes(HEADERS)?),
+            "tolerance_usecs" => {
+                let micros = self.value(flag, value, 0, 60_000_000)?;
+                settings.tolerance = Duration::from_micros(micros);
+            }
+            "tcp_ts_tick_usecs" => {
+                let micros = self.value(flag, value, 0, 1_000_000)?;
+                settings.timestamp_tick = (micros > 0).then_some(Duration::from_micros(micros));
+            }
+            "seed" => settings.seed = self.value(flag, value, 0, u64::MAX)?,
+            "strict_segments" if value.is_none() => settings.strict_segments = true,
+            "ip_version" if value == Some("ipv4") => {}
+            "ip_version" => return self.refuse("expected --ip_version=ipv4, the only one here"),
+            "strict_segments" => return self.refuse("--strict_segments takes no value"),
+            _ => return self.refuse(&format!("unknown option --{flag}; known are {KNOWN}")),
+        }
+        Ok(())
+    }
+
+    fn refuse<T>(&self, message: &str) -> Parsed<T> {
+        Err((self.position, message.to_owned()))
+    }
+
+    fn scheme(&self, value: Option<&str>) -> Parsed<String> {
+        match value {
+            Some(name) if !name.is_empty() => Ok(name.to_owned()),
+            _ => self.refuse("expected a scheme, like --scheme=newreno"),
+        }
+    }
+
+    fn value(&self, flag: &str, value: Option<&str>, min: u64, max: u64) -> Parsed<u64> {
+        match value.and_then(|digits| digits.parse().ok()) {
+            Some(n) if (min..=max).contains(&n) => Ok(n),
+            _ => self.refuse(&format!("expected --{flag}=N with N from {min} to {max}")),
+        }
+    }
+}
