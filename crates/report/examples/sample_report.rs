@@ -20,39 +20,34 @@ const OBJECTS: usize = 40;
 /// Segments the toy's bottleneck holds before it drops.
 const PIPE: u64 = 90;
 
-/// Name, description, first window in segments, growth per round in per cent.
-const SCHEMES: [(&str, &str, u64, u64); 6] = [
+/// Name, description, first window in segments.
+const SCHEMES: [(&str, &str, u64); 6] = [
     (
         "linux",
         "CUBIC, IW10, SACK with RACK-TLP and PRR, HyStart",
         10,
-        100,
     ),
     (
         "newreno",
         "RFC 6582 recovery, slow start from two segments",
         2,
-        100,
     ),
     (
         "sack",
         "RFC 6675 recovery, slow start from three segments",
         3,
-        100,
     ),
     (
         "tahoe-ssr",
         "Fast retransmit, then slow start; restart after idle",
         1,
-        100,
     ),
     (
         "linux+iw=32",
         "The same as linux, with a first window of 32 segments",
         32,
-        100,
     ),
-    ("phttp", "One persistent connection per host", 4, 80),
+    ("phttp", "One persistent connection per host", 4),
 ];
 
 fn main() -> ExitCode {
@@ -204,10 +199,7 @@ fn connection_label(i: usize) -> String {
     )
 }
 
-fn scheme(
-    at: usize,
-    (name, description, first_window, growth): (&str, &str, u64, u64),
-) -> SchemeView {
+fn scheme(at: usize, (name, description, first_window): (&str, &str, u64)) -> SchemeView {
     let mut toy = Toy {
         random: 12_345 + at as u64,
         queue: Vec::new(),
@@ -216,7 +208,7 @@ fn scheme(
     let mut objects = Vec::new();
     let mut connections = Vec::new();
     for i in 0..CONNECTIONS {
-        let mut load = Load::new(i, first_window, growth);
+        let mut load = Load::new(i, first_window);
         for mut object in (i..OBJECTS).step_by(CONNECTIONS).map(object) {
             toy.fetch(&mut load, &mut object);
             objects.push(object);
@@ -253,12 +245,11 @@ struct Load {
     offset: u64,
     cwnd: u64,
     ssthresh: Option<u64>,
-    growth: u64,
     view: ConnectionView,
 }
 
 impl Load {
-    fn new(i: usize, first_window: u64, growth: u64) -> Self {
+    fn new(i: usize, first_window: u64) -> Self {
         let start = if i == 0 {
             ms(0)
         } else {
@@ -274,7 +265,6 @@ impl Load {
             offset: 0,
             cwnd: first_window,
             ssthresh: None,
-            growth,
             view,
         }
     }
@@ -303,10 +293,7 @@ impl Load {
                     self.set_window(at, self.cwnd + 1, "congestion avoidance");
                 }
             }
-            _ if i * self.growth / 100 != (i + 1) * self.growth / 100 => {
-                self.set_window(at, self.cwnd + 1, "slow start");
-            }
-            _ => {}
+            _ => self.set_window(at, self.cwnd + 1, "slow start"),
         }
     }
 }

@@ -34,6 +34,22 @@ pub(crate) fn label(text: &str, max: usize) -> String {
     head.into_iter().chain(['…']).chain(tail).collect()
 }
 
+/// [`clean`], and the last `max` characters behind "…" if there are more: for paths, whose end names
+/// the file.
+pub(crate) fn label_end(text: &str, max: usize) -> String {
+    if text.chars().nth(max).is_none() {
+        return clean(text);
+    }
+    let mut tail: Vec<char> = text
+        .chars()
+        .rev()
+        .take(max.saturating_sub(1))
+        .map(visible)
+        .collect();
+    tail.push('…');
+    tail.into_iter().rev().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +70,7 @@ mod tests {
         // Seven characters: three of the head, the ellipsis, three of the tail.
         assert_eq!(label("abcdefghij", 7), "abc…hij");
         assert_eq!(label("abcdefghij", 1), "…");
+        assert_eq!(label_end("abcdefghij", 10), "abcdefghij");
+        assert_eq!(label_end("abcdefghij", 4), "…hij");
     }
 }

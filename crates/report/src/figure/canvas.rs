@@ -1,14 +1,15 @@
 //! The layers of a figure.
 //!
-//! A figure is one `svg` element without a view box, as wide as its place on the page, with layers
-//! nested inside: axes (lines and text placed in per cent, so text keeps its size at any width),
-//! curves (stretched by a view box, strokes of constant width), and marks (placed in per cent).
-//! Zooming moves the curves' view box and the per cents; see `script.js`, which reads the `data-`
-//! attributes written here.
+//! A figure is a stack of `svg` elements of one size, which follow the width of their place on the
+//! page: axes (lines and text placed in per cent, so text keeps its size at any width), curves
+//! (stretched by a view box, strokes of constant width), and marks (placed in per cent). Zooming
+//! moves the curves' view box and the per cents; see `script.js`, which reads the `data-` attributes
+//! written here. The margins around the stack are `style.css`'s, so a narrow screen has narrow ones.
 
 use super::axis::Span;
 use super::path::GRID;
 use crate::figure::{Scale, Unit};
+use maud::{Markup, PreEscaped, html};
 use svg::Node;
 use svg::node::element::{Group, Line, SVG, Text, Title};
 
@@ -37,23 +38,23 @@ const TICKS: (usize, usize) = (6, 4);
 
 impl Canvas {
     /// The figure as an element of an HTML page.
-    pub(crate) fn into_element(self) -> SVG {
-        let mut outer = viewport(&format!("fig {}", self.class))
-            .set("role", "img")
-            .set("tabindex", 0)
-            .set("aria-label", self.title.as_str())
-            .set("height", self.height)
-            .set("data-x", describe(&self.x.0));
-        if let Some((y, _)) = &self.y {
-            outer = outer.set("data-y", describe(y));
+    pub(crate) fn into_markup(self) -> Markup {
+        let x = describe(&self.x.0);
+        let y = self.y.as_ref().map(|(y, _)| describe(y));
+        let (class, title, link) = (self.class, self.title.clone(), self.link.clone());
+        let height = self.height;
+        let layers: String = self.into_layers().iter().map(SVG::to_string).collect();
+        html! {
+            div class={ "fig " (class) } role="img" tabindex="0" aria-label=(title)
+                data-x=(x) data-y=[y] data-link=[link] {
+                // Gives the stack its height: the policy admits no style attribute.
+                svg.spacer width="1" height=(height) {}
+                (PreEscaped(layers))
+            }
         }
-        if let Some(link) = &self.link {
-            outer = outer.set("data-link", link.as_str());
-        }
-        self.into_layers().into_iter().fold(outer, SVG::add)
     }
 
-    /// Axes, gutter, curves, marks: bottom first.
+    /// Axes, curves, marks, gutter: bottom first.
     pub(crate) fn into_layers(self) -> Vec<SVG> {
         let axes = self.axes();
         let grid = format!("0 0 {GRID} {GRID}");

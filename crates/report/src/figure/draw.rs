@@ -175,7 +175,8 @@ impl Plane {
     }
 }
 
-/// Fills an upright reference's group: the line, and its text so many lines below the top.
+/// Fills an upright reference's group: the line, and its text so many lines below the top of the
+/// plot; where that is above it, the line reaches up to the text.
 pub(crate) fn upright(group: SVG, at: f64, text: Text, lines_down: f64) -> SVG {
     let (anchor, dx) = if at > 0.75 { ("end", -4) } else { ("start", 4) };
     let text = text

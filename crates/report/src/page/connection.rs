@@ -5,7 +5,7 @@ use super::legend::{Entry, legend};
 use super::times::{TimeRange, exact};
 use crate::figure::{Axis, Colour, Figure, Mark, Point, Series, Shape, Symbol, Unit};
 use crate::{ConnectionView, SequenceKind, SequencePoint, WindowPoint, format, thin};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 const HEIGHT: u32 = 270;
 
@@ -40,7 +40,7 @@ impl Drawing<'_> {
         html! {
             figure {
                 h5 { (heading) }
-                (PreEscaped(figure.to_canvas(Some(self.link)).into_element().to_string()))
+                (figure.to_canvas(Some(self.link)).into_markup())
                 figcaption { (legend(entries, self.page.detail.label)) }
             }
         }

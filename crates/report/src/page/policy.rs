@@ -8,8 +8,8 @@ pub(crate) const SCRIPT: &str = include_str!("script.js");
 /// The whole style of the page.
 pub(crate) const STYLE: &str = include_str!("style.css");
 
-const SCRIPT_SHA256: &str = "JHaJkIvSXONulqrivmjAfLb3J4UlR0SzzRq11yrTvsI=";
-const STYLE_SHA256: &str = "8R2Siaf2K5qlzMwVb1mQViYxlhnCzo4L/9YY5YxhGvE=";
+const SCRIPT_SHA256: &str = "8RpPubrVAAvoEwSZMU1uEGJxY7PIQW8rOumAHcX0WuQ=";
+const STYLE_SHA256: &str = "wUvwBrD3B3OmDSqorb0nCkktO20KNSdIrhGHw0IrIOs=";
 
 /// Content security policy: no network, no plug-in, no frame, no form, no other script or style.
 pub(crate) fn content() -> String {

@@ -4,7 +4,7 @@ use super::Context;
 use super::legend::{Entry, legend};
 use crate::figure::{Axis, Colour, Figure, Point, Reference, Series, Shape, Unit};
 use crate::{ObjectSpan, format, thin};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use units::Instant;
 
 const HEIGHT: u32 = 300;
@@ -23,7 +23,7 @@ impl Context<'_> {
                         "byte arrives."
                     }
                     figure {
-                        (PreEscaped(figure.to_canvas(None).into_element().to_string()))
+                        (figure.to_canvas(None).into_markup())
                         figcaption { (legend(&entries, self.detail.label)) }
                     }
                 }

@@ -6,7 +6,7 @@ use super::legend::{Entry, legend};
 use super::times::{TimeRange, exact};
 use crate::figure::{Axis, Colour, Figure, Mark, Point, Reference, Series, Shape, Symbol, Unit};
 use crate::{QueueCapacity, QueuePoint, QueueView, format, thin};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use units::Instant;
 
 const HEIGHT: u32 = 190;
@@ -24,15 +24,10 @@ pub(super) struct Drawing<'a> {
 impl Drawing<'_> {
     /// The occupancy figure.
     pub(super) fn figure(&self) -> Markup {
-        let svg = self
-            .occupancy()
-            .to_canvas(Some(self.link))
-            .into_element()
-            .to_string();
         html! {
             figure {
                 h5 { bdi { (self.page.label(&self.view.label)) } }
-                (PreEscaped(svg))
+                (self.occupancy().to_canvas(Some(self.link)).into_markup())
                 figcaption { (legend(&self.entries(), self.page.detail.label)) }
             }
         }

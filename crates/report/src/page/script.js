@@ -77,7 +77,7 @@
   const within = (f, [low, high]) => (f - low) / (high - low);
 
   const drawTicks = (fig, horizontal) => {
-    const group = fig.svg.querySelector(horizontal ? ".xt" : ".yt");
+    const group = fig.box.querySelector(horizontal ? ".xt" : ".yt");
     const a = horizontal ? fig.x : fig.y;
     if (!group || !a) return;
     const view = horizontal ? fig.view.x : fig.view.y;
@@ -113,7 +113,7 @@
     fig.marks.forEach((mark) => placeMark(fig, mark));
     drawTicks(fig, true);
     drawTicks(fig, false);
-    fig.svg.parentNode.classList.toggle("zoomed", !isFull(fig));
+    fig.box.parentNode.classList.toggle("zoomed", !isFull(fig));
   };
 
   // ---- Changing it.
@@ -139,8 +139,8 @@
     }
   };
   const linked = (fig) =>
-    fig.svg.dataset.link
-      ? figures.filter((f) => f !== fig && f.svg.dataset.link === fig.svg.dataset.link)
+    fig.box.dataset.link
+      ? figures.filter((f) => f !== fig && f.box.dataset.link === fig.box.dataset.link)
       : [];
   const reset = (fig) => {
     fig.view.y = [0, 1];
@@ -159,8 +159,8 @@
     return f.map((v) => Math.min(1, Math.max(0, v)));
   };
   const plotBox = (fig) => {
-    const outer = fig.svg.getBoundingClientRect();
-    const style = getComputedStyle(fig.svg);
+    const outer = fig.box.getBoundingClientRect();
+    const style = getComputedStyle(fig.box);
     const [l, r, t, b] = ["--l", "--r", "--t", "--b"].map((n) => parseFloat(style.getPropertyValue(n)));
     return { left: outer.left + l, top: outer.top + t, width: outer.width - l - r, height: outer.height - t - b };
   };
@@ -181,8 +181,8 @@
     if (event.button !== 0 || isFull(fig)) return;
     const box = plotBox(fig);
     const start = { x: event.clientX, y: event.clientY, view: fig.view };
-    fig.svg.setPointerCapture(event.pointerId);
-    fig.svg.classList.add("dragging");
+    fig.box.setPointerCapture(event.pointerId);
+    fig.box.classList.add("dragging");
     hideTip();
     const onMove = (e) => {
       const dx = (start.x - e.clientX) / box.width;
@@ -190,12 +190,12 @@
       change(fig, moved(start.view.x, dx), moved(start.view.y, dy));
     };
     const stop = () => {
-      fig.svg.classList.remove("dragging");
-      fig.svg.removeEventListener("pointermove", onMove);
+      fig.box.classList.remove("dragging");
+      fig.box.removeEventListener("pointermove", onMove);
     };
-    fig.svg.addEventListener("pointermove", onMove);
-    fig.svg.addEventListener("pointerup", stop, { once: true });
-    fig.svg.addEventListener("pointercancel", stop, { once: true });
+    fig.box.addEventListener("pointermove", onMove);
+    fig.box.addEventListener("pointerup", stop, { once: true });
+    fig.box.addEventListener("pointercancel", stop, { once: true });
   };
 
   const onKey = (fig, event) => {
@@ -250,11 +250,22 @@
     }
     return best;
   };
+  /** The row of a waterfall at the pointer's height. */
+  const rowAt = (fig, event) => {
+    if (fig.y) return null;
+    const rows = fig.curves.querySelectorAll(".row");
+    const box = plotBox(fig);
+    return rows[Math.floor((event.clientY - box.top) / box.height * rows.length)];
+  };
+  /** As many digits as the grid of the paths carries. */
   const exact = (a, f) => {
     const v = value(a, f);
     const [divisor, suffix] = a.unit === "B" ? [1, " B"] : prefix(a.unit, Math.abs(v));
-    const decimals = a.unit === "c" || a.unit === "B" ? 0 : 2;
-    return (v / divisor).toFixed(decimals).replace(/\B(?=(\d{3})+(?!\d))/g, a.unit === "B" ? "\u202f" : "") + suffix;
+    const step = a.log ? v * Math.log(a.high / a.low) / GRID : (a.high - a.low) / GRID;
+    const decimals = a.unit === "c" || a.unit === "B"
+      ? 0 : Math.max(0, Math.min(6, -Math.ceil(Math.log10(Math.abs(step) / divisor))));
+    const [whole, part] = (v / divisor).toFixed(decimals).split(".");
+    return whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") + (part ? "." + part : "") + suffix;
   };
   const hideTip = () => { tip.hidden = true; };
   const showTip = (text, event) => {
@@ -267,8 +278,8 @@
   };
   const onHover = (fig, event) => {
     drawCursors(fig, event);
-    if (fig.svg.classList.contains("dragging")) return;
-    const mark = event.target.closest("[data-t]");
+    if (fig.box.classList.contains("dragging")) return;
+    const mark = event.target.closest("[data-t]") || rowAt(fig, event);
     if (mark) return showTip(mark.dataset.t, event);
     const found = fig.y ? nearest(fig, event) : {};
     if (!found.name) return hideTip();
@@ -279,7 +290,7 @@
     const [fx] = place(fig, event);
     const at = value(fig.x, fig.view.x[0] + fx * (fig.view.x[1] - fig.view.x[0]));
     for (const other of [fig, ...linked(fig)]) {
-      other.cursor ||= other.svg.querySelector(".axes").appendChild(make("line", { class: "cursor", y2: "100%" }));
+      other.cursor ||= other.box.querySelector(".axes").appendChild(make("line", { class: "cursor", y2: "100%" }));
       const f = within(fraction(other.x, at), other.view.x);
       const x = percent(f);
       other.cursor.setAttribute("x1", x);
@@ -315,42 +326,42 @@
       button("−", "Zoom out", () => zoom(fig, 1 / 0.6, [0.5, 0.5])),
       button("reset", "Reset the zoom", () => reset(fig)),
     );
-    fig.svg.parentNode.append(bar);
+    fig.box.parentNode.append(bar);
   };
-  const setUp = (svg) => {
+  const setUp = (box) => {
     const fig = {
-      svg,
-      x: axis(svg.dataset.x),
-      y: svg.dataset.y ? axis(svg.dataset.y) : null,
-      curves: svg.querySelector(".curves"),
-      marks: [...svg.querySelector(".marks").children].map((element) => (
+      box,
+      x: axis(box.dataset.x),
+      y: box.dataset.y ? axis(box.dataset.y) : null,
+      curves: box.querySelector(".curves"),
+      marks: [...box.querySelector(".marks").children].map((element) => (
         { element, fx: part(element, "x"), fy: part(element, "y") })),
       view: { x: [0, 1], y: [0, 1] },
     };
     // The browser's own tooltips would come late and lie over ours.
-    for (const title of svg.querySelectorAll("title")) {
+    for (const title of box.querySelectorAll("title")) {
       title.parentNode.dataset.t = title.textContent;
       title.remove();
     }
-    svg.addEventListener("wheel", (event) => onWheel(fig, event), { passive: false });
-    svg.addEventListener("pointerdown", (event) => onDown(fig, event));
-    svg.addEventListener("pointermove", (event) => onHover(fig, event));
-    svg.addEventListener("pointerleave", () => onLeave(fig));
-    svg.addEventListener("dblclick", () => reset(fig));
-    svg.addEventListener("keydown", (event) => onKey(fig, event));
+    box.addEventListener("wheel", (event) => onWheel(fig, event), { passive: false });
+    box.addEventListener("pointerdown", (event) => onDown(fig, event));
+    box.addEventListener("pointermove", (event) => onHover(fig, event));
+    box.addEventListener("pointerleave", () => onLeave(fig));
+    box.addEventListener("dblclick", () => reset(fig));
+    box.addEventListener("keydown", (event) => onKey(fig, event));
     addButtons(fig);
     figures.push(fig);
     return fig;
   };
 
-  document.querySelectorAll("svg.fig").forEach(setUp);
-  const bySvg = new Map(figures.map((fig) => [fig.svg, fig]));
+  document.querySelectorAll(".fig").forEach(setUp);
+  const byBox = new Map(figures.map((fig) => [fig.box, fig]));
   const resized = new ResizeObserver((entries) => {
     for (const entry of entries) {
-      if (entry.contentRect.width > 0) drawTicks(bySvg.get(entry.target), true);
+      if (entry.contentRect.width > 0) drawTicks(byBox.get(entry.target), true);
     }
   });
-  figures.forEach((fig) => resized.observe(fig.svg));
+  figures.forEach((fig) => resized.observe(fig.box));
 
   const tabs = [...document.querySelectorAll(".tabs a")];
   const panels = tabs.map((tab) => document.getElementById(tab.getAttribute("href").slice(1)));

@@ -8,7 +8,7 @@ use crate::figure::path::GRID;
 use crate::figure::{Colour, draw};
 use crate::{ObjectSpan, SchemeView, format};
 use legend::{Entry, legend};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use svg::Node;
 use svg::node::element::{Group, Path, Text};
 use units::Instant;
@@ -30,7 +30,7 @@ impl Context<'_> {
             @if !shown.is_empty() {
                 figure {
                     h4 { "Page load" }
-                    (PreEscaped(canvas.into_element().to_string()))
+                    (canvas.into_markup())
                     figcaption {
                         (legend(&self.waterfall_entries(), self.detail.label))
                         @if shown.len() < scheme.objects.len() {
@@ -116,8 +116,11 @@ impl Context<'_> {
 
     fn row_label(&self, index: usize, object: &ObjectSpan) -> Text {
         let y = f64::from(ROW) * (index as f64 + 0.5);
-        let label = crate::text::label(&object.label, GUTTER_CHARS.min(self.detail.label));
-        Text::new(label).set("y", y).set("dy", "0.32em")
+        let label = crate::text::label_end(&object.label, GUTTER_CHARS.min(self.detail.label));
+        Text::new(label)
+            .set("x", "100%")
+            .set("y", y)
+            .set("dy", "0.32em")
     }
 
     /// The limit's instants and the scheme's own, one label above the other.
