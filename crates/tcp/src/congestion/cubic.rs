@@ -1,5 +1,178 @@
-//! CUBIC (RFC 9438) in the kernel's fixed-point form.
+//! CUBIC (RFC 9438) as Linux runs it.
+//!
+//! The window is bytes outside and whole segments inside: an ACK counts every segment it touches,
+//! the curve ([`arith::cubic`]) answers how many acknowledged segments make one more of window, and
+//! growth, threshold and undo are whole segments. Bytes of `cwnd` beyond whole segments stay as
+//! they are.
 
-/// CUBIC.
+use super::{CongestionControl, CongestionEvent};
+use crate::ack::AckSample;
+use crate::path::{Cause, Window};
+use arith::cubic::{self, Ack};
+use arith::window::Credit;
+use units::{Duration, Instant};
+
+/// CUBIC in the kernel's fixed point.
+///
+/// An undo needs nothing here: Linux restores window and threshold but lets the curve's maximum
+/// and the ended epoch stand (`tcp_reno_undo_cwnd`), unlike RFC 9438 §4.9.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cubic;
+pub struct Cubic {
+    curve: cubic::Cubic,
+    credit: Credit,
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
+        if !sample.cwnd_limited {
+            return;
+        }
+        let mss = window.mss();
+        let acked = sample.acked.div_ceil(mss);
+        let pace = self.curve.on_ack(&Ack {
+            now_ms: millis(sample.now),
+            cwnd: window.cwnd() / mss,
+            acked,
+            min_rtt_ms: millis_up(sample.min_rtt),
+        });
+        let growth = self.credit.add(acked, pace);
+        if growth > 0 {
+            window.grow(growth * mss, Cause::Avoidance);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
+        self.credit.clear();
+        let ssthresh = self.curve.on_congestion(window.cwnd() / window.mss());
+        if event.timeout {
+            // Linux forgets the maximum too: the path may be another one by now.
+            self.curve.reset();
+        }
+        ssthresh * window.mss()
+    }
+
+    fn on_restart(&mut self, now: Instant, idle: Duration) {
+        self.curve.on_restart(millis(now), idle.as_millis());
+    }
+}
+
+const fn millis(t: Instant) -> u64 {
+    t.as_nanos() / 1_000_000
+}
+
+/// Rounded up, as the kernel converts to its clock; zero while unknown.
+fn millis_up(d: Duration) -> u64 {
+    if d == Duration::MAX {
+        0
+    } else {
+        d.as_nanos().div_ceil(1_000_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn window(segments: u64) -> Window {
+        Window::new(MSS, segments * MSS, u64::MAX, false)
+    }
+
+    fn sample(now_ms: u64, acked: u64) -> AckSample {
+        AckSample {
+            now: Instant::from_nanos(now_ms * 1_000_000),
+            acked,
+            rtt: Some(Duration::from_millis(100)),
+            srtt: Duration::from_millis(100),
+            min_rtt: Duration::from_millis(100),
+            prior_in_flight: 0,
+            cwnd_limited: true,
+            sent_total: 0,
+            acked_total: 0,
+        }
+    }
+
+    fn event(timeout: bool) -> CongestionEvent {
+        CongestionEvent {
+            now: Instant::ZERO,
+            flight_size: 0,
+            usable_window: 0,
+            timeout,
+        }
+    }
+
+    #[test]
+    fn the_threshold_is_whole_segments_and_spare_bytes_survive_growth() {
+        let mut cubic = Cubic::default();
+        // 10.5 segments count as 10; 10 * 717 / 1024 = 7.
+        let mut w = Window::new(MSS, 10_500, u64::MAX, false);
+        assert_eq!(cubic.on_congestion(&w, &event(false)), 7_000);
+        // Pace at the maximum is 100 * 10; Reno's share after 40 ACKs makes it 10 / 2 = 5: 39
+        // waiting ACKs of credit are seven segments (39 / 5), the half one stays.
+        cubic.on_ack(&mut w, &sample(0, MSS));
+        cubic.on_ack(&mut w, &sample(40, 39 * MSS));
+        assert_eq!(w.cwnd(), 10_500 + 8 * MSS);
+    }
+
+    #[test]
+    fn growth_back_to_the_maximum_takes_k_and_slows_down_near_it() {
+        let mut cubic = Cubic::default();
+        let mut w = window(100);
+        let ssthresh = cubic.on_congestion(&w, &event(false));
+        w.set_cwnd(ssthresh, Cause::Loss);
+        assert_eq!(w.cwnd(), 70 * MSS);
+        // One window acknowledged per round trip of 100 ms, one segment per ACK. K is 4.2 s.
+        let mut after = Vec::new();
+        for round in 0..60_u64 {
+            let acks = w.cwnd() / MSS;
+            for n in 0..acks {
+                cubic.on_ack(&mut w, &sample(round * 100 + n * 100 / acks, MSS));
+            }
+            after.push(w.cwnd() / MSS);
+        }
+        // RFC 9438 figure 1: 30 - 0.4 * 2.2^3 = 26 of the 30 segments are back after 2 s, the
+        // plateau holds around K, and 1.8 s later the window has passed the maximum by
+        // 0.4 * 1.8^3 = 2.3 segments.
+        assert!((94..=97).contains(&after[20]), "{after:?}");
+        assert!((99..=101).contains(&after[42]), "{after:?}");
+        assert!((101..=104).contains(&after[59]), "{after:?}");
+        assert!(after.windows(2).all(|w| w[0] <= w[1]), "{after:?}");
+    }
+
+    #[test]
+    fn a_timeout_forgets_the_maximum() {
+        let mut cubic = Cubic::default();
+        let w = window(100);
+        assert_eq!(cubic.on_congestion(&w, &event(true)), 70 * MSS);
+        assert_eq!(cubic.curve, cubic::Cubic::default());
+    }
+
+    #[test]
+    fn an_application_limited_window_stays() {
+        let mut cubic = Cubic::default();
+        let mut w = window(10);
+        for ms in 0..1000 {
+            cubic.on_ack(
+                &mut w,
+                &AckSample {
+                    cwnd_limited: false,
+                    ..sample(ms, MSS)
+                },
+            );
+        }
+        assert_eq!(w.cwnd(), 10 * MSS);
+    }
+
+    #[test]
+    fn an_ack_counts_the_segments_it_touches() {
+        let mut cubic = Cubic::default();
+        let mut w = window(10);
+        // No maximum known: one segment per 20 acknowledged at most. Ten ACKs of a full and a
+        // short segment are 20 segments.
+        for _ in 0..10 {
+            cubic.on_ack(&mut w, &sample(5, MSS + 200));
+        }
+        assert_eq!(w.cwnd(), 11 * MSS);
+    }
+}
