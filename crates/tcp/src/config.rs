@@ -95,8 +95,11 @@ pub struct ReceiveConfig {
 /// Options of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Largest payload of a segment, options not counted; the MSS option offers it.
+    /// Largest payload of a segment without options; the MSS option offers it.
     pub mss: u32,
+    /// Options take their bytes from the payload (RFC 9293 §3.7.1, RFC 6691). Simulators that
+    /// count packets say no: every full segment carries `mss` bytes.
+    pub options_count: bool,
     /// Initial and restart window, segments (RFC 6928: 10).
     pub initial_window: u32,
     /// First `ssthresh`, segments; `None`: unlimited.
@@ -135,6 +138,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             mss: 1460,
+            options_count: true,
             initial_window: 10,
             initial_ssthresh: None,
             window_limit: None,
@@ -159,7 +163,9 @@ impl Default for Config {
                 initial_window: 65_535,
                 max_window: 6 << 20,
                 autotune: false,
-                ack: AckPolicy::Delayed { timeout: Duration::from_millis(200) },
+                ack: AckPolicy::Delayed {
+                    timeout: Duration::from_millis(200),
+                },
                 dsack: true,
             },
             record_window: false,

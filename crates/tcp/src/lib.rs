@@ -11,10 +11,19 @@
 pub mod ack;
 pub mod config;
 pub mod congestion;
+pub mod connection;
+pub mod ensemble;
+pub mod host;
 pub mod path;
+pub mod receiver;
 pub mod recovery;
+pub mod scheme;
 pub mod segment;
 pub mod startup;
 
 pub use config::Config;
+pub use connection::{Connection, State, Stats};
+pub use host::{ConnId, Event, EventKind, FourTuple, Host, HostConfig, Transmit};
+pub use path::{Cause, Path, Window, WindowChange};
+pub use scheme::{Scheme, SchemeError};
 pub use segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};

@@ -1,2 +1,169 @@
-//! RTT estimation.
-pub struct RttEstimator;
+//! Round-trip estimation and the retransmission timeout (RFC 6298).
+//!
+//! Estimates count in ticks of the configured clock: a coarse tick is how BSD's timers were, and
+//! several of the papers' results hang on it. A tick of zero means nanoseconds.
+
+use crate::config::{RtoConfig, RtoFloor};
+use arith::rtt::{Estimator, LinuxEstimator};
+use units::{Duration, Instant};
+
+/// Doublings beyond this change nothing: the upper bound has been reached.
+const MAX_BACKOFF: u32 = 16;
+
+/// Smoothed round trip time, its variance, and the timeout that follows from them.
+#[derive(Clone, Copy, Debug)]
+pub struct RttEstimator {
+    config: RtoConfig,
+    smoothing: Smoothing,
+    /// The timeout without back-off; kept when the estimate is distrusted.
+    base_rto: Duration,
+    min_rtt: Duration,
+    latest: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Smoothing {
+    Jacobson(Estimator),
+    Linux(LinuxEstimator),
+}
+
+impl RttEstimator {
+    /// No sample yet.
+    pub const fn new(config: RtoConfig) -> Self {
+        Self {
+            config,
+            smoothing: Self::fresh(&config),
+            base_rto: config.initial,
+            min_rtt: Duration::MAX,
+            latest: Duration::ZERO,
+        }
+    }
+
+    const fn fresh(config: &RtoConfig) -> Smoothing {
+        match config.floor {
+            RtoFloor::Total => Smoothing::Jacobson(Estimator::new()),
+            RtoFloor::Variance => {
+                let floor = config.min.as_nanos() / tick(config);
+                Smoothing::Linux(LinuxEstimator::new(floor))
+            }
+        }
+    }
+
+    /// Takes a sample: a segment sent (once) at `sent` was acknowledged at `now`. Clock ticks are
+    /// counted between the two, at least one, as a coarse clock sees them. `acked_total` and
+    /// `sent_total` of the path tell round trips apart.
+    pub fn on_sample(&mut self, sent: Instant, now: Instant, acked_total: u64, sent_total: u64) {
+        self.latest = now.saturating_since(sent);
+        self.min_rtt = self.min_rtt.min(self.latest);
+        let tick = tick(&self.config);
+        let ticks = (now.as_nanos() / tick).saturating_sub(sent.as_nanos() / tick);
+        let rto = match &mut self.smoothing {
+            Smoothing::Jacobson(e) => {
+                e.on_sample(ticks);
+                e.rto()
+            }
+            Smoothing::Linux(e) => {
+                e.on_sample(ticks, acked_total, sent_total);
+                e.rto()
+            }
+        };
+        let rto = Duration::from_nanos(rto.unwrap_or(0).saturating_mul(tick));
+        self.base_rto = match self.config.floor {
+            RtoFloor::Total => rto.max(self.config.min),
+            RtoFloor::Variance => rto,
+        };
+    }
+
+    fn srtt8(&self) -> u64 {
+        match &self.smoothing {
+            Smoothing::Jacobson(e) => e.srtt8(),
+            Smoothing::Linux(e) => e.srtt8(),
+        }
+    }
+
+    /// Smoothed RTT; zero before the first sample.
+    pub fn srtt(&self) -> Duration {
+        Duration::from_nanos(self.srtt8().saturating_mul(tick(&self.config)) / 8)
+    }
+
+    /// Lowest sample; [`Duration::MAX`] before the first.
+    pub const fn min_rtt(&self) -> Duration {
+        self.min_rtt
+    }
+
+    /// Latest sample; zero before the first.
+    pub const fn latest(&self) -> Duration {
+        self.latest
+    }
+
+    /// True once a sample was taken.
+    pub fn has_sample(&self) -> bool {
+        self.srtt8() != 0
+    }
+
+    /// The timeout after `backoff` doublings, bounded; never less than two ticks, because a coarse
+    /// timer may fire right after it was set.
+    pub fn rto(&self, backoff: u32) -> Duration {
+        let backed_off = self.base_rto.saturating_mul(1 << backoff.min(MAX_BACKOFF));
+        let two_ticks = self.config.tick * 2;
+        backed_off.min(self.config.max).max(two_ticks)
+    }
+
+    /// Distrusts the estimate after several timeouts in a row: the next sample starts it anew
+    /// (RFC 6298 §5.7). The timeout stays until then.
+    pub fn distrust(&mut self) {
+        self.smoothing = Self::fresh(&self.config);
+    }
+}
+
+/// Nanoseconds in a tick of the configured clock.
+const fn tick(config: &RtoConfig) -> u64 {
+    match config.tick.as_nanos() {
+        0 => 1,
+        n => n,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(tick_ms: u64) -> RtoConfig {
+        RtoConfig {
+            min: Duration::from_millis(200),
+            max: Duration::from_secs(60),
+            initial: Duration::from_secs(3),
+            tick: Duration::from_millis(tick_ms),
+            floor: RtoFloor::Total,
+        }
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn first_sample_sets_srtt_and_half_of_it_as_variance() {
+        // RFC 6298 §2.2 with R = 100 ms: SRTT 100, RTTVAR 50, RTO = 100 + 4 * 50 = 300 ms.
+        let mut rtt = RttEstimator::new(config(0));
+        assert_eq!(rtt.rto(0), Duration::from_secs(3));
+        rtt.on_sample(at(0), at(100), 0, 0);
+        assert_eq!(rtt.srtt(), Duration::from_millis(100));
+        assert_eq!(rtt.rto(0), Duration::from_millis(300));
+        // R' = 180: RTTVAR = 3/4 * 50 + 1/4 * 80 = 57.5, SRTT = 110, RTO = 110 + 230 = 340 ms.
+        rtt.on_sample(at(1000), at(1180), 0, 0);
+        assert_eq!(rtt.rto(0), Duration::from_millis(340));
+        assert_eq!(rtt.rto(1), Duration::from_millis(680));
+    }
+
+    #[test]
+    fn a_coarse_clock_counts_the_ticks_it_sees() {
+        // From 95 to 205 ms a 100 ms clock ticks twice; from 105 to 195 not at all, so one.
+        let mut rtt = RttEstimator::new(config(100));
+        rtt.on_sample(at(95), at(205), 0, 0);
+        assert_eq!(rtt.srtt(), Duration::from_millis(200));
+        let mut rtt = RttEstimator::new(config(100));
+        rtt.on_sample(at(105), at(195), 0, 0);
+        assert_eq!(rtt.srtt(), Duration::from_millis(100));
+    }
+}

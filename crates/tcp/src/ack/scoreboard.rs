@@ -152,7 +152,13 @@ impl Scoreboard {
     /// Notes a first transmission; `start` continues where the last one ended.
     pub fn push(&mut self, start: u64, len: u32, now: Instant) {
         debug_assert!(self.segments.back().is_none_or(|s| s.end() == start));
-        self.segments.push_back(Sent { start, len, marks: 0, retransmissions: 0, sent_at: now });
+        self.segments.push_back(Sent {
+            start,
+            len,
+            marks: 0,
+            retransmissions: 0,
+            sent_at: now,
+        });
         self.outstanding += u64::from(len);
     }
 
@@ -272,7 +278,9 @@ impl Scoreboard {
     /// Marks `[left, right)` as delivered selectively. Only whole segments count (RFC 6675 §4
     /// `Update`); what lies outside of the outstanding range is ignored.
     pub fn sack(&mut self, left: u64, right: u64, progress: &mut Progress) {
-        let Some((low, high)) = self.bounds() else { return };
+        let Some((low, high)) = self.bounds() else {
+            return;
+        };
         let (left, right) = (left.max(low), right.min(high));
         if left >= right {
             return;
@@ -281,7 +289,11 @@ impl Scoreboard {
         let mut from = left;
         while from < right {
             let next = self.sacked_ranges.partition_point(|r| r.1 <= from);
-            let known = self.sacked_ranges.get(next).copied().unwrap_or((u64::MAX, u64::MAX));
+            let known = self
+                .sacked_ranges
+                .get(next)
+                .copied()
+                .unwrap_or((u64::MAX, u64::MAX));
             let to = right.min(known.0);
             if from < to {
                 self.sack_fresh((from, to), merged, progress);
@@ -350,7 +362,9 @@ fn note_delivery(s: &Sent, bytes: u64, progress: &mut Progress) {
         progress.undelivered_loss += bytes;
     }
     if !s.was_retransmitted() {
-        let earliest = progress.earliest_sent.map_or(s.sent_at, |t| t.min(s.sent_at));
+        let earliest = progress
+            .earliest_sent
+            .map_or(s.sent_at, |t| t.min(s.sent_at));
         progress.earliest_sent = Some(earliest);
         progress.latest_sent = progress.latest_sent.max(Some(s.sent_at));
         let lowest = progress.lowest_original.map_or(s.start, |l| l.min(s.start));

@@ -34,6 +34,13 @@ pub trait CongestionControl {
     /// Answers the new `ssthresh`, bytes, on congestion; at most once per window of data.
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64;
 
+    /// The window that the last answer stood for before it was rounded to whole segments, where
+    /// the controller rounds the threshold only.
+    fn exact_reduction(&self, event: &CongestionEvent) -> Option<u64> {
+        let _ = event;
+        None
+    }
+
     /// Is told that the last reduction was spurious and was undone.
     fn on_undo(&mut self, window: &Window) {
         let _ = window;

@@ -22,6 +22,16 @@ pub struct Reno {
     pub whole_segments: bool,
 }
 
+impl Reno {
+    fn half(&self, event: &CongestionEvent) -> u64 {
+        let base = match self.halve {
+            Halve::FlightSize => event.flight_size,
+            Halve::Window => event.usable_window,
+        };
+        base / 2
+    }
+}
+
 impl CongestionControl for Reno {
     fn on_ack(&mut self, window: &mut Window, _: &AckSample) {
         let mss = window.mss();
@@ -29,11 +39,15 @@ impl CongestionControl for Reno {
     }
 
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
-        let base = match self.halve {
-            Halve::FlightSize => event.flight_size,
-            Halve::Window => event.usable_window,
-        };
-        let half = base / 2;
-        if self.whole_segments { half / window.mss() * window.mss() } else { half }
+        let half = self.half(event);
+        if self.whole_segments {
+            half / window.mss() * window.mss()
+        } else {
+            half
+        }
+    }
+
+    fn exact_reduction(&self, event: &CongestionEvent) -> Option<u64> {
+        self.whole_segments.then(|| self.half(event))
     }
 }

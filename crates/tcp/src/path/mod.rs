@@ -1,6 +1,341 @@
-//! A path: how much may be in flight towards a destination, and when. One to many connections
-//! share it; a lone connection is an ensemble of one.
+//! A path: how much may be in flight towards a destination, and when.
+//!
+//! It belongs to one to many connections; a lone connection is an ensemble of one. It holds the
+//! [`Window`] beside the start-up and the congestion controller that move it, keeps what an undo
+//! needs, and paces.
 
+mod pacer;
 mod window;
 
+use crate::ack::{AckSample, RttEstimator};
+use crate::config::{Config, IdleRestart};
+use crate::congestion::{CongestionControl, CongestionEvent};
+use crate::recovery::{Reduction, Report};
+use crate::startup::{Occasion, Phase, StartUp};
+pub use pacer::Pacer;
+use units::{Duration, Instant, Rate};
 pub use window::{Cause, Window, WindowChange};
+
+/// Segments that leave unpaced at the start of a path, as Linux does it.
+const UNPACED_SEGMENTS: u64 = 10;
+
+/// The congestion state towards one destination.
+pub struct Path {
+    window: Window,
+    startup: Box<dyn StartUp>,
+    congestion: Box<dyn CongestionControl>,
+    in_startup: bool,
+    /// Round trips on this path, shared by its members.
+    pub rtt: RttEstimator,
+    pacer: Option<Pacer>,
+    in_flight: u64,
+    sent_total: u64,
+    acked_total: u64,
+    segments_sent: u64,
+    last_sent: Option<Instant>,
+    before_reduction: Option<(u64, u64)>,
+    usage: WindowUsage,
+    idle: IdleRestart,
+    restart_window: u64,
+    window_limit: u64,
+}
+
+/// Whether the window, rather than the application, limited sending lately (RFC 7661 §4.1; the
+/// rule is Linux's).
+#[derive(Clone, Copy, Debug, Default)]
+struct WindowUsage {
+    validate: bool,
+    max_in_flight: u64,
+    limited: bool,
+    /// `sent_total` when the current round began.
+    round_end: u64,
+}
+
+impl Path {
+    /// A path that begins with the initial window of `config`.
+    pub fn new(
+        config: &Config,
+        startup: Box<dyn StartUp>,
+        congestion: Box<dyn CongestionControl>,
+    ) -> Self {
+        let mss = u64::from(config.mss);
+        let segments = |n: u32| u64::from(n) * mss;
+        let initial = segments(config.initial_window);
+        let ssthresh = config.initial_ssthresh.map_or(u64::MAX, segments);
+        let mut window = Window::new(mss, initial, ssthresh, config.record_window);
+        window.set_cwnd(initial, Cause::Initial);
+        let mut path = Self {
+            window,
+            startup,
+            congestion,
+            in_startup: true,
+            rtt: RttEstimator::new(config.rto),
+            pacer: config.pacing.then(Pacer::default),
+            in_flight: 0,
+            sent_total: 0,
+            acked_total: 0,
+            segments_sent: 0,
+            last_sent: None,
+            before_reduction: None,
+            usage: WindowUsage {
+                validate: config.validate_window,
+                ..WindowUsage::default()
+            },
+            idle: config.idle,
+            restart_window: initial,
+            window_limit: config.window_limit.map_or(u64::MAX, segments),
+        };
+        path.startup.begin(&mut path.window, Occasion::NewPath);
+        path
+    }
+
+    /// The window.
+    pub const fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// Bytes that may be in flight: `cwnd`, bounded by the configured limit.
+    pub fn usable_cwnd(&self) -> u64 {
+        self.window.cwnd().min(self.window_limit)
+    }
+
+    /// Bytes in flight of all members.
+    pub const fn bytes_in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// True while the start-up owns the window.
+    pub const fn in_startup(&self) -> bool {
+        self.in_startup
+    }
+
+    /// Sets the clock that window changes are recorded with.
+    pub(crate) fn set_now(&mut self, now: Instant) {
+        self.window.set_now(now);
+    }
+
+    /// Fits the window to the segment size that the handshake agreed on: as many segments as
+    /// before.
+    pub(crate) fn set_mss(&mut self, mss: u64) {
+        let old = self.window.mss();
+        if mss == old {
+            return;
+        }
+        let rescale = |bytes: u64| match bytes {
+            u64::MAX => u64::MAX,
+            b => b / old * mss,
+        };
+        let (cwnd, ssthresh) = (self.window.cwnd(), self.window.ssthresh());
+        self.window.set_mss(mss);
+        self.window.set_cwnd(rescale(cwnd), Cause::Initial);
+        if ssthresh != u64::MAX {
+            self.window.set_ssthresh(rescale(ssthresh), Cause::Initial);
+        }
+        self.restart_window = rescale(self.restart_window);
+        self.window_limit = rescale(self.window_limit);
+    }
+
+    /// Falls back to a window of one segment because the first SYN was lost (RFC 5681 §3.1).
+    pub(crate) fn on_handshake_loss(&mut self) {
+        self.window.set_cwnd(self.window.mss(), Cause::Timeout);
+    }
+
+    /// Moves this member's share of what is in flight.
+    pub(crate) fn move_in_flight(&mut self, before: u64, after: u64) {
+        self.in_flight = self.in_flight - before + after;
+    }
+
+    /// Books a segment that leaves now: `fresh` bytes of new data in a packet of `bytes`.
+    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64, fresh: u64) {
+        self.sent_total += fresh;
+        self.segments_sent += 1;
+        self.last_sent = Some(now);
+        if let (Some(pacer), Some(rate)) = (&mut self.pacer, self.window.pacing_rate())
+            && self.segments_sent > UNPACED_SEGMENTS
+        {
+            pacer.on_sent(now, bytes, rate);
+        }
+    }
+
+    /// Notes, when nothing more can be sent, whether that was because of the window.
+    pub(crate) fn on_send_stopped(&mut self, window_limited: bool) {
+        let usage = &mut self.usage;
+        if !usage.validate {
+            return;
+        }
+        if self.acked_total >= usage.round_end || self.in_flight > usage.max_in_flight {
+            usage.max_in_flight = self.in_flight;
+            usage.round_end = self.sent_total;
+            usage.limited = window_limited;
+        } else {
+            usage.limited |= window_limited;
+        }
+    }
+
+    /// True if growing the window has a reason: in slow start as long as half of it is used, else
+    /// only while it is what limits sending.
+    fn cwnd_limited(&self) -> bool {
+        let usage = &self.usage;
+        if !usage.validate || usage.limited {
+            return true;
+        }
+        self.window.below_ssthresh() && self.window.cwnd() < 2 * usage.max_in_flight
+    }
+
+    /// When the pacer lets the next segment go; `None`: now.
+    pub(crate) fn release(&self, now: Instant) -> Option<Instant> {
+        let pacer = self.pacer.as_ref()?;
+        (!pacer.may_send(now)).then(|| pacer.next_release())
+    }
+
+    /// Applies the restart rule before the first data after an idle time.
+    pub(crate) fn on_sending_resumed(&mut self, now: Instant) {
+        let Some(last) = self.last_sent else { return };
+        let idle = now.saturating_since(last);
+        self.congestion.on_restart(now, idle);
+        if idle <= self.rtt.rto(0) {
+            return;
+        }
+        match self.idle {
+            IdleRestart::Keep => return,
+            IdleRestart::SlowStart => {
+                self.window
+                    .set_cwnd(self.restart_window.min(self.window.cwnd()), Cause::Idle);
+            }
+            IdleRestart::Decay => self.decay_after(idle),
+        }
+        self.enter_startup_if_below(Occasion::Idle);
+    }
+
+    /// Halves the window once per RTO of idling down to the restart window; `ssthresh` keeps three
+    /// quarters of the old one (RFC 2861 §3.1).
+    fn decay_after(&mut self, idle: Duration) {
+        let cwnd = self.window.cwnd();
+        let floor = self.restart_window.min(cwnd);
+        let rto = self.rtt.rto(0).as_nanos().max(1);
+        let halvings = (idle.as_nanos() / rto).min(63);
+        let kept = (cwnd / 4 * 3).max(self.window.ssthresh());
+        if self.window.ssthresh() != u64::MAX {
+            self.window.set_ssthresh(kept, Cause::Idle);
+        }
+        self.window
+            .set_cwnd((cwnd >> halvings).max(floor), Cause::Idle);
+    }
+
+    /// Grows the window on an ACK of new data outside of recovery.
+    pub(crate) fn on_ack(&mut self, sample: &mut AckSample) {
+        sample.sent_total = self.sent_total;
+        sample.acked_total = self.acked_total;
+        sample.cwnd_limited = self.cwnd_limited();
+        if !sample.cwnd_limited {
+            return;
+        }
+        if !self.in_startup {
+            self.enter_startup_if_below(Occasion::Loss);
+        }
+        if !self.in_startup {
+            self.congestion.on_ack(&mut self.window, sample);
+            return;
+        }
+        let before = self.window.cwnd();
+        if self.startup.on_ack(&mut self.window, sample) == Phase::Done {
+            self.in_startup = false;
+            if self.window.cwnd() == before {
+                // The window had reached the threshold before: this ACK is avoidance's.
+                self.congestion.on_ack(&mut self.window, sample);
+            }
+        }
+    }
+
+    /// Takes a round-trip sample of data sent once at `sent`.
+    pub(crate) fn on_rtt_sample(&mut self, sent: Instant, now: Instant) {
+        self.rtt
+            .on_sample(sent, now, self.acked_total, self.sent_total);
+    }
+
+    /// Counts `bytes` newly acknowledged cumulatively.
+    pub(crate) fn on_acked(&mut self, bytes: u64) {
+        self.acked_total += bytes;
+    }
+
+    fn enter_startup_if_below(&mut self, occasion: Occasion) {
+        self.in_startup = self.window.below_ssthresh();
+        if self.in_startup {
+            self.startup.begin(&mut self.window, occasion);
+        }
+    }
+
+    /// Applies what recovery found: a reduction, an undo, a window it imposes.
+    pub(crate) fn on_report(&mut self, report: &Report, event: &CongestionEvent) {
+        if let Some(reduction) = report.congestion {
+            let cause = if event.timeout {
+                Cause::Timeout
+            } else {
+                Cause::Loss
+            };
+            self.reduce(reduction, event, cause);
+        }
+        if report.undo {
+            self.undo();
+        }
+        if let Some(cwnd) = report.cwnd {
+            let cause = if report.ended {
+                Cause::RecoveryEnd
+            } else {
+                Cause::Recovery
+            };
+            if cwnd != self.window.cwnd() {
+                self.window.set_cwnd(cwnd, cause);
+            }
+        }
+    }
+
+    /// Lowers `ssthresh` as congestion control says, and `cwnd` as recovery does.
+    pub(crate) fn reduce(&mut self, reduction: Reduction, event: &CongestionEvent, cause: Cause) {
+        self.before_reduction = Some((self.window.cwnd(), self.window.ssthresh()));
+        let ssthresh = self.congestion.on_congestion(&self.window, event);
+        self.window.set_ssthresh(ssthresh, cause);
+        if self.in_startup {
+            self.startup.on_congestion(&mut self.window);
+        }
+        match reduction {
+            Reduction::ToSsthresh => self.window.set_cwnd(self.half_window(event), cause),
+            Reduction::ToOneSegment => self.window.set_cwnd(self.window.mss(), cause),
+            Reduction::Gradual => {}
+        }
+        self.in_startup = self.window.below_ssthresh();
+        if self.in_startup {
+            self.startup.begin(&mut self.window, Occasion::Loss);
+        }
+    }
+
+    /// `cwnd` := `ssthresh`, or its exact value where the threshold was rounded to segments.
+    fn half_window(&self, event: &CongestionEvent) -> u64 {
+        let exact = self.congestion.exact_reduction(event).unwrap_or(0);
+        exact.max(self.window.ssthresh())
+    }
+
+    fn undo(&mut self) {
+        if let Some((cwnd, ssthresh)) = self.before_reduction.take() {
+            self.window
+                .set_ssthresh(ssthresh.max(self.window.ssthresh()), Cause::Undo);
+            self.window
+                .set_cwnd(cwnd.max(self.window.cwnd()), Cause::Undo);
+            self.congestion.on_undo(&self.window);
+            self.in_startup = self.window.below_ssthresh();
+        }
+    }
+
+    /// Sets the pacing rate from window and round trip: twice the window per round trip in slow
+    /// start, 1.2 times after (Linux `tcp_update_pacing_rate`).
+    pub(crate) fn update_pacing_rate(&mut self) {
+        if self.pacer.is_none() || !self.rtt.has_sample() {
+            return;
+        }
+        let window = self.window.cwnd().max(self.in_flight);
+        let fast = self.window.cwnd() < self.window.ssthresh() / 2;
+        let percent = if fast { 200 } else { 120 };
+        let rate = Rate::from_bytes_over(window.saturating_mul(percent) / 100, self.rtt.srtt());
+        self.window.set_pacing_rate(Some(rate));
+    }
+}

@@ -5,6 +5,7 @@
 //! never inflated: a policy that lets duplicate ACKs clock out segments does so in its
 //! [`LossRecovery::allowance`].
 
+pub mod dupacks;
 pub mod newreno;
 pub mod prr;
 pub mod rack;
@@ -130,6 +131,16 @@ pub trait LossRecovery {
         Report::default()
     }
 
+    /// The policy is of no use with a peer that does not send SACK: NewReno takes its place.
+    fn needs_sack(&self) -> bool {
+        false
+    }
+
     /// True in fast recovery or after a timeout until all that was lost is repaired.
-    fn recovering(&self) -> bool;
+    fn recovering(&self) -> bool {
+        self.recovery_point().is_some()
+    }
+
+    /// While recovering: the offset whose acknowledgement ends it (RFC 6675 `RecoveryPoint`).
+    fn recovery_point(&self) -> Option<u64>;
 }

@@ -1,1 +1,214 @@
-//! placeholder newreno
+//! NewReno (RFC 6582): a partial ACK during fast recovery means the next hole, one per round trip.
+
+use super::dupacks::{DUP_THRESH, DupAcks};
+use super::reno::{ENTERED, FastRecovery};
+use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use crate::ack::AckInfo;
+use units::Instant;
+
+/// Which partial ACKs restart the retransmission timer (RFC 6582 §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartialTimer {
+    /// Only the first: "Impatient", many losses end in a timeout.
+    First,
+    /// Every one: "Slow-but-Steady".
+    Every,
+}
+
+/// The window when recovery ends (RFC 6582 §3.2 step 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FullAckWindow {
+    /// `min(ssthresh, max(FlightSize, mss) + mss)`.
+    FlightSize,
+    /// `ssthresh`.
+    Ssthresh,
+    /// What partial ACKs deflated it to, and the ACK that ends recovery grows it.
+    Deflated,
+}
+
+/// Options of [`NewReno`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewRenoOptions {
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// Timer on partial ACKs.
+    pub timer: PartialTimer,
+    /// Window at the end.
+    pub full_ack: FullAckWindow,
+    /// Most segments sent in answer to one ACK during recovery.
+    pub max_burst: Option<u32>,
+}
+
+impl Default for NewRenoOptions {
+    fn default() -> Self {
+        Self {
+            limited_transmit: true,
+            timer: PartialTimer::First,
+            full_ack: FullAckWindow::FlightSize,
+            max_burst: None,
+        }
+    }
+}
+
+/// NewReno's fast recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct NewReno {
+    options: NewRenoOptions,
+    dup: DupAcks,
+    fast: Option<FastRecovery>,
+    partial_seen: bool,
+    burst_left: u64,
+}
+
+impl NewReno {
+    /// NewReno with the given options.
+    pub const fn new(options: NewRenoOptions) -> Self {
+        let dup = DupAcks::new(options.limited_transmit);
+        Self {
+            options,
+            dup,
+            fast: None,
+            partial_seen: false,
+            burst_left: u64::MAX,
+        }
+    }
+
+    fn on_progress(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        match self.fast {
+            Some(fast) if ack.una < self.dup.recover => self.on_partial_ack(cx, ack, fast),
+            Some(_) => self.on_full_ack(cx),
+            None => {
+                self.dup.count = 0;
+                Report {
+                    grow: true,
+                    ..Report::default()
+                }
+            }
+        }
+    }
+
+    /// Deflates by what was acknowledged, adds one segment back, retransmits the next hole
+    /// (RFC 6582 §3.2 step 3, "Partial acknowledgments"). What duplicates had added is taken
+    /// first, then the window itself.
+    fn on_partial_ack(
+        &mut self,
+        cx: &mut Context<'_>,
+        ack: &AckInfo,
+        mut fast: FastRecovery,
+    ) -> Report {
+        let acked = ack.una - ack.una_before;
+        let mut cwnd = None;
+        if fast.left_network > acked {
+            fast.left_network -= acked - cx.mss.min(acked);
+        } else {
+            cwnd = Some(
+                cx.cwnd
+                    .saturating_sub(acked - fast.left_network)
+                    .max(cx.mss),
+            );
+            fast.left_network = cx.mss;
+        }
+        cx.board.mark_lost(0);
+        fast.forced = true;
+        self.fast = Some(fast);
+        let first = !std::mem::replace(&mut self.partial_seen, true);
+        let restart = first || self.options.timer == PartialTimer::Every;
+        let timer = if restart {
+            TimerAction::Restart
+        } else {
+            TimerAction::Keep
+        };
+        Report {
+            cwnd,
+            timer,
+            ..Report::default()
+        }
+    }
+
+    fn on_full_ack(&mut self, cx: &Context<'_>) -> Report {
+        self.fast = None;
+        self.partial_seen = false;
+        self.dup.count = 0;
+        let flight = cx.board.outstanding().max(cx.mss) + cx.mss;
+        let cwnd = match self.options.full_ack {
+            FullAckWindow::FlightSize => Some(cx.ssthresh.min(flight)),
+            FullAckWindow::Ssthresh => Some(cx.ssthresh),
+            FullAckWindow::Deflated => None,
+        };
+        Report {
+            ended: true,
+            cwnd,
+            grow: cwnd.is_none(),
+            ..Report::default()
+        }
+    }
+
+    fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        self.dup.count += 1;
+        if let Some(fast) = &mut self.fast {
+            fast.left_network += cx.mss;
+        } else if self.dup.count == DUP_THRESH && self.dup.is_new_episode(ack) {
+            self.dup.begin_episode(cx.snd_nxt);
+            self.partial_seen = false;
+            self.fast = Some(FastRecovery::enter(cx));
+            return ENTERED;
+        }
+        Report::default()
+    }
+}
+
+impl LossRecovery for NewReno {
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        let report = if ack.advanced() {
+            self.on_progress(cx, ack)
+        } else if ack.duplicate {
+            self.on_duplicate(cx, ack)
+        } else {
+            return Report::default();
+        };
+        self.burst_left = match self.options.max_burst {
+            Some(n) if self.dup.count >= DUP_THRESH => u64::from(n) * cx.mss,
+            _ => u64::MAX,
+        };
+        report
+    }
+
+    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+        self.dup.count = 0;
+        self.fast = None;
+        self.partial_seen = false;
+        self.burst_left = u64::MAX;
+        self.dup.begin_episode(cx.snd_nxt);
+        cx.board.mark_all_lost();
+        Report {
+            congestion: Some(Reduction::ToOneSegment),
+            ..Report::default()
+        }
+    }
+
+    fn allowance(&self, cx: &Context<'_>) -> u64 {
+        let allowance = match &self.fast {
+            Some(fast) if fast.forced => return cx.mss,
+            Some(fast) => fast.allowance(cx),
+            None => self.dup.open_allowance(cx.board, cx.cwnd, cx.mss),
+        };
+        allowance.min(self.burst_left)
+    }
+
+    fn on_sent(&mut self, sent: &SentInfo) {
+        let Some(fast) = &mut self.fast else {
+            self.burst_left = self.burst_left.saturating_sub(sent.len);
+            return;
+        };
+        // The forced retransmission is not part of the burst.
+        if fast.forced && sent.retransmission {
+            fast.forced = false;
+        } else if self.burst_left != u64::MAX {
+            self.burst_left = self.burst_left.saturating_sub(sent.len);
+        }
+    }
+
+    fn recovery_point(&self) -> Option<u64> {
+        self.fast.as_ref().map(|_| self.dup.recover)
+    }
+}

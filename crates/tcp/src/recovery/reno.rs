@@ -1,1 +1,131 @@
-//! placeholder reno
+//! Fast retransmit and fast recovery of RFC 5681 §3.2 ("Reno").
+//!
+//! Each duplicate ACK means that a segment has left the network; where the RFC inflates `cwnd` for
+//! it, this policy lets as much more be in flight. The first ACK of new data ends recovery, so a
+//! second loss in the window usually costs a timeout.
+
+use super::dupacks::{DUP_THRESH, DupAcks};
+use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use crate::ack::AckInfo;
+use units::Instant;
+
+/// Reno's fast recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno {
+    dup: DupAcks,
+    fast: Option<FastRecovery>,
+}
+
+/// State of fast recovery without SACK.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FastRecovery {
+    /// Bytes that duplicate ACKs say have left the network.
+    pub(super) left_network: u64,
+    /// The retransmission that may go whatever the window says is still to be sent.
+    pub(super) forced: bool,
+}
+
+impl FastRecovery {
+    /// Enters on the third duplicate: three segments have left, the first one goes again.
+    pub(super) fn enter(cx: &mut Context<'_>) -> Self {
+        cx.board.mark_lost(0);
+        Self {
+            left_network: u64::from(DUP_THRESH) * cx.mss,
+            forced: true,
+        }
+    }
+
+    /// `cwnd` plus what has left the network, less what was sent and not acknowledged.
+    pub(super) fn allowance(&self, cx: &Context<'_>) -> u64 {
+        if self.forced {
+            return cx.mss;
+        }
+        (cx.cwnd + self.left_network).saturating_sub(cx.board.pipe())
+    }
+
+    pub(super) fn on_sent(&mut self, sent: &SentInfo) {
+        if sent.retransmission {
+            self.forced = false;
+        }
+    }
+}
+
+/// What every entry into fast recovery reports.
+pub(super) const ENTERED: Report = Report {
+    congestion: Some(Reduction::ToSsthresh),
+    undo: false,
+    ended: false,
+    cwnd: None,
+    grow: false,
+    timer: TimerAction::Restart,
+    probe: false,
+};
+
+impl Reno {
+    /// `limited_transmit`: RFC 3042.
+    pub const fn new(limited_transmit: bool) -> Self {
+        Self {
+            dup: DupAcks::new(limited_transmit),
+            fast: None,
+        }
+    }
+
+    fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        self.dup.count += 1;
+        if let Some(fast) = &mut self.fast {
+            fast.left_network += cx.mss;
+        } else if self.dup.count == DUP_THRESH && self.dup.is_new_episode(ack) {
+            self.dup.begin_episode(cx.snd_nxt);
+            self.fast = Some(FastRecovery::enter(cx));
+            return ENTERED;
+        }
+        Report::default()
+    }
+}
+
+impl LossRecovery for Reno {
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        if ack.advanced() {
+            self.dup.count = 0;
+            let ended = self.fast.take().is_some();
+            return Report {
+                ended,
+                grow: true,
+                ..Report::default()
+            };
+        }
+        if ack.duplicate {
+            self.on_duplicate(cx, ack)
+        } else {
+            Report::default()
+        }
+    }
+
+    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+        self.dup.count = 0;
+        self.fast = None;
+        self.dup.begin_episode(cx.snd_nxt);
+        cx.board.mark_all_lost();
+        Report {
+            congestion: Some(Reduction::ToOneSegment),
+            ..Report::default()
+        }
+    }
+
+    fn allowance(&self, cx: &Context<'_>) -> u64 {
+        match &self.fast {
+            Some(fast) => fast.allowance(cx),
+            None => self.dup.open_allowance(cx.board, cx.cwnd, cx.mss),
+        }
+    }
+
+    fn on_sent(&mut self, sent: &SentInfo) {
+        if let Some(fast) = &mut self.fast {
+            fast.on_sent(sent);
+        }
+    }
+
+    fn recovery_point(&self) -> Option<u64> {
+        self.fast.as_ref().map(|_| self.dup.recover)
+    }
+}

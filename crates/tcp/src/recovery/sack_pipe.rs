@@ -1,1 +1,167 @@
-//! placeholder sack_pipe
+//! SACK recovery as first published (Fall & Floyd 1996, "sack1"): a counter `pipe` instead of the
+//! scoreboard's arithmetic.
+//!
+//! Entering recovery, `pipe` is what is outstanding less the three duplicates; every ACK lowers it
+//! by a segment, a partial ACK by two, every segment sent raises it. Lost segments stay in it until
+//! that many ACKs have come, so it is slower than RFC 6675 when many are lost. Each hole is sent
+//! again once. After a timeout the scoreboard is cleared (RFC 2018 §8) and all is sent again.
+
+use super::dupacks::{DUP_THRESH, DupAcks};
+use super::reno::ENTERED;
+use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use crate::ack::AckInfo;
+use units::Instant;
+
+/// Recovery by a `pipe` counter.
+#[derive(Clone, Copy, Debug)]
+pub struct SackPipe {
+    dup: DupAcks,
+    fast: Option<Pipe>,
+    /// After a timeout, until an ACK of new data.
+    timed_out: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pipe {
+    bytes: u64,
+    forced: bool,
+    /// Holes below this were sent again.
+    next_hole: u64,
+    mss: u64,
+}
+
+impl SackPipe {
+    /// `limited_transmit`: RFC 3042.
+    pub const fn new(limited_transmit: bool) -> Self {
+        Self {
+            dup: DupAcks::new(limited_transmit),
+            fast: None,
+            timed_out: false,
+        }
+    }
+
+    fn on_open_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        if ack.advanced() {
+            self.dup.count = 0;
+            self.timed_out = false;
+            cx.board.forget_sacks();
+            return Report {
+                grow: true,
+                ..Report::default()
+            };
+        }
+        if self.timed_out || !ack.duplicate {
+            return Report::default();
+        }
+        self.dup.count += 1;
+        if self.dup.count != DUP_THRESH || !self.dup.is_new_episode(ack) {
+            return Report::default();
+        }
+        self.dup.begin_episode(cx.snd_nxt);
+        let left = u64::from(DUP_THRESH) * cx.mss;
+        self.fast = Some(Pipe {
+            bytes: cx.board.outstanding().saturating_sub(left),
+            forced: true,
+            next_hole: ack.una,
+            mss: cx.mss,
+        });
+        ENTERED
+    }
+
+    fn on_recovery_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo, mut pipe: Pipe) -> Report {
+        pipe.bytes = pipe.bytes.saturating_sub(cx.mss);
+        self.fast = Some(pipe);
+        if ack.una >= self.dup.recover {
+            self.fast = None;
+            self.dup.count = 0;
+            cx.board.forget_sacks();
+            cx.board.forgive_losses();
+            return Report {
+                ended: true,
+                ..Report::default()
+            };
+        }
+        if !ack.advanced() {
+            return Report::default();
+        }
+        pipe.bytes = pipe.bytes.saturating_sub(cx.mss);
+        self.fast = Some(pipe);
+        Report {
+            timer: TimerAction::Restart,
+            ..Report::default()
+        }
+    }
+}
+
+impl LossRecovery for SackPipe {
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        match self.fast {
+            Some(pipe) => self.on_recovery_ack(cx, ack, pipe),
+            None => self.on_open_ack(cx, ack),
+        }
+    }
+
+    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+        self.dup.count = 0;
+        self.fast = None;
+        self.timed_out = true;
+        self.dup.begin_episode(cx.snd_nxt);
+        cx.board.forget_sacks();
+        cx.board.mark_all_lost();
+        Report {
+            congestion: Some(Reduction::ToOneSegment),
+            ..Report::default()
+        }
+    }
+
+    fn allowance(&self, cx: &Context<'_>) -> u64 {
+        match &self.fast {
+            Some(pipe) if pipe.forced => cx.mss,
+            Some(pipe) => cx.cwnd.saturating_sub(pipe.bytes),
+            None => {
+                // SACKed bytes must not open the window here; only limited transmit does.
+                let sacked = cx.board.sacked();
+                let open = self.dup.open_allowance(cx.board, cx.cwnd, cx.mss);
+                open.saturating_sub(sacked)
+            }
+        }
+    }
+
+    fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {
+        let Some(pipe) = &mut self.fast else {
+            return cx.board.next_lost();
+        };
+        let index = if pipe.forced {
+            Some(0)
+        } else {
+            let highest = cx.board.highest_sacked()?;
+            let from = cx.board.index_from(pipe.next_hole);
+            (from..cx.board.len())
+                .map_while(|i| cx.board.segment(i).map(|s| (i, *s)))
+                .take_while(|(_, s)| s.end() <= highest)
+                .find(|(_, s)| !s.is_sacked())
+                .map(|(i, _)| i)
+        }?;
+        pipe.next_hole = cx.board.segment(index)?.start;
+        cx.board.mark_lost(index);
+        Some(index)
+    }
+
+    fn on_sent(&mut self, sent: &SentInfo) {
+        let Some(pipe) = &mut self.fast else { return };
+        if sent.retransmission {
+            pipe.next_hole = pipe.next_hole.max(sent.end);
+        }
+        if !std::mem::replace(&mut pipe.forced, false) {
+            pipe.bytes += sent.len.min(pipe.mss);
+        }
+    }
+
+    fn needs_sack(&self) -> bool {
+        true
+    }
+
+    fn recovery_point(&self) -> Option<u64> {
+        self.fast.as_ref().map(|_| self.dup.recover)
+    }
+}

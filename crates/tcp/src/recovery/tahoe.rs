@@ -1,1 +1,66 @@
-//! placeholder tahoe
+//! Tahoe (Jacobson 1988): the third duplicate ACK starts slow start from the first unacknowledged
+//! segment; there is no fast recovery.
+
+use super::dupacks::{DUP_THRESH, DupAcks};
+use super::{Context, LossRecovery, Reduction, Report, TimerAction};
+use crate::ack::AckInfo;
+use units::Instant;
+
+/// Fast retransmit without fast recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct Tahoe {
+    dup: DupAcks,
+}
+
+impl Tahoe {
+    /// `limited_transmit`: RFC 3042.
+    pub const fn new(limited_transmit: bool) -> Self {
+        Self {
+            dup: DupAcks::new(limited_transmit),
+        }
+    }
+}
+
+impl LossRecovery for Tahoe {
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        if ack.advanced() {
+            self.dup.count = 0;
+            return Report {
+                grow: true,
+                ..Report::default()
+            };
+        }
+        if !ack.duplicate {
+            return Report::default();
+        }
+        self.dup.count += 1;
+        if self.dup.count != DUP_THRESH || !self.dup.is_new_episode(ack) {
+            return Report::default();
+        }
+        self.dup.begin_episode(cx.snd_nxt);
+        cx.board.mark_all_lost();
+        Report {
+            congestion: Some(Reduction::ToOneSegment),
+            timer: TimerAction::Restart,
+            ..Report::default()
+        }
+    }
+
+    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+        // The duplicate count stays: further duplicates of the old window mean nothing new.
+        self.dup.begin_episode(cx.snd_nxt);
+        cx.board.mark_all_lost();
+        Report {
+            congestion: Some(Reduction::ToOneSegment),
+            ..Report::default()
+        }
+    }
+
+    fn allowance(&self, cx: &Context<'_>) -> u64 {
+        self.dup.open_allowance(cx.board, cx.cwnd, cx.mss)
+    }
+
+    fn recovery_point(&self) -> Option<u64> {
+        None
+    }
+}

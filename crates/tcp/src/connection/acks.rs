@@ -1,0 +1,305 @@
+//! The ack pipeline: window update, scoreboard, round trip, loss recovery, window growth, timer;
+//! one step a function, in the order of RFC 6675 §5.
+
+use super::{Connection, State};
+use crate::ack::{AckInfo, AckSample, Progress};
+use crate::config::RttSampling;
+use crate::congestion::CongestionEvent;
+use crate::path::{Cause, Path};
+use crate::recovery::{Reduction, Report, TimerAction};
+use crate::segment::{Flags, Segment};
+use units::{Duration, Instant};
+
+impl Connection {
+    /// Digests an acceptable acknowledgement.
+    pub(super) fn handle_ack(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+        let Some(una) = self.ack_offset(segment.ack) else {
+            return;
+        };
+        let una_before = self.snd_una;
+        let prior_in_flight = path.bytes_in_flight();
+        let window_changed = self.update_send_window(segment, una);
+        let mut progress = Progress::default();
+        if una > una_before {
+            self.snd_una = una;
+            self.board.acknowledge(una, &mut progress);
+        }
+        let dsack = self.digest_sack(segment, una, &mut progress);
+        let acked_data = acked_payload(una_before, una, self.written);
+        let duplicate = self.is_duplicate(segment, una, una_before, window_changed, &progress);
+        let info = AckInfo {
+            now,
+            una_before,
+            una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            duplicate,
+            progress,
+            newest: self.newest_delivery(&progress),
+            dsack,
+            echoes_original: self.echoes_original(segment),
+        };
+        path.on_acked(acked_data);
+        self.sample_rtt(now, path, &info, segment);
+        let report = self.ask_recovery(path, &info);
+        self.settle_in_flight(path);
+        self.apply_report(now, path, &report, false);
+        self.on_ecn_echo(now, path, segment);
+        if report.grow && acked_data > 0 {
+            self.grow_window(now, path, &info, acked_data, prior_in_flight);
+        }
+        path.update_pacing_rate();
+        self.update_timer(now, path, &info, report.timer);
+        self.note_progress(now, path);
+    }
+
+    /// RFC 9293 §3.10.7.4: a newer segment's window replaces the old. True if it changed.
+    fn update_send_window(&mut self, segment: &Segment, una: u64) -> bool {
+        let Some(left) = self.receiver.offset_of(segment.seq) else {
+            return false;
+        };
+        let (wl1, wl2) = self.window_update;
+        let newer = wl1 < left || (wl1 == left && wl2 <= una) || una > self.snd_una;
+        if !newer {
+            return false;
+        }
+        let shift = if segment.has(Flags::SYN) {
+            0
+        } else {
+            self.agreed.peer_shift
+        };
+        let window = u64::from(segment.window) << shift;
+        let changed = window != self.snd_wnd;
+        self.snd_wnd = window;
+        self.max_snd_wnd = self.max_snd_wnd.max(window);
+        self.window_update = (left, una);
+        changed
+    }
+
+    /// Books SACK blocks; answers a D-SACK block (RFC 2883 §4: the first block, below the
+    /// cumulative acknowledgement or inside the second).
+    fn digest_sack(
+        &mut self,
+        segment: &Segment,
+        una: u64,
+        progress: &mut Progress,
+    ) -> Option<(u64, u64)> {
+        if !self.agreed.sack || segment.options.sack.is_empty() {
+            return None;
+        }
+        let blocks = segment.options.sack.as_slice();
+        let offsets = |&(left, right): &(_, _)| {
+            let left = self.ack_offset(left)?;
+            let right = self.ack_offset(right)?;
+            (left < right && right <= self.snd_nxt).then_some((left, right))
+        };
+        let first = blocks.first().and_then(offsets);
+        let second = blocks.get(1).and_then(offsets);
+        let inside =
+            |inner: (u64, u64), outer: (u64, u64)| inner.0 >= outer.0 && inner.1 <= outer.1;
+        let dsack = first.filter(|&f| f.0 < una || second.is_some_and(|s| inside(f, s)));
+        let skip = usize::from(dsack.is_some());
+        let mut ranges = [None; crate::SackBlocks::MAX];
+        for (slot, block) in ranges.iter_mut().zip(&blocks[skip..]) {
+            *slot = offsets(block);
+        }
+        for (left, right) in ranges.into_iter().flatten() {
+            if right > una {
+                self.board.sack(left, right, progress);
+            }
+        }
+        dsack
+    }
+
+    /// A duplicate ACK: with SACK one that brings news (RFC 6675 §2), else one that repeats the
+    /// last in all respects while data is outstanding (RFC 5681 §2).
+    fn is_duplicate(
+        &self,
+        segment: &Segment,
+        una: u64,
+        una_before: u64,
+        window_changed: bool,
+        progress: &Progress,
+    ) -> bool {
+        if self.agreed.sack {
+            return progress.sacked > 0;
+        }
+        let plain = segment.sequence_len() == 0 && !window_changed;
+        una == una_before && plain && !self.board.is_empty()
+    }
+
+    fn newest_delivery(&mut self, progress: &Progress) -> Option<crate::ack::Newest> {
+        let fresh = progress.newest?;
+        let newer = |old: crate::ack::Newest| (fresh.sent_at, fresh.end) > (old.sent_at, old.end);
+        if self.newest.is_none_or(newer) {
+            self.newest = Some(fresh);
+        }
+        self.newest
+    }
+
+    /// Eifel (RFC 3522): the echoed timestamp is older than the first retransmission.
+    fn echoes_original(&self, segment: &Segment) -> bool {
+        let (Some(ts), Some(stamp)) = (segment.options.timestamps, self.retransmit_stamp) else {
+            return false;
+        };
+        self.agreed.timestamps && (ts.echo.wrapping_sub(stamp) as i32) < 0
+    }
+
+    /// Takes a round-trip sample if this ACK allows one (Karn's rule; RFC 7323 §4.1).
+    fn sample_rtt(&mut self, now: Instant, path: &mut Path, info: &AckInfo, segment: &Segment) {
+        let sent = match self.config.rtt_sampling {
+            RttSampling::EveryAck => info.progress.earliest_sent,
+            RttSampling::OnePerRoundTrip => self.take_timed(info.una),
+        };
+        if let Some(sent) = sent {
+            path.on_rtt_sample(sent, now);
+            self.timers.backoff = 0;
+        } else if self.config.rtt_sampling == RttSampling::EveryAck && info.advanced() {
+            self.sample_echo(now, path, segment);
+        }
+    }
+
+    /// The timed segment, if it is now acknowledged. Its sample is void during fast recovery:
+    /// the hole before it held the ACK back.
+    fn take_timed(&mut self, una: u64) -> Option<Instant> {
+        let (_, sent) = self.timers.timed.filter(|&(end, _)| una >= end)?;
+        self.timers.timed = None;
+        if self
+            .recovery
+            .recovery_point()
+            .is_some_and(|point| una < point)
+        {
+            self.timers.backoff = 0;
+            return None;
+        }
+        Some(sent)
+    }
+
+    /// Only retransmitted data was acknowledged: the echoed timestamp still tells the round trip,
+    /// in its own coarse ticks.
+    fn sample_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+        let Some(ts) = segment
+            .options
+            .timestamps
+            .filter(|_| self.agreed.timestamps)
+        else {
+            return;
+        };
+        let age = self.timestamp(now).wrapping_sub(ts.echo) as i32;
+        if age > 0 && ts.echo != 0 {
+            let sent = now - Duration::from_millis(age as u64);
+            path.on_rtt_sample(sent, now);
+            self.timers.backoff = 0;
+        }
+    }
+
+    fn ask_recovery(&mut self, path: &Path, info: &AckInfo) -> Report {
+        let (recovery, mut cx) = self.recovery_parts(path);
+        recovery.on_ack(&mut cx, info)
+    }
+
+    /// Carries a recovery report to the path and the counters.
+    pub(super) fn apply_report(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        report: &Report,
+        timeout: bool,
+    ) {
+        if report.congestion.is_some() && !timeout {
+            self.stats.fast_retransmits += 1;
+            self.timers.timed = None;
+        }
+        if report.undo {
+            self.stats.undos += 1;
+        }
+        let event = self.congestion_event(now, path, timeout);
+        path.on_report(report, &event);
+        if report.ended || report.undo {
+            self.retransmit_stamp = None;
+        }
+    }
+
+    fn congestion_event(&self, now: Instant, path: &Path, timeout: bool) -> CongestionEvent {
+        CongestionEvent {
+            now,
+            // Limited transmit sent beyond the window; that does not count (RFC 5681 §3.2 step 2).
+            flight_size: self.board.outstanding().min(path.usable_cwnd()),
+            usable_window: path
+                .usable_cwnd()
+                .min(self.max_snd_wnd.max(self.agreed.mss)),
+            timeout,
+        }
+    }
+
+    /// RFC 3168 §6.1.2: an echo is answered as a loss would be, once per window, with nothing to
+    /// retransmit.
+    fn on_ecn_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+        let echoed = self.agreed.ecn && segment.has(Flags::ECE) && !segment.has(Flags::SYN);
+        if !echoed || self.recovery.recovering() || self.snd_una < self.ecn_recover {
+            return;
+        }
+        self.ecn_recover = self.snd_nxt;
+        self.cwr_pending = true;
+        self.stats.ecn_reductions += 1;
+        let event = self.congestion_event(now, path, false);
+        path.reduce(Reduction::ToSsthresh, &event, Cause::Ecn);
+    }
+
+    fn grow_window(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        info: &AckInfo,
+        acked: u64,
+        prior_in_flight: u64,
+    ) {
+        let rtt = info
+            .progress
+            .latest_sent
+            .map(|sent| now.saturating_since(sent));
+        let mut sample = AckSample {
+            now,
+            acked,
+            rtt,
+            srtt: path.rtt.srtt(),
+            min_rtt: path.rtt.min_rtt(),
+            prior_in_flight,
+            cwnd_limited: true,
+            sent_total: 0,
+            acked_total: 0,
+        };
+        path.on_ack(&mut sample);
+    }
+
+    /// RFC 6298 §5.2, §5.3, as recovery modifies it.
+    fn update_timer(&mut self, now: Instant, path: &Path, info: &AckInfo, action: TimerAction) {
+        if self.board.is_empty() {
+            self.timers.retransmit = None;
+            return;
+        }
+        let restart = match action {
+            TimerAction::OnProgress => info.advanced(),
+            TimerAction::Restart => true,
+            TimerAction::Keep => false,
+        };
+        if restart {
+            self.restart_retransmission_timer(now, path);
+        }
+    }
+
+    /// State changes that acknowledged control segments bring.
+    fn note_progress(&mut self, now: Instant, path: &Path) {
+        if self.fin_requested && self.snd_una == self.send_end() {
+            self.on_fin_acked(now);
+        }
+        if self.state != State::Closed {
+            self.update_persist_timer(now, path);
+        }
+    }
+}
+
+/// Payload bytes between two acknowledgements: SYN and FIN do not open the window.
+fn acked_payload(before: u64, after: u64, written: u64) -> u64 {
+    let payload = |offset: u64| offset.clamp(1, written);
+    payload(after).saturating_sub(payload(before))
+}

@@ -1,0 +1,82 @@
+//! Closing: FIN both ways, half-close, abort (RFC 9293 §3.6).
+
+use super::{Connection, ResetCause, State};
+use units::Instant;
+
+impl Connection {
+    /// Nothing more will be written: FIN follows the last byte.
+    pub(crate) fn shutdown(&mut self) {
+        if self.fin_requested || self.state == State::Closed {
+            return;
+        }
+        self.fin_requested = true;
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            other => other,
+        };
+    }
+
+    /// Ends at once with RST.
+    pub(crate) fn abort(&mut self) {
+        if self.state == State::Closed {
+            return;
+        }
+        self.reset_pending = self.snd_nxt > 0;
+        self.end(ResetCause::Local);
+    }
+
+    /// The peer's RST, already found acceptable.
+    pub(super) fn on_reset(&mut self) {
+        self.end(ResetCause::Peer);
+    }
+
+    /// Retransmitting has led to nothing.
+    pub(super) fn give_up(&mut self) {
+        self.end(ResetCause::TimedOut);
+    }
+
+    fn end(&mut self, cause: ResetCause) {
+        self.reset = Some(cause);
+        self.state = State::Closed;
+        self.timers.cancel_all();
+    }
+
+    /// The handshake is complete.
+    pub(super) fn on_established(&mut self) {
+        self.state = if self.fin_requested {
+            State::FinWait1
+        } else {
+            State::Established
+        };
+    }
+
+    /// All of ours, FIN included, is acknowledged.
+    pub(super) fn on_fin_acked(&mut self, now: Instant) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.enter_time_wait(now),
+            State::LastAck => {
+                self.state = State::Closed;
+                self.timers.cancel_all();
+            }
+            _ => {}
+        }
+    }
+
+    /// The peer's FIN has arrived in order.
+    pub(super) fn on_peer_fin(&mut self, now: Instant) {
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 | State::TimeWait => self.enter_time_wait(now),
+            _ => {}
+        }
+    }
+
+    fn enter_time_wait(&mut self, now: Instant) {
+        self.state = State::TimeWait;
+        self.timers.cancel_all();
+        self.timers.start_time_wait(now);
+    }
+}

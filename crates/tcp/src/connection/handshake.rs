@@ -1,0 +1,155 @@
+//! Opening: three-way or accelerated, active or passive, and what the SYNs agree on
+//! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
+
+use super::{Connection, State};
+use crate::config::Config;
+use crate::host::FourTuple;
+use crate::path::Path;
+use crate::recovery::LossRecovery;
+use crate::recovery::newreno::{NewReno, NewRenoOptions};
+use crate::segment::{Flags, Options, Segment, TIMESTAMPS_BYTES, Timestamps};
+use units::{Instant, SeqNum};
+
+/// Segment size assumed when the peer names none (RFC 9293 §3.7.1).
+const DEFAULT_PEER_MSS: u32 = 536;
+
+impl Connection {
+    /// Active open.
+    pub(crate) fn active(
+        tuple: FourTuple,
+        config: &Config,
+        recovery: Box<dyn LossRecovery>,
+        isn: SeqNum,
+    ) -> Self {
+        Self::new(tuple, config, recovery, isn, State::SynSent)
+    }
+
+    /// Passive open by the SYN in `segment`.
+    pub(crate) fn passive(
+        tuple: FourTuple,
+        config: &Config,
+        recovery: Box<dyn LossRecovery>,
+        isn: SeqNum,
+    ) -> Self {
+        Self::new(tuple, config, recovery, isn, State::SynReceived)
+    }
+
+    /// Takes the peer's SYN: its numbers, its window, its options; and its data, if it brings any.
+    pub(crate) fn on_peer_syn(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+        self.receiver.on_syn(segment.seq);
+        self.agree(path, segment);
+        if let Some(ts) = segment
+            .options
+            .timestamps
+            .filter(|_| self.agreed.timestamps)
+        {
+            self.receiver.on_timestamps(0, ts);
+        }
+        self.snd_wnd = u64::from(segment.window);
+        self.max_snd_wnd = self.snd_wnd;
+        if segment.len > 0 && self.is_early_data_allowed() {
+            let data = Segment {
+                flags: Flags::ACK,
+                seq: segment.seq + 1,
+                ..*segment
+            };
+            self.receiver.on_segment(now, 1, &data);
+        }
+    }
+
+    /// What both sides support is in force.
+    fn agree(&mut self, path: &mut Path, syn: &Segment) {
+        let (offered, config) = (&syn.options, &self.config);
+        self.agreed.sack = config.sack && offered.sack_permitted;
+        self.agreed.timestamps = config.timestamps && offered.timestamps.is_some();
+        self.agreed.scaling = config.window_scaling && offered.window_scale.is_some();
+        if self.agreed.scaling {
+            self.agreed.peer_shift = offered.window_scale.unwrap_or(0).min(14);
+        } else {
+            self.receiver.disable_scaling();
+        }
+        let setup = Flags::ECE.with(Flags::CWR);
+        let peer_ecn = if syn.has(Flags::ACK) {
+            syn.has(Flags::ECE) && !syn.has(Flags::CWR)
+        } else {
+            syn.has(setup)
+        };
+        self.agreed.ecn = config.ecn && peer_ecn;
+        let peer_mss = offered.mss.map_or(DEFAULT_PEER_MSS, u32::from);
+        self.agreed.mss = u64::from(config.mss.min(peer_mss).max(64)) - self.option_bytes();
+        path.set_mss(self.agreed.mss);
+        if !self.agreed.sack && self.recovery.needs_sack() {
+            self.recovery = Box::new(NewReno::new(NewRenoOptions::default()));
+        }
+    }
+
+    /// Payload that the options of every data segment take away.
+    fn option_bytes(&self) -> u64 {
+        let timestamps = self.config.options_count && self.agreed.timestamps;
+        if timestamps {
+            u64::from(TIMESTAMPS_BYTES)
+        } else {
+            0
+        }
+    }
+
+    /// The options of our SYN or SYN-ACK: in an answer only what the peer offered too.
+    pub(super) fn syn_options(&self, now: Instant) -> Options {
+        let answer = self.state == State::SynReceived;
+        let offer = |configured: bool, agreed: bool| configured && (!answer || agreed);
+        let timestamps = offer(self.config.timestamps, self.agreed.timestamps);
+        let scaling = offer(self.config.window_scaling, self.agreed.scaling);
+        Options {
+            mss: Some(self.config.mss.min(65_535) as u16),
+            window_scale: scaling.then(|| self.receiver.window_shift()),
+            sack_permitted: offer(self.config.sack, self.agreed.sack),
+            timestamps: timestamps.then(|| Timestamps {
+                value: self.timestamp(now),
+                echo: self.receiver.echo(),
+            }),
+            ..Options::default()
+        }
+    }
+
+    /// Flags of our SYN: ECN is offered in a SYN by ECE and CWR, accepted in a SYN-ACK by ECE.
+    pub(super) fn syn_flags(&self) -> Flags {
+        match self.state {
+            State::SynReceived if self.agreed.ecn => Flags::SYN.with(Flags::ACK).with(Flags::ECE),
+            State::SynReceived => Flags::SYN.with(Flags::ACK),
+            _ if self.config.ecn && self.stats.timeouts == 0 => {
+                Flags::SYN.with(Flags::ECE).with(Flags::CWR)
+            }
+            _ => Flags::SYN,
+        }
+    }
+
+    /// SYN-SENT (RFC 9293 §3.10.7.3).
+    pub(super) fn handle_in_syn_sent(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+        let una = self.ack_offset(segment.ack);
+        let acceptable = segment.has(Flags::ACK)
+            && una.is_some_and(|una| una > self.snd_una && una <= self.snd_nxt);
+        if segment.has(Flags::ACK) && !acceptable {
+            // The host answers with RST: this belongs to another incarnation.
+            self.reset_pending = !segment.has(Flags::RST);
+            return;
+        }
+        if segment.has(Flags::RST) {
+            if acceptable {
+                self.on_reset();
+            }
+            return;
+        }
+        if !segment.has(Flags::SYN) {
+            return;
+        }
+        self.on_peer_syn(now, path, segment);
+        if acceptable {
+            self.state = State::Established;
+            self.handle_ack(now, path, segment);
+        } else {
+            // Simultaneous open: our SYN goes again, now with an ACK.
+            self.state = State::SynReceived;
+            self.board.mark_all_lost();
+        }
+    }
+}

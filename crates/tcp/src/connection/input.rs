@@ -1,0 +1,140 @@
+//! Segment arrival, in the order of RFC 9293 §3.10.7.4, hardened by RFC 5961.
+
+use super::{Connection, State};
+use crate::path::Path;
+use crate::segment::{Flags, Segment};
+use units::{Instant, SeqNum};
+
+impl Connection {
+    /// Digests one segment from the peer.
+    pub(crate) fn handle_segment(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+        self.stats.segments_received += 1;
+        match self.state {
+            State::Closed => {}
+            State::SynSent => self.handle_in_syn_sent(now, path, segment),
+            _ => self.handle_synchronized(now, path, segment),
+        }
+    }
+
+    fn handle_synchronized(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+        let Some(left) = self.check_sequence(segment) else {
+            return;
+        };
+        if segment.has(Flags::RST) {
+            // RFC 5961 §3: only the exact number resets; any other in the window is challenged.
+            if left == self.receiver.rcv_nxt() {
+                self.on_reset();
+            } else {
+                self.receiver.demand_ack();
+            }
+            return;
+        }
+        if segment.has(Flags::SYN) {
+            // RFC 5961 §4: a SYN in the window is challenged.
+            self.receiver.demand_ack();
+            return;
+        }
+        if let Some(ts) = segment
+            .options
+            .timestamps
+            .filter(|_| self.agreed.timestamps)
+        {
+            self.receiver.on_timestamps(left, ts);
+        }
+        if !self.check_ack(now, path, segment) {
+            return;
+        }
+        if matches!(self.state, State::Closed | State::TimeWait) {
+            return;
+        }
+        self.receive(now, path, left, segment);
+    }
+
+    /// First check: sequence number and timestamps. An unacceptable segment is answered with an
+    /// ACK, unless it is a reset.
+    fn check_sequence(&mut self, segment: &Segment) -> Option<u64> {
+        let outdated = self.agreed.timestamps
+            && !segment.has(Flags::RST)
+            && segment
+                .options
+                .timestamps
+                .is_some_and(|ts| self.receiver.is_outdated(ts));
+        let left = self.receiver.offset_of(segment.seq);
+        let len = u64::from(segment.sequence_len());
+        let acceptable = left.filter(|&left| !outdated && self.receiver.is_acceptable(left, len));
+        if acceptable.is_none() && !segment.has(Flags::RST) {
+            self.on_unacceptable(left, segment);
+        }
+        acceptable
+    }
+
+    fn on_unacceptable(&mut self, left: Option<u64>, segment: &Segment) {
+        if self.state == State::SynReceived && segment.has(Flags::SYN) {
+            // The peer has not heard our SYN-ACK.
+            self.board.mark_all_lost();
+            return;
+        }
+        // The duplicate is booked: D-SACK tells the peer which data came twice.
+        if let Some(left) = left.filter(|_| segment.len > 0) {
+            self.receiver.on_duplicate(left, segment);
+        }
+        self.receiver.demand_ack();
+    }
+
+    /// Fifth check: the acknowledgement. False if the segment is to be dropped.
+    fn check_ack(&mut self, now: Instant, path: &mut Path, segment: &Segment) -> bool {
+        if !segment.has(Flags::ACK) {
+            // Accelerated opening: data that follows the SYN knows no number to acknowledge yet.
+            return self.state == State::SynReceived && self.is_early_data_allowed();
+        }
+        let una = self.ack_offset(segment.ack);
+        let Some(una) = una.filter(|&una| una <= self.snd_nxt) else {
+            // It acknowledges what was never sent.
+            if self.state == State::SynReceived {
+                self.reset_pending = true;
+            } else {
+                self.receiver.demand_ack();
+            }
+            return false;
+        };
+        if self.state == State::SynReceived {
+            if una == 0 {
+                return false;
+            }
+            self.on_established();
+        }
+        // RFC 5961 §5: far too old is an attack or a ghost.
+        if una + self.max_snd_wnd.max(65_535) < self.snd_una {
+            self.receiver.demand_ack();
+            return false;
+        }
+        self.handle_ack(now, path, segment);
+        true
+    }
+
+    /// Seventh and eighth: payload and FIN.
+    fn receive(&mut self, now: Instant, path: &Path, left: u64, segment: &Segment) {
+        let open = matches!(
+            self.state,
+            State::SynReceived | State::Established | State::FinWait1 | State::FinWait2
+        );
+        if !open || segment.sequence_len() == 0 {
+            return;
+        }
+        if path.rtt.has_sample() {
+            self.receiver.suggest_rtt(path.rtt.srtt());
+        }
+        self.receiver.on_segment(now, left, segment);
+        if self.receiver.fin_arrived() {
+            self.on_peer_fin(now);
+        }
+    }
+
+    /// The offset that acknowledgement number `ack` means, read near `snd_una`; `None` before the
+    /// SYN.
+    pub(super) fn ack_offset(&self, ack: SeqNum) -> Option<u64> {
+        let expected = self.isn + self.snd_una as u32;
+        self.snd_una
+            .checked_add_signed(i64::from(ack.distance_from(expected)))
+    }
+}

@@ -1,0 +1,333 @@
+//! A connection: *what* is sent. Ordered bytes, sequence numbers, flow control, what is missing.
+//!
+//! How much may go, and when, is its path's business. The files follow RFC 9293: [`handshake`]
+//! opens, `input` digests segments in the order of §3.10.7, `acks` turns an ACK into what the
+//! policies are told, `output` builds the next segment, `timers` and `close` do what they say.
+//!
+//! Offsets are 64-bit positions in the send sequence space: 0 is the SYN, 1 the first byte, the
+//! FIN follows the last.
+
+mod acks;
+mod close;
+mod handshake;
+mod input;
+mod output;
+mod timers;
+
+use crate::ack::{Newest, Scoreboard};
+use crate::config::Config;
+use crate::host::FourTuple;
+use crate::path::Path;
+use crate::receiver::Receiver;
+use crate::recovery::{Context, LossRecovery};
+pub use output::Outgoing;
+use timers::Timers;
+use units::{Instant, SeqNum};
+
+/// States of RFC 9293 §3.3.2; LISTEN is the host's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// No connection any more.
+    Closed,
+    /// SYN sent.
+    SynSent,
+    /// SYN received, ours not yet acknowledged.
+    SynReceived,
+    /// Open both ways.
+    Established,
+    /// Our FIN sent, not acknowledged.
+    FinWait1,
+    /// Our FIN acknowledged, the peer's awaited.
+    FinWait2,
+    /// The peer's FIN received; we may still send.
+    CloseWait,
+    /// Both FINs sent, ours not acknowledged.
+    Closing,
+    /// The peer's FIN received, ours sent, not acknowledged.
+    LastAck,
+    /// Both sides closed; answers what comes late.
+    TimeWait,
+}
+
+impl State {
+    /// SYNs have been exchanged and the connection is not closed.
+    pub const fn is_synchronized(self) -> bool {
+        !matches!(self, Self::Closed | Self::SynSent | Self::SynReceived)
+    }
+
+    /// The application's data may go out.
+    const fn may_send_data(self) -> bool {
+        matches!(self, Self::Established | Self::CloseWait)
+            || matches!(self, Self::FinWait1 | Self::Closing | Self::LastAck)
+    }
+}
+
+/// Counters of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Segments sent, pure ACKs and retransmissions included.
+    pub segments_sent: u64,
+    /// Segments sent that carry data, SYN or FIN, retransmissions included.
+    pub data_segments_sent: u64,
+    /// Segments sent again, for whatever reason.
+    pub retransmitted_segments: u64,
+    /// Bytes of payload sent again.
+    pub retransmitted_bytes: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Entries into fast recovery (or, without one, fast retransmits).
+    pub fast_retransmits: u64,
+    /// Reductions undone because they were spurious.
+    pub undos: u64,
+    /// Tail-loss probes sent.
+    pub probes: u64,
+    /// Segments received.
+    pub segments_received: u64,
+    /// Reductions on ECN echo.
+    pub ecn_reductions: u64,
+}
+
+/// Why a connection ended other than by FINs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetCause {
+    /// The peer sent RST.
+    Peer,
+    /// The application aborted.
+    Local,
+    /// Too many retransmissions without an answer.
+    TimedOut,
+}
+
+/// What the handshake has agreed on.
+#[derive(Clone, Copy, Debug)]
+struct Agreed {
+    /// Payload of a full segment.
+    mss: u64,
+    sack: bool,
+    timestamps: bool,
+    ecn: bool,
+    /// Shift of the windows that the peer sends.
+    peer_shift: u8,
+    /// Shift of ours is in force.
+    scaling: bool,
+}
+
+/// One TCP connection.
+pub struct Connection {
+    tuple: FourTuple,
+    config: Config,
+    state: State,
+    agreed: Agreed,
+    isn: SeqNum,
+    snd_una: u64,
+    snd_nxt: u64,
+    /// One past the last byte that the application has written.
+    written: u64,
+    fin_requested: bool,
+    snd_wnd: u64,
+    max_snd_wnd: u64,
+    /// Offsets of the segment last used for a window update (RFC 9293 `SND.WL1`, `SND.WL2`).
+    window_update: (u64, u64),
+    board: Scoreboard,
+    recovery: Box<dyn LossRecovery>,
+    newest: Option<Newest>,
+    timers: Timers,
+    receiver: Receiver,
+    reset: Option<ResetCause>,
+    reset_pending: bool,
+    probe_pending: bool,
+    zero_window_probe_pending: bool,
+    /// Timestamp of the first retransmission of this episode (Eifel).
+    retransmit_stamp: Option<u32>,
+    /// One ECN reaction per window: `snd_nxt` at the last one.
+    ecn_recover: u64,
+    cwr_pending: bool,
+    last_in_flight: u64,
+    stats: Stats,
+}
+
+impl Connection {
+    fn new(
+        tuple: FourTuple,
+        config: &Config,
+        recovery: Box<dyn LossRecovery>,
+        isn: SeqNum,
+        state: State,
+    ) -> Self {
+        let agreed = Agreed {
+            mss: u64::from(config.mss),
+            sack: false,
+            timestamps: false,
+            ecn: false,
+            peer_shift: 0,
+            scaling: false,
+        };
+        Self {
+            tuple,
+            config: *config,
+            state,
+            agreed,
+            isn,
+            snd_una: 0,
+            snd_nxt: 0,
+            written: 1,
+            fin_requested: false,
+            snd_wnd: 65_535,
+            max_snd_wnd: 0,
+            window_update: (0, 0),
+            board: Scoreboard::default(),
+            recovery,
+            newest: None,
+            timers: Timers::default(),
+            receiver: Receiver::new(config),
+            reset: None,
+            reset_pending: false,
+            probe_pending: false,
+            zero_window_probe_pending: false,
+            retransmit_stamp: None,
+            ecn_recover: 0,
+            cwr_pending: false,
+            last_in_flight: 0,
+            stats: Stats::default(),
+        }
+    }
+
+    /// Addresses and ports.
+    pub const fn tuple(&self) -> &FourTuple {
+        &self.tuple
+    }
+    /// State by RFC 9293.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+    /// Counters.
+    pub const fn stats(&self) -> &Stats {
+        &self.stats
+    }
+    /// Payload of a full segment, bytes.
+    pub const fn mss(&self) -> u64 {
+        self.agreed.mss
+    }
+    /// Payload bytes that the peer has acknowledged.
+    pub fn acked(&self) -> u64 {
+        self.snd_una.clamp(1, self.written) - 1
+    }
+    /// Payload bytes written and never sent.
+    pub fn unsent(&self) -> u64 {
+        self.written.saturating_sub(self.snd_nxt.max(1))
+    }
+    /// Payload bytes received in order.
+    pub fn received(&self) -> u64 {
+        self.receiver.received()
+    }
+    /// Received in order and not yet read by the application.
+    pub fn unread(&self) -> u64 {
+        self.receiver.unread()
+    }
+    /// The peer has sent all it has.
+    pub fn peer_finished(&self) -> bool {
+        self.receiver.fin_arrived()
+    }
+    /// Outstanding segments.
+    pub const fn scoreboard(&self) -> &Scoreboard {
+        &self.board
+    }
+    /// Why it ended, if not by FINs.
+    pub const fn reset_cause(&self) -> Option<ResetCause> {
+        self.reset
+    }
+    /// In fast recovery, or repairing after a timeout.
+    pub fn recovering(&self) -> bool {
+        self.recovery.recovering()
+    }
+    /// Doublings of the retransmission timeout in force.
+    pub const fn backoff(&self) -> u32 {
+        self.timers.backoff
+    }
+    /// The peer's window, bytes beyond what it acknowledged.
+    pub const fn snd_wnd(&self) -> u64 {
+        self.snd_wnd
+    }
+
+    /// Appends `bytes` to what is to be sent.
+    pub fn write(&mut self, bytes: u64) {
+        if !self.fin_requested {
+            self.written += bytes;
+        }
+    }
+
+    /// The application has consumed `bytes`; the peer is told if that opens the window enough.
+    pub fn read(&mut self, now: Instant, bytes: u64) {
+        if self.receiver.on_read(now, bytes) && self.state.is_synchronized() {
+            self.receiver.demand_ack();
+        }
+    }
+
+    /// One past the last offset there is to send, FIN included.
+    fn send_end(&self) -> u64 {
+        self.written + u64::from(self.fin_requested)
+    }
+
+    /// One past the last offset that the peer's window admits.
+    fn window_edge(&self) -> u64 {
+        self.snd_una + self.snd_wnd
+    }
+
+    /// Unsent data waits that the peer's window admits.
+    fn new_data_waits(&self) -> bool {
+        self.snd_nxt < self.send_end().min(self.window_edge()) && self.may_send_new()
+    }
+
+    fn may_send_new(&self) -> bool {
+        self.state.may_send_data() || self.may_send_early()
+    }
+
+    /// Splits off what a recovery policy works on. What other members of the path have in flight
+    /// is taken from the window it sees.
+    fn recovery_parts<'a>(
+        &'a mut self,
+        path: &Path,
+    ) -> (&'a mut Box<dyn LossRecovery>, Context<'a>) {
+        let others = path.bytes_in_flight() - self.last_in_flight;
+        let new_data = self.new_data_waits();
+        let context = Context {
+            cwnd: path.usable_cwnd().saturating_sub(others),
+            ssthresh: path.window().ssthresh(),
+            mss: self.agreed.mss,
+            srtt: path.rtt.srtt(),
+            min_rtt: path.rtt.min_rtt(),
+            rto: path.rtt.rto(self.timers.backoff),
+            snd_nxt: self.snd_nxt,
+            new_data,
+            board: &mut self.board,
+        };
+        (&mut self.recovery, context)
+    }
+
+    /// Tells the path what this connection now has in flight.
+    fn settle_in_flight(&mut self, path: &mut Path) {
+        let pipe = self.board.pipe();
+        path.move_in_flight(self.last_in_flight, pipe);
+        self.last_in_flight = pipe;
+    }
+
+    /// The connection is over: nothing is outstanding any more.
+    pub(crate) fn release(&mut self, path: &mut Path) {
+        path.move_in_flight(self.last_in_flight, 0);
+        self.last_in_flight = 0;
+    }
+
+    fn timestamp(&self, now: Instant) -> u32 {
+        // One tick a millisecond (RFC 7323 §5.4), from an origin that differs by connection.
+        ((now.as_nanos() / 1_000_000) as u32).wrapping_add(self.isn.0.rotate_left(16))
+    }
+
+    fn is_early_data_allowed(&self) -> bool {
+        self.config.opening == crate::config::Opening::Accelerated
+    }
+
+    /// Data may leave before the handshake ends.
+    fn may_send_early(&self) -> bool {
+        matches!(self.state, State::SynSent | State::SynReceived) && self.is_early_data_allowed()
+    }
+}

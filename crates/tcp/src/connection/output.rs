@@ -1,0 +1,333 @@
+//! The next segment to send. The order is fixed: control, retransmission, what recovery allows,
+//! new data, and only then a bare ACK. The window gates data, never ACKs, probes or control.
+
+use super::{Connection, State};
+use crate::path::Path;
+use crate::recovery::SentInfo;
+use crate::segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
+use units::Instant;
+
+/// A segment ready to leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing {
+    /// The segment.
+    pub segment: Segment,
+    /// Offset in the byte stream (not the sequence space) of its first payload byte.
+    pub payload_offset: u64,
+    /// It, or part of it, was sent before.
+    pub retransmission: bool,
+}
+
+/// A piece of sequence space about to be sent.
+#[derive(Clone, Copy)]
+struct Piece {
+    start: u64,
+    len: u64,
+    /// Its place on the scoreboard if it was sent before.
+    index: Option<usize>,
+}
+
+impl Connection {
+    /// The next segment, if one may leave now.
+    pub(crate) fn poll_transmit(&mut self, now: Instant, path: &mut Path) -> Option<Outgoing> {
+        if std::mem::take(&mut self.reset_pending) {
+            return Some(self.bare(now, Flags::RST.with(Flags::ACK), self.snd_nxt));
+        }
+        if self.state == State::Closed {
+            return None;
+        }
+        if let Some(piece) = self.next_piece(now, path) {
+            return Some(self.send_piece(now, path, piece));
+        }
+        if std::mem::take(&mut self.zero_window_probe_pending) && self.window_edge() <= self.snd_nxt
+        {
+            // One below what is acknowledged: the peer must answer with its window, and nothing
+            // enters the stream. Linux probes so; RFC 9293 §3.8.6.1 would send a byte.
+            return Some(self.bare(now, Flags::ACK, self.snd_una - 1));
+        }
+        self.receiver
+            .ack_timer()
+            .is_due()
+            .then(|| self.bare(now, Flags::ACK, self.snd_nxt))
+    }
+
+    /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
+    fn next_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
+        if self.snd_nxt == 0 {
+            return Some(self.syn_piece());
+        }
+        if !self.state.may_send_data() && !self.may_send_early() {
+            return self.next_lost_control();
+        }
+        if std::mem::take(&mut self.probe_pending)
+            && let Some(piece) = self.probe_piece()
+        {
+            self.stats.probes += 1;
+            return Some(piece);
+        }
+        if self.board.waiting() == 0
+            && self.snd_nxt == self.send_end()
+            && !self.recovery.recovering()
+        {
+            path.on_send_stopped(false);
+            return None;
+        }
+        if let Some(release) = path.release(now) {
+            self.timers.pacing = Some(release);
+            return None;
+        }
+        self.data_piece(now, path)
+    }
+
+    fn syn_piece(&self) -> Piece {
+        let data = if self.is_early_data_allowed() {
+            self.next_new_len(1)
+        } else {
+            0
+        };
+        Piece {
+            start: 0,
+            len: 1 + data,
+            index: None,
+        }
+    }
+
+    /// A SYN, SYN-ACK or what accompanies it that timed out.
+    fn next_lost_control(&mut self) -> Option<Piece> {
+        let index = self.board.next_lost()?;
+        self.piece_at(index)
+    }
+
+    fn piece_at(&self, index: usize) -> Option<Piece> {
+        let s = self.board.segment(index)?;
+        Some(Piece {
+            start: s.start,
+            len: u64::from(s.len),
+            index: Some(index),
+        })
+    }
+
+    /// RFC 8985 §7.3: new data if there is any, else the last segment again.
+    fn probe_piece(&self) -> Option<Piece> {
+        if self.new_data_waits() {
+            let len = self.next_new_len(self.snd_nxt);
+            if len > 0 {
+                return Some(Piece {
+                    start: self.snd_nxt,
+                    len,
+                    index: None,
+                });
+            }
+        }
+        self.board
+            .len()
+            .checked_sub(1)
+            .and_then(|last| self.piece_at(last))
+    }
+
+    fn data_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
+        if self.board.is_empty() && path.bytes_in_flight() == 0 && self.new_data_waits() {
+            path.on_sending_resumed(now);
+        }
+        let (recovery, mut cx) = self.recovery_parts(path);
+        let allowance = recovery.allowance(&cx);
+        if allowance > 0
+            && let Some(index) = recovery.next_retransmission(&mut cx)
+        {
+            let piece = self.piece_at(index)?;
+            return (piece.len <= allowance).then_some(piece);
+        }
+        let piece = self.new_piece(allowance);
+        if piece.is_none() {
+            path.on_send_stopped(self.new_data_waits() && allowance < self.agreed.mss);
+        }
+        piece
+    }
+
+    fn new_piece(&self, allowance: u64) -> Option<Piece> {
+        if self.board.waiting() > 0 || !self.may_send_new() {
+            return None;
+        }
+        let len = self.next_new_len(self.snd_nxt);
+        if len == 0 || len > allowance || self.is_held_back(len) {
+            return None;
+        }
+        Some(Piece {
+            start: self.snd_nxt,
+            len,
+            index: None,
+        })
+    }
+
+    /// Sequence space of the next new segment from `start`: full, or all there is, or all that
+    /// the peer's window admits. A FIN rides on the last data.
+    fn next_new_len(&self, start: u64) -> u64 {
+        let end = self.send_end();
+        let room = self.window_edge().max(start).min(end) - start;
+        let data = room.min(self.agreed.mss);
+        let fin_follows = self.fin_requested && start + data == self.written;
+        // A FIN needs no window of its own (RFC 9293 §3.8.6 lets it through with the last byte).
+        if fin_follows { data + 1 } else { data }
+    }
+
+    /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
+    fn is_held_back(&self, len: u64) -> bool {
+        let full = len >= self.agreed.mss;
+        let last = self.snd_nxt + len == self.send_end();
+        if full || (last && self.fin_requested) {
+            return false;
+        }
+        if last {
+            return self.config.nagle && !self.board.is_empty();
+        }
+        // The peer's window cuts the segment short.
+        len < self.max_snd_wnd / 2
+    }
+
+    fn send_piece(&mut self, now: Instant, path: &mut Path, piece: Piece) -> Outgoing {
+        let retransmission = piece.index.is_some();
+        let end = piece.start + piece.len;
+        let segment = self.data_segment(now, piece, retransmission);
+        match piece.index {
+            Some(index) => self.book_retransmission(now, index, segment.len),
+            None => {
+                self.board.push(piece.start, piece.len as u32, now);
+                self.snd_nxt = end;
+                if self.timers.timed.is_none() {
+                    self.timers.timed = Some((end, now));
+                }
+            }
+        }
+        self.stats.data_segments_sent += 1;
+        self.stats.segments_sent += 1;
+        let fresh = if retransmission {
+            0
+        } else {
+            u64::from(segment.len)
+        };
+        path.on_sent(now, u64::from(segment.wire_bytes()), fresh);
+        self.recovery.on_sent(&SentInfo {
+            now,
+            len: piece.len,
+            end,
+            retransmission,
+            srtt: path.rtt.srtt(),
+            rto: path.rtt.rto(self.timers.backoff),
+        });
+        if self.timers.retransmit.is_none() {
+            self.restart_retransmission_timer(now, path);
+        }
+        self.settle_in_flight(path);
+        Outgoing {
+            segment,
+            payload_offset: piece.start.max(1) - 1,
+            retransmission,
+        }
+    }
+
+    fn book_retransmission(&mut self, now: Instant, index: usize, payload: u32) {
+        self.board.retransmit(index, now);
+        self.stats.retransmitted_segments += 1;
+        self.stats.retransmitted_bytes += u64::from(payload);
+        if self.retransmit_stamp.is_none() {
+            self.retransmit_stamp = Some(self.timestamp(now));
+        }
+        // A timed segment sent again can no longer be timed (Karn).
+        let end = self.board.segment(index).map_or(0, |s| s.end());
+        if self.timers.timed.is_some_and(|(timed, _)| timed == end) {
+            self.timers.timed = None;
+        }
+    }
+
+    fn data_segment(&mut self, now: Instant, piece: Piece, retransmission: bool) -> Segment {
+        let syn = piece.start == 0;
+        let fin = self.fin_requested && piece.start + piece.len == self.send_end();
+        let payload = piece.len - u64::from(syn) - u64::from(fin);
+        let mut flags = if syn { self.syn_flags() } else { Flags::ACK };
+        if self.state == State::SynSent && !syn {
+            // Accelerated opening: the peer's numbers are not known yet.
+            flags = Flags::default();
+        }
+        if fin {
+            flags = flags.with(Flags::FIN);
+        }
+        if payload > 0 && piece.start + piece.len >= self.written {
+            flags = flags.with(Flags::PSH);
+        }
+        let ect = self.agreed.ecn && payload > 0 && !retransmission && !syn;
+        if ect && std::mem::take(&mut self.cwr_pending) {
+            flags = flags.with(Flags::CWR);
+        }
+        let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
+        self.fill(
+            now,
+            Segment {
+                flags,
+                ecn,
+                len: payload as u32,
+                ..Segment::default()
+            },
+            piece.start,
+        )
+    }
+
+    /// A segment without data.
+    fn bare(&mut self, now: Instant, flags: Flags, start: u64) -> Outgoing {
+        self.stats.segments_sent += 1;
+        let segment = self.fill(
+            now,
+            Segment {
+                flags,
+                ..Segment::default()
+            },
+            start,
+        );
+        Outgoing {
+            segment,
+            payload_offset: start.max(1) - 1,
+            retransmission: false,
+        }
+    }
+
+    /// Numbers, window, options: what every segment carries.
+    fn fill(&mut self, now: Instant, mut segment: Segment, start: u64) -> Segment {
+        let syn = segment.has(Flags::SYN);
+        segment.seq = self.isn + start as u32;
+        if segment.has(Flags::ACK) {
+            segment.ack = self.receiver.ack_number();
+            if self.receiver.echoes_congestion() && self.agreed.ecn && !syn {
+                segment.flags = segment.flags.with(Flags::ECE);
+            }
+        }
+        let acks = segment.has(Flags::ACK) && !segment.has(Flags::RST);
+        segment.window = if acks || syn {
+            self.receiver.on_ack_sent(syn)
+        } else {
+            0
+        };
+        segment.options = if syn {
+            self.syn_options(now)
+        } else {
+            self.options(now, acks)
+        };
+        segment
+    }
+
+    fn options(&mut self, now: Instant, acks: bool) -> Options {
+        let timestamps = self.agreed.timestamps.then(|| Timestamps {
+            value: self.timestamp(now),
+            echo: self.receiver.echo(),
+        });
+        let room = SackBlocks::MAX - usize::from(timestamps.is_some());
+        let sack = if self.agreed.sack && acks {
+            self.receiver.sack_blocks(room)
+        } else {
+            SackBlocks::default()
+        };
+        Options {
+            timestamps,
+            sack,
+            ..Options::default()
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Retransmission, persist and TIME-WAIT timers (RFC 6298, RFC 9293 §3.8.6.1, §3.6.1).
+
+use super::{Connection, State};
+use crate::path::Path;
+use units::{Duration, Instant};
+
+/// How long TIME-WAIT lasts: Linux's 60 s, which stands for two segment lifetimes.
+const TIME_WAIT: Duration = Duration::from_secs(60);
+/// Timeouts of a SYN before the open fails (Linux `tcp_syn_retries`).
+const SYN_RETRIES: u32 = 6;
+/// Timeouts of data before the connection fails (Linux `tcp_retries2`).
+const DATA_RETRIES: u32 = 15;
+/// Doublings after which the RTT estimate is distrusted.
+const DISTRUST_AFTER: u32 = 4;
+
+/// Deadlines of one connection; the delayed ACK's is the receiver's, recovery has its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timers {
+    pub(super) retransmit: Option<Instant>,
+    pub(super) persist: Option<Instant>,
+    pub(super) pacing: Option<Instant>,
+    time_wait: Option<Instant>,
+    /// Doublings of the retransmission timeout.
+    pub(super) backoff: u32,
+    persist_backoff: u32,
+    /// A segment being timed, by its end and send time (RFC 6298 with one sample per round trip).
+    pub(super) timed: Option<(u64, Instant)>,
+}
+
+impl Timers {
+    pub(super) fn cancel_all(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(super) fn start_time_wait(&mut self, now: Instant) {
+        self.time_wait = Some(now + TIME_WAIT);
+    }
+}
+
+impl Connection {
+    /// Earliest deadline of this connection.
+    pub(crate) fn next_timeout(&self) -> Option<Instant> {
+        let t = &self.timers;
+        let recovery = self.recovery.timeout().filter(|_| !self.board.is_empty());
+        [
+            t.retransmit,
+            t.persist,
+            t.pacing,
+            t.time_wait,
+            recovery,
+            self.receiver.ack_timer().deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Runs whatever is due.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, path: &mut Path) {
+        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if due(self.timers.time_wait) {
+            self.state = State::Closed;
+            self.timers.cancel_all();
+            return;
+        }
+        if due(self.timers.pacing) {
+            self.timers.pacing = None;
+        }
+        self.receiver.handle_timeout(now);
+        if due(self.recovery.timeout()) && !self.board.is_empty() {
+            self.on_recovery_timeout(now, path);
+        }
+        if due(self.timers.retransmit) {
+            self.on_retransmission_timeout(now, path);
+        }
+        if due(self.timers.persist) {
+            self.on_persist_timeout(now, path);
+        }
+    }
+
+    /// Starts the retransmission timer anew (RFC 6298 §5.1, §5.3).
+    pub(super) fn restart_retransmission_timer(&mut self, now: Instant, path: &Path) {
+        let rto = path.rtt.rto(self.timers.backoff);
+        self.timers.retransmit = Some(now + rto);
+    }
+
+    fn on_recovery_timeout(&mut self, now: Instant, path: &mut Path) {
+        let (recovery, mut cx) = self.recovery_parts(path);
+        let report = recovery.on_timeout(&mut cx, now);
+        self.apply_report(now, path, &report, false);
+        if report.probe {
+            self.probe_pending = true;
+            self.restart_retransmission_timer(now, path);
+        }
+        self.settle_in_flight(path);
+    }
+
+    /// RFC 6298 §5.4–5.7.
+    fn on_retransmission_timeout(&mut self, now: Instant, path: &mut Path) {
+        self.timers.retransmit = None;
+        if self.board.is_empty() {
+            return;
+        }
+        self.stats.timeouts += 1;
+        let opening = self.snd_una == 0;
+        let retries = if opening { SYN_RETRIES } else { DATA_RETRIES };
+        if self.timers.backoff >= retries {
+            self.give_up();
+            return;
+        }
+        if opening {
+            // A lost SYN says nothing of the window that data would have met.
+            self.board.mark_all_lost();
+            path.on_handshake_loss();
+        } else {
+            let (recovery, mut cx) = self.recovery_parts(path);
+            let report = recovery.on_rto(&mut cx, now);
+            self.apply_report(now, path, &report, true);
+        }
+        self.timers.backoff += 1;
+        if self.timers.backoff == DISTRUST_AFTER && path.rtt.has_sample() {
+            path.rtt.distrust();
+        }
+        self.timers.timed = None;
+        self.restart_retransmission_timer(now, path);
+        self.settle_in_flight(path);
+    }
+
+    /// The peer's window is shut and nothing is outstanding: ask from time to time.
+    pub(super) fn update_persist_timer(&mut self, now: Instant, path: &Path) {
+        let shut = self.state.is_synchronized()
+            && self.board.is_empty()
+            && self.snd_nxt < self.send_end()
+            && self.window_edge() <= self.snd_nxt;
+        if !shut {
+            self.timers.persist = None;
+            self.timers.persist_backoff = 0;
+        } else if self.timers.persist.is_none() {
+            let delay = path.rtt.rto(self.timers.persist_backoff);
+            self.timers.persist = Some(now + delay);
+        }
+    }
+
+    fn on_persist_timeout(&mut self, now: Instant, path: &Path) {
+        self.timers.persist = None;
+        self.zero_window_probe_pending = true;
+        self.timers.persist_backoff += 1;
+        self.update_persist_timer(now, path);
+    }
+}

@@ -1,0 +1,430 @@
+//! A host: connections and paths, and the four verbs that drive them.
+//!
+//! `poll_transmit`, `handle_segment`, `poll_timeout`, `handle_timeout`, and `poll_event` for the
+//! application. The host alone sees connections and paths both, and only sequences them: it
+//! decides nothing about TCP.
+
+mod slab;
+mod wakeups;
+
+use crate::connection::{Connection, State};
+use crate::ensemble::{Ensemble, Independent, PathId};
+use crate::path::Path;
+use crate::scheme::Scheme;
+use crate::segment::{Flags, Segment};
+use rustc_hash::FxHashMap;
+use slab::Slab;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use units::{Instant, SeqNum};
+use wakeups::Wakeups;
+
+/// A connection's number within its host. Numbers of closed connections are used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnId(pub u32);
+
+/// Local port and remote address of a connection, as this host sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FourTuple {
+    /// Our port.
+    pub local_port: u16,
+    /// The peer's address.
+    pub remote: IpAddr,
+    /// The peer's port.
+    pub remote_port: u16,
+}
+
+/// A segment that leaves the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmit {
+    /// The connection; `None` for a reset that answers a segment of no connection.
+    pub conn: Option<ConnId>,
+    /// Where it goes.
+    pub tuple: FourTuple,
+    /// The segment.
+    pub segment: Segment,
+    /// Offset in the byte stream of its first payload byte.
+    pub payload_offset: u64,
+    /// It was sent before.
+    pub retransmission: bool,
+}
+
+/// What the application is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The connection.
+    pub conn: ConnId,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// Kinds of [`Event`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A peer's connection to a listening port is open, or, opened with data, has data.
+    Accepted,
+    /// Our connection is open.
+    Connected,
+    /// This many payload bytes have arrived in order so far.
+    Received {
+        /// Bytes since the connection began.
+        total: u64,
+    },
+    /// This many payload bytes are acknowledged so far.
+    Acked {
+        /// Bytes since the connection began.
+        total: u64,
+    },
+    /// The peer will send no more.
+    PeerClosed,
+    /// Both sides are closed; the connection's number is free again.
+    Closed,
+    /// The connection was reset or gave up; its number is free again.
+    Reset,
+}
+
+/// Set-up of a host.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostConfig {
+    /// Initial sequence numbers derive from this and the four-tuple (RFC 6528).
+    pub seed: u64,
+}
+
+struct Entry {
+    conn: Connection,
+    path: PathId,
+    /// In the queue of connections that may have something to send.
+    queued: bool,
+    /// What the application was told last.
+    told: Told,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Told {
+    passive: bool,
+    open: bool,
+    received: u64,
+    acked: u64,
+    peer_closed: bool,
+}
+
+/// One host's TCP.
+pub struct Host {
+    config: HostConfig,
+    connections: Slab<Entry>,
+    paths: Slab<Path>,
+    ensemble: Box<dyn Ensemble>,
+    by_tuple: FxHashMap<FourTuple, ConnId>,
+    listeners: Vec<(u16, Scheme)>,
+    ready: VecDeque<ConnId>,
+    wakeups: Wakeups,
+    events: VecDeque<Event>,
+    /// Resets for segments of no connection.
+    strays: VecDeque<Transmit>,
+    auto_read: bool,
+}
+
+impl Host {
+    /// A host without connections. The application is taken to read whatever arrives in order at
+    /// once; see [`Host::set_auto_read`].
+    pub fn new(config: HostConfig) -> Self {
+        Self {
+            config,
+            connections: Slab::default(),
+            paths: Slab::default(),
+            ensemble: Box::new(Independent),
+            by_tuple: FxHashMap::default(),
+            listeners: Vec::new(),
+            ready: VecDeque::new(),
+            wakeups: Wakeups::default(),
+            events: VecDeque::new(),
+            strays: VecDeque::new(),
+            auto_read: true,
+        }
+    }
+
+    /// Whether data is consumed as it arrives; otherwise the application calls [`Host::read`].
+    pub fn set_auto_read(&mut self, on: bool) {
+        self.auto_read = on;
+    }
+
+    /// Accepts connections to `port` under `scheme`; replaces an earlier listener.
+    pub fn listen(&mut self, port: u16, scheme: Scheme) {
+        self.listeners.retain(|(p, _)| *p != port);
+        self.listeners.push((port, scheme));
+    }
+
+    /// Opens a connection; the SYN is there to poll.
+    pub fn connect(&mut self, now: Instant, tuple: FourTuple, scheme: &Scheme) -> ConnId {
+        let isn = self.initial_sequence(&tuple);
+        let conn = Connection::active(tuple, scheme.config(), scheme.recovery(), isn);
+        let id = self.admit(conn, scheme, false);
+        self.settle(now, id);
+        id
+    }
+
+    fn admit(&mut self, conn: Connection, scheme: &Scheme, passive: bool) -> ConnId {
+        let tuple = *conn.tuple();
+        let path = self
+            .ensemble
+            .join(&tuple)
+            .unwrap_or_else(|| PathId(self.paths.insert(scheme.path())));
+        self.ensemble.on_joined(&tuple, path);
+        let told = Told {
+            passive,
+            ..Told::default()
+        };
+        let id = ConnId(self.connections.insert(Entry {
+            conn,
+            path,
+            queued: false,
+            told,
+        }));
+        self.wakeups.forget(id);
+        self.by_tuple.insert(tuple, id);
+        id
+    }
+
+    /// Derived, not random: a simulation repeats. Mixes by multiplication (Steele & Vigna 2021).
+    fn initial_sequence(&self, tuple: &FourTuple) -> SeqNum {
+        let address = match tuple.remote {
+            IpAddr::V4(a) => u64::from(u32::from(a)),
+            IpAddr::V6(a) => (u128::from(a) >> 64) as u64 ^ u128::from(a) as u64,
+        };
+        let ports = u64::from(tuple.local_port) << 16 | u64::from(tuple.remote_port);
+        let mut x = self.config.seed ^ address.rotate_left(32) ^ ports;
+        for _ in 0..2 {
+            x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            x ^= x >> 27;
+        }
+        SeqNum((x >> 16) as u32)
+    }
+
+    /// Appends `bytes` to the stream.
+    pub fn write(&mut self, now: Instant, id: ConnId, bytes: u64) {
+        self.with(now, id, |conn, _| conn.write(bytes));
+    }
+
+    /// Sends FIN after what was written.
+    pub fn shutdown(&mut self, now: Instant, id: ConnId) {
+        self.with(now, id, |conn, _| conn.shutdown());
+    }
+
+    /// Ends the connection with RST.
+    pub fn abort(&mut self, now: Instant, id: ConnId) {
+        self.with(now, id, |conn, _| conn.abort());
+    }
+
+    /// The application has consumed `bytes` of what arrived.
+    pub fn read(&mut self, now: Instant, id: ConnId, bytes: u64) {
+        self.with(now, id, |conn, _| conn.read(now, bytes));
+    }
+
+    /// A live connection.
+    pub fn connection(&self, id: ConnId) -> Option<&Connection> {
+        self.connections.at(id.0).map(|e| &e.conn)
+    }
+
+    /// The path of a live connection.
+    pub fn path_of(&self, id: ConnId) -> Option<&Path> {
+        self.connections
+            .at(id.0)
+            .and_then(|e| self.paths.at(e.path.0))
+    }
+
+    /// Number of live connections.
+    pub fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Next thing to tell the application.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// The next segment to send now; call until `None`.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        if let Some(stray) = self.strays.pop_front() {
+            return Some(stray);
+        }
+        while let Some(&id) = self.ready.front() {
+            if let Some(transmit) = self.poll_connection(now, id) {
+                return Some(transmit);
+            }
+            self.ready.pop_front();
+            if let Some(entry) = self.connections.at_mut(id.0) {
+                entry.queued = false;
+                self.wakeups.schedule(id, entry.conn.next_timeout());
+            }
+            self.reap(id);
+        }
+        None
+    }
+
+    fn poll_connection(&mut self, now: Instant, id: ConnId) -> Option<Transmit> {
+        let entry = self.connections.at_mut(id.0)?;
+        let path = self.paths.at_mut(entry.path.0)?;
+        path.set_now(now);
+        let out = entry.conn.poll_transmit(now, path)?;
+        Some(Transmit {
+            conn: Some(id),
+            tuple: *entry.conn.tuple(),
+            segment: out.segment,
+            payload_offset: out.payload_offset,
+            retransmission: out.retransmission,
+        })
+    }
+
+    /// Digests a segment that arrived for `tuple`.
+    pub fn handle_segment(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
+        match self.by_tuple.get(tuple) {
+            Some(&id) => self.with(now, id, |conn, path| {
+                conn.handle_segment(now, path, segment)
+            }),
+            None => self.handle_unknown(now, tuple, segment),
+        }
+    }
+
+    /// LISTEN and CLOSED (RFC 9293 §3.10.7.1, §3.10.7.2).
+    fn handle_unknown(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
+        if segment.has(Flags::RST) {
+            return;
+        }
+        let listener = self
+            .listeners
+            .iter()
+            .find(|(port, _)| *port == tuple.local_port);
+        let opening = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
+        let Some((_, scheme)) = listener.filter(|_| opening) else {
+            self.strays.push_back(reset_for(tuple, segment));
+            return;
+        };
+        let scheme = scheme.clone();
+        let isn = self.initial_sequence(tuple);
+        let conn = Connection::passive(*tuple, scheme.config(), scheme.recovery(), isn);
+        let id = self.admit(conn, &scheme, true);
+        self.with(now, id, |conn, path| conn.on_peer_syn(now, path, segment));
+    }
+
+    /// Earliest time at which [`Host::handle_timeout`] has something to do.
+    pub fn poll_timeout(&mut self) -> Option<Instant> {
+        let connections = &self.connections;
+        self.wakeups
+            .next(|id| connections.at(id.0).and_then(|e| e.conn.next_timeout()))
+    }
+
+    /// Runs every timer that is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while self.poll_timeout().is_some_and(|at| at <= now) {
+            let Some(id) = self.wakeups.pop() else { return };
+            self.with(now, id, |conn, path| conn.handle_timeout(now, path));
+        }
+    }
+
+    /// Runs `action` on a connection and its path, then sees to what may have come of it.
+    fn with(&mut self, now: Instant, id: ConnId, action: impl FnOnce(&mut Connection, &mut Path)) {
+        let Some(entry) = self.connections.at_mut(id.0) else {
+            return;
+        };
+        let Some(path) = self.paths.at_mut(entry.path.0) else {
+            return;
+        };
+        path.set_now(now);
+        action(&mut entry.conn, path);
+        self.settle(now, id);
+    }
+
+    /// Tells the application what changed, queues the connection for sending.
+    fn settle(&mut self, now: Instant, id: ConnId) {
+        let Some(entry) = self.connections.at_mut(id.0) else {
+            return;
+        };
+        let unread = entry.conn.unread();
+        if self.auto_read && unread > 0 {
+            entry.conn.read(now, unread);
+        }
+        tell(&mut self.events, id, entry);
+        if !entry.queued {
+            entry.queued = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    /// Frees a connection that is closed and has nothing left to send.
+    fn reap(&mut self, id: ConnId) {
+        let closed = self
+            .connections
+            .at(id.0)
+            .is_some_and(|e| e.conn.state() == State::Closed);
+        if !closed {
+            return;
+        }
+        let Some(mut entry) = self.connections.remove(id.0) else {
+            return;
+        };
+        if let Some(path) = self.paths.at_mut(entry.path.0) {
+            entry.conn.release(path);
+        }
+        if self.ensemble.on_left(entry.conn.tuple(), entry.path) {
+            self.paths.remove(entry.path.0);
+        }
+        self.by_tuple.remove(entry.conn.tuple());
+        let kind = match entry.conn.reset_cause() {
+            Some(_) => EventKind::Reset,
+            None => EventKind::Closed,
+        };
+        self.events.push_back(Event { conn: id, kind });
+    }
+}
+
+/// Compares what the application was told with how things are.
+fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Entry) {
+    let Entry { conn, told, .. } = entry;
+    let mut push = |kind| events.push_back(Event { conn: id, kind });
+    let received = conn.received();
+    let open = conn.state().is_synchronized() || (told.passive && received > 0);
+    if open && !std::mem::replace(&mut told.open, open) {
+        push(if told.passive {
+            EventKind::Accepted
+        } else {
+            EventKind::Connected
+        });
+    }
+    if received > told.received {
+        told.received = received;
+        push(EventKind::Received { total: received });
+    }
+    let acked = conn.acked();
+    if acked > told.acked {
+        told.acked = acked;
+        push(EventKind::Acked { total: acked });
+    }
+    if conn.peer_finished() && !std::mem::replace(&mut told.peer_closed, true) {
+        push(EventKind::PeerClosed);
+    }
+}
+
+/// The reset that answers a segment of no connection (RFC 9293 §3.5.2, group 1).
+fn reset_for(tuple: &FourTuple, segment: &Segment) -> Transmit {
+    let answer = if segment.has(Flags::ACK) {
+        Segment {
+            seq: segment.ack,
+            flags: Flags::RST,
+            ..Segment::default()
+        }
+    } else {
+        let ack = segment.seq + segment.sequence_len();
+        Segment {
+            ack,
+            flags: Flags::RST.with(Flags::ACK),
+            ..Segment::default()
+        }
+    };
+    Transmit {
+        conn: None,
+        tuple: *tuple,
+        segment: answer,
+        payload_offset: 0,
+        retransmission: false,
+    }
+}

@@ -1,0 +1,68 @@
+//! When which connection needs its timers run.
+//!
+//! A deadline mostly moves later (each ACK restarts the retransmission timer) or vanishes, so the
+//! heap is not touched then: an entry that turns out early is put back at the true time when it
+//! comes up.
+
+use super::ConnId;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::Instant;
+
+#[derive(Debug, Default)]
+pub(super) struct Wakeups {
+    heap: BinaryHeap<Reverse<(Instant, ConnId)>>,
+    /// Per connection: the earliest time it stands in the heap at.
+    queued: Vec<Option<Instant>>,
+}
+
+impl Wakeups {
+    /// A connection number is used anew: what stands in the heap for it is void.
+    pub(super) fn forget(&mut self, id: ConnId) {
+        let index = id.0 as usize;
+        if self.queued.len() <= index {
+            self.queued.resize(index + 1, None);
+        }
+        self.queued[index] = None;
+    }
+
+    /// Makes sure that `id` comes up no later than `deadline`.
+    pub(super) fn schedule(&mut self, id: ConnId, deadline: Option<Instant>) {
+        let Some(deadline) = deadline else { return };
+        let queued = &mut self.queued[id.0 as usize];
+        if queued.is_none_or(|at| deadline < at) {
+            *queued = Some(deadline);
+            self.heap.push(Reverse((deadline, id)));
+        }
+    }
+
+    /// The earliest true deadline; `deadline_of` tells a connection's.
+    pub(super) fn next(
+        &mut self,
+        deadline_of: impl Fn(ConnId) -> Option<Instant>,
+    ) -> Option<Instant> {
+        while let Some(&Reverse((at, id))) = self.heap.peek() {
+            let queued = &mut self.queued[id.0 as usize];
+            if *queued == Some(at) {
+                match deadline_of(id) {
+                    Some(due) if due <= at => return Some(at),
+                    later => {
+                        self.heap.pop();
+                        *queued = None;
+                        self.schedule(id, later);
+                    }
+                }
+            } else {
+                self.heap.pop();
+            }
+        }
+        None
+    }
+
+    /// Takes out the connection that [`Wakeups::next`] has just named.
+    pub(super) fn pop(&mut self) -> Option<ConnId> {
+        let Reverse((_, id)) = self.heap.pop()?;
+        self.queued[id.0 as usize] = None;
+        Some(id)
+    }
+}

@@ -1,0 +1,275 @@
+//! The receiving half of a connection: reassembly, SACK blocks, offered window, when to ACK, ECN
+//! echo, timestamps to echo.
+//!
+//! Offsets are 64-bit positions in the peer's sequence space; 0 is its SYN.
+
+mod ack_policy;
+mod reassembly;
+mod window;
+
+use crate::config::{Config, ReceiveConfig};
+use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
+pub use ack_policy::AckTimer;
+pub use reassembly::{Arrival, Reassembly};
+use units::{Duration, Instant, SeqNum};
+pub use window::OfferedWindow;
+
+/// The receiving half.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: ReceiveConfig,
+    irs: SeqNum,
+    rcv_nxt: u64,
+    read: u64,
+    fin: Option<u64>,
+    reassembly: Reassembly,
+    duplicate: Option<(u64, u64)>,
+    window: OfferedWindow,
+    ack: AckTimer,
+    last_ack_sent: u64,
+    ts_recent: Option<u32>,
+    echo_congestion: bool,
+    rtt_mark: Option<(u64, Instant)>,
+    rtt: Duration,
+    /// Largest segment seen: what "every second segment" counts in.
+    largest: u64,
+}
+
+impl Receiver {
+    /// A receiver that has not yet seen the peer's SYN.
+    pub fn new(config: &Config) -> Self {
+        let receive = config.receive;
+        Self {
+            config: receive,
+            irs: SeqNum(0),
+            rcv_nxt: 0,
+            read: 1,
+            fin: None,
+            reassembly: Reassembly::default(),
+            duplicate: None,
+            window: OfferedWindow::new(&receive, config.window_scaling),
+            ack: AckTimer::new(receive.ack),
+            last_ack_sent: 0,
+            ts_recent: None,
+            echo_congestion: false,
+            rtt_mark: None,
+            rtt: Duration::ZERO,
+            largest: 1,
+        }
+    }
+
+    /// Takes the peer's initial sequence number from its SYN.
+    pub fn on_syn(&mut self, irs: SeqNum) {
+        self.irs = irs;
+        self.rcv_nxt = 1;
+        self.ack.demand();
+    }
+
+    /// Next offset expected.
+    pub const fn rcv_nxt(&self) -> u64 {
+        self.rcv_nxt
+    }
+
+    /// Payload bytes received in order; SYN and FIN not counted.
+    pub fn received(&self) -> u64 {
+        let control = 1 + u64::from(self.fin_arrived());
+        self.rcv_nxt.saturating_sub(control)
+    }
+
+    /// True once everything up to the peer's FIN has arrived.
+    pub fn fin_arrived(&self) -> bool {
+        self.fin.is_some_and(|fin| self.rcv_nxt > fin)
+    }
+
+    /// The offset of sequence number `seq`, read near `rcv_nxt`; `None` if that would lie before
+    /// the SYN.
+    pub fn offset_of(&self, seq: SeqNum) -> Option<u64> {
+        let expected = self.irs + self.rcv_nxt as u32;
+        self.rcv_nxt
+            .checked_add_signed(i64::from(seq.distance_from(expected)))
+    }
+
+    /// RFC 9293 §3.10.7.4 first check: does any of the segment lie in the window?
+    pub fn is_acceptable(&self, left: u64, len: u64) -> bool {
+        let edge = self.window.edge().max(self.rcv_nxt);
+        match len {
+            0 if edge == self.rcv_nxt => left == self.rcv_nxt,
+            0 => (self.rcv_nxt..edge).contains(&left),
+            _ => left < edge && left + len > self.rcv_nxt,
+        }
+    }
+
+    /// Demands an ACK at once.
+    pub fn demand_ack(&mut self) {
+        self.ack.demand();
+    }
+
+    /// The ACK timer.
+    pub const fn ack_timer(&self) -> &AckTimer {
+        &self.ack
+    }
+
+    /// Digests the payload and FIN of an acceptable segment that starts at offset `left`. Answers
+    /// whether new bytes are in order.
+    pub fn on_segment(&mut self, now: Instant, left: u64, segment: &Segment) -> bool {
+        self.on_ecn(segment);
+        self.largest = self.largest.max(u64::from(segment.len));
+        let edge = self.window.edge().max(self.rcv_nxt + 1);
+        let end = (left + u64::from(segment.len)).min(edge);
+        let whole = end == left + u64::from(segment.len);
+        if segment.has(Flags::FIN) && whole {
+            self.fin.get_or_insert(end);
+        }
+        let right = end + u64::from(segment.has(Flags::FIN) && whole);
+        if right <= left {
+            return false;
+        }
+        let before = self.rcv_nxt;
+        let (arrival, duplicate) = self.reassembly.arrive(&mut self.rcv_nxt, left, right);
+        if self.config.dsack {
+            self.duplicate = duplicate.or(self.duplicate);
+        }
+        let fresh = self.rcv_nxt - before;
+        match arrival {
+            Arrival::InOrder | Arrival::FilledGap => {
+                let gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
+                let capacity = self.window.capacity();
+                self.ack.on_data(now, fresh, gap, self.largest, capacity);
+                self.measure_rtt(now);
+            }
+            Arrival::OutOfOrder | Arrival::Duplicate(..) => self.ack.demand(),
+        }
+        // A FIN is answered at once: nothing more will come to share the ACK with.
+        if self.fin_arrived() && fresh > 0 {
+            self.ack.demand();
+        }
+        fresh > 0
+    }
+
+    /// Books data of an unacceptable segment: D-SACK will tell that it came twice.
+    pub fn on_duplicate(&mut self, left: u64, segment: &Segment) {
+        let right = (left + u64::from(segment.len)).min(self.rcv_nxt);
+        if self.config.dsack && left < right && left > 0 {
+            self.duplicate = Some((left, right));
+        }
+    }
+
+    /// Remembers CE until the peer says CWR (RFC 3168 §6.1.3).
+    fn on_ecn(&mut self, segment: &Segment) {
+        if segment.has(Flags::CWR) {
+            self.echo_congestion = false;
+        }
+        if segment.ecn == Ecn::Ce {
+            self.echo_congestion = true;
+            self.ack.demand();
+        }
+    }
+
+    /// True while ECE is to be set on ACKs.
+    pub const fn echoes_congestion(&self) -> bool {
+        self.echo_congestion
+    }
+
+    /// How long a window of data takes to arrive: the receiver's round trip estimate.
+    fn measure_rtt(&mut self, now: Instant) {
+        match self.rtt_mark {
+            Some((edge, since)) if self.rcv_nxt >= edge => {
+                let sample = now.saturating_since(since);
+                self.rtt = if self.rtt.is_zero() {
+                    sample
+                } else {
+                    self.rtt.min(sample)
+                };
+                self.rtt_mark = Some((self.window.edge(), now));
+            }
+            None => self.rtt_mark = Some((self.window.edge(), now)),
+            _ => {}
+        }
+    }
+
+    /// The application has consumed `bytes` more. Answers whether the peer should be told.
+    pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
+        self.read = (self.read + bytes).min(self.rcv_nxt);
+        self.window.on_read(now, self.read, self.rtt, self.largest);
+        self.window
+            .update_is_due(self.rcv_nxt, self.read, self.largest)
+    }
+
+    /// Bytes in order that the application has not consumed.
+    pub fn unread(&self) -> u64 {
+        (self.received() + 1).saturating_sub(self.read)
+    }
+
+    /// A round trip known otherwise (from the sending half) serves right-sizing at first.
+    pub fn suggest_rtt(&mut self, rtt: Duration) {
+        if self.rtt.is_zero() {
+            self.rtt = rtt;
+        }
+    }
+
+    /// Updates the timestamp to echo (RFC 7323 §4.3): only from the segment that the last ACK
+    /// expected, and never backwards.
+    pub fn on_timestamps(&mut self, left: u64, ts: Timestamps) {
+        let newer = self
+            .ts_recent
+            .is_none_or(|old| ts.value.wrapping_sub(old) as i32 >= 0);
+        if newer && left <= self.last_ack_sent.max(1) {
+            self.ts_recent = Some(ts.value);
+        }
+    }
+
+    /// Protection against wrapped sequence numbers: is this timestamp older than the last
+    /// (RFC 7323 §5)?
+    pub fn is_outdated(&self, ts: Timestamps) -> bool {
+        self.ts_recent
+            .is_some_and(|old| (ts.value.wrapping_sub(old) as i32) < 0)
+    }
+
+    /// Timestamp to echo.
+    pub fn echo(&self) -> u32 {
+        self.ts_recent.unwrap_or(0)
+    }
+
+    /// The sequence number that ACKs carry.
+    pub fn ack_number(&self) -> SeqNum {
+        self.irs + self.rcv_nxt as u32
+    }
+
+    /// The peer does not scale windows.
+    pub fn disable_scaling(&mut self) {
+        self.window.disable_scaling();
+    }
+
+    /// Shift to announce in the SYN.
+    pub const fn window_shift(&self) -> u8 {
+        self.window.shift()
+    }
+
+    /// Books an outgoing segment with ACK and answers its window field.
+    pub fn on_ack_sent(&mut self, in_syn: bool) -> u16 {
+        self.ack.on_ack_sent();
+        self.last_ack_sent = self.rcv_nxt;
+        self.window.offer(self.rcv_nxt, self.read, in_syn)
+    }
+
+    /// SACK blocks for an outgoing ACK: D-SACK first, then the most recently changed ranges.
+    pub fn sack_blocks(&mut self, max: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        let wire = |offset: u64| self.irs + offset as u32;
+        if let Some((left, right)) = self.duplicate.take() {
+            blocks.push(wire(left), wire(right));
+        }
+        if !self.reassembly.is_empty() {
+            let room = max.saturating_sub(blocks.as_slice().len());
+            for (left, right) in self.reassembly.recent(room) {
+                blocks.push(wire(left), wire(right));
+            }
+        }
+        blocks
+    }
+
+    /// A delayed ACK's time may have come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.ack.handle_timeout(now);
+    }
+}

@@ -1,0 +1,114 @@
+//! The window that the receiver offers: its right edge never moves back (RFC 9293 §3.8.6), grows in
+//! steps worth telling (silly window avoidance, §3.8.6.2.2), and, with autotuning, in time with
+//! what the application reads (dynamic right-sizing, Fisk & Feng 2001, as Linux does it).
+
+use crate::config::ReceiveConfig;
+use units::{Duration, Instant};
+
+/// Offered receive window.
+#[derive(Clone, Copy, Debug)]
+pub struct OfferedWindow {
+    max: u64,
+    /// What may be buffered now, bytes.
+    capacity: u64,
+    autotune: bool,
+    /// One past the last byte offered.
+    edge: u64,
+    shift: u8,
+    /// Right-sizing: start of the current round, and bytes read until then.
+    round_start: Instant,
+    read_at_start: u64,
+    /// Bytes read in the previous round.
+    last_copied: u64,
+}
+
+impl OfferedWindow {
+    /// The window at the start of a connection.
+    pub fn new(config: &ReceiveConfig, scaling: bool) -> Self {
+        let ceiling = if scaling {
+            u64::from(u32::MAX) >> 2
+        } else {
+            65_535
+        };
+        let max = u64::from(config.max_window).min(ceiling);
+        let first = u64::from(config.initial_window).min(max);
+        Self {
+            max,
+            capacity: if config.autotune { first } else { max },
+            autotune: config.autotune,
+            edge: 0,
+            shift: if scaling { shift_for(max) } else { 0 },
+            round_start: Instant::ZERO,
+            read_at_start: 0,
+            last_copied: 0,
+        }
+    }
+
+    /// Shift to announce in the SYN (RFC 7323 §2.3).
+    pub const fn shift(&self) -> u8 {
+        self.shift
+    }
+
+    /// The peer does not scale windows (RFC 7323 §2.2).
+    pub fn disable_scaling(&mut self) {
+        self.shift = 0;
+        self.max = self.max.min(65_535);
+        self.capacity = self.capacity.min(self.max);
+    }
+
+    /// One past the last byte that may be accepted.
+    pub const fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// What may be buffered now, bytes.
+    pub const fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The edge that could be offered, with `read` bytes consumed by the application.
+    fn possible_edge(&self, read: u64) -> u64 {
+        (read + self.capacity).max(self.edge)
+    }
+
+    /// Offers all there is and answers the window field of a segment that acknowledges `rcv_nxt`.
+    pub fn offer(&mut self, rcv_nxt: u64, read: u64, in_syn: bool) -> u16 {
+        let shift = if in_syn { 0 } else { self.shift };
+        let window = self.possible_edge(read).saturating_sub(rcv_nxt);
+        let field = (window >> shift).min(65_535);
+        self.edge = self.edge.max(rcv_nxt + (field << shift));
+        field as u16
+    }
+
+    /// True if the window could be opened by enough to tell the peer: two segments, or half the
+    /// buffer.
+    pub fn update_is_due(&self, rcv_nxt: u64, read: u64, mss: u64) -> bool {
+        let gain = self.possible_edge(read) - self.edge;
+        let offered = self.edge.saturating_sub(rcv_nxt);
+        gain >= (2 * mss).min(self.capacity / 2).max(1) && offered < self.capacity / 2
+            || offered < mss && gain >= mss.min(self.capacity / 2).max(1)
+    }
+
+    /// Grows the buffer once per round trip so that it holds twice what was read in it.
+    pub fn on_read(&mut self, now: Instant, read: u64, rtt: Duration, mss: u64) {
+        if !self.autotune || rtt.is_zero() || now.saturating_since(self.round_start) < rtt {
+            return;
+        }
+        let copied = read - self.read_at_start;
+        if copied > self.last_copied {
+            // Twice what was copied, a margin of 16 segments, and the growth seen once more, so
+            // that a sender in slow start is not held up.
+            let grown = copied * (copied - self.last_copied) * 2 / self.last_copied.max(copied / 2);
+            let wanted = 2 * copied + 16 * mss + grown;
+            self.capacity = self.capacity.max(wanted.min(self.max));
+        }
+        self.last_copied = self.last_copied.max(copied);
+        self.round_start = now;
+        self.read_at_start = read;
+    }
+}
+
+/// Smallest shift that lets 16 bits hold `max`.
+fn shift_for(max: u64) -> u8 {
+    (0..14).find(|s| max >> s <= 65_535).unwrap_or(14)
+}

@@ -1,0 +1,48 @@
+//! What all recoveries by duplicate ACKs share: the counter, the `recover` mark, limited transmit.
+
+use crate::ack::{AckInfo, Scoreboard};
+
+/// Duplicate ACKs that mean loss (RFC 5681 §3.2).
+pub const DUP_THRESH: u32 = 3;
+
+/// Duplicate ACKs of one connection.
+#[derive(Clone, Copy, Debug)]
+pub struct DupAcks {
+    /// Duplicates since the cumulative acknowledgement last moved.
+    pub count: u32,
+    /// `snd_nxt` when congestion was last met: losses below it belong to that episode
+    /// (RFC 6582 §3.2 `recover`, "careful").
+    pub recover: u64,
+    /// Let the first two duplicates each send a new segment (RFC 3042).
+    pub limited_transmit: bool,
+}
+
+impl DupAcks {
+    /// Nothing seen yet.
+    pub const fn new(limited_transmit: bool) -> Self {
+        Self {
+            count: 0,
+            recover: 0,
+            limited_transmit,
+        }
+    }
+
+    /// True if losses seen now are of a new episode.
+    pub const fn is_new_episode(&self, ack: &AckInfo) -> bool {
+        ack.una > self.recover
+    }
+
+    /// Starts an episode: all that is outstanding belongs to it.
+    pub fn begin_episode(&mut self, snd_nxt: u64) {
+        self.recover = snd_nxt;
+    }
+
+    /// `cwnd` less what is in flight, plus limited transmit's segments.
+    pub fn open_allowance(&self, board: &Scoreboard, cwnd: u64, mss: u64) -> u64 {
+        let extra = match self.count {
+            n @ 1..DUP_THRESH if self.limited_transmit => u64::from(n) * mss,
+            _ => 0,
+        };
+        (cwnd + extra).saturating_sub(board.pipe())
+    }
+}

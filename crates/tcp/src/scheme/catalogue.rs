@@ -1,0 +1,173 @@
+//! The named schemes: one line each to add another.
+
+use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind, Transfers};
+use crate::config::{AckPolicy, Config, IdleRestart, RtoConfig, RtoFloor};
+use crate::congestion::Halve;
+use crate::recovery::newreno::NewRenoOptions;
+use units::Duration;
+
+/// A scheme's entry.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedScheme {
+    /// Name, as `--schemes` takes it.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub about: &'static str,
+    /// Where it is specified.
+    pub source: &'static str,
+}
+
+const fn named(name: &'static str, about: &'static str, source: &'static str) -> NamedScheme {
+    NamedScheme {
+        name,
+        about,
+        source,
+    }
+}
+
+const CATALOGUE: &[NamedScheme] = &[
+    named(
+        "tahoe",
+        "fast retransmit, then slow start from one segment",
+        "Jacobson 1988",
+    ),
+    named(
+        "tahoe-ssr",
+        "tahoe, slow start again after idle (as tahoe)",
+        "Jacobson 1988",
+    ),
+    named(
+        "tahoe-nssr",
+        "tahoe, the old window again after idle",
+        "Zhang, Qiu & Keshav 2000 §6.2",
+    ),
+    named("reno", "fast recovery until the first new ACK", "RFC 5681"),
+    named(
+        "reno-ssr",
+        "reno, slow start again after idle (as reno)",
+        "RFC 5681 §4.1",
+    ),
+    named(
+        "reno-nssr",
+        "reno, the old window again after idle",
+        "Zhang, Qiu & Keshav 2000 §6.2",
+    ),
+    named(
+        "newreno",
+        "fast recovery that repairs one loss per round trip",
+        "RFC 6582",
+    ),
+    named(
+        "newreno-ssr",
+        "newreno, slow start again after idle (as newreno)",
+        "RFC 6582, RFC 5681 §4.1",
+    ),
+    named(
+        "newreno-nssr",
+        "newreno, the old window again after idle",
+        "Zhang, Qiu & Keshav 2000 §6.2",
+    ),
+    named(
+        "sack",
+        "repair by selective acknowledgements",
+        "RFC 6675, RFC 2018",
+    ),
+    named(
+        "sack-ssr",
+        "sack, slow start again after idle (as sack)",
+        "RFC 6675, RFC 5681 §4.1",
+    ),
+    named(
+        "sack-nssr",
+        "sack, the old window again after idle",
+        "Zhang, Qiu & Keshav 2000 §6.2",
+    ),
+    named(
+        "phttp",
+        "newreno, all transfers of a page one after another on one persistent connection",
+        "Padmanabhan & Katz 1998 §6.3",
+    ),
+    named(
+        "linux",
+        "a Linux 6.x server: CUBIC, IW10, HyStart, SACK, RACK-TLP, PRR, F-RTO and D-SACK undo",
+        "RFC 9438, RFC 6928, RFC 8985, RFC 6937, RFC 5682; Linux 6.x",
+    ),
+];
+
+/// All named schemes, in the order they are listed to users.
+pub const fn catalogue() -> &'static [NamedScheme] {
+    CATALOGUE
+}
+
+/// The recipe of a named scheme.
+pub(super) fn recipe(name: &str) -> Option<Recipe> {
+    CATALOGUE.iter().find(|s| s.name == name)?;
+    let (base, idle) = match name.rsplit_once('-') {
+        Some((base, "ssr")) => (base, IdleRestart::SlowStart),
+        Some((base, "nssr")) => (base, IdleRestart::Keep),
+        _ => (name, IdleRestart::SlowStart),
+    };
+    let mut recipe = match base {
+        "tahoe" => classic(RecoveryKind::Tahoe),
+        "reno" => classic(RecoveryKind::Reno),
+        "newreno" => classic(RecoveryKind::NewReno),
+        "phttp" => Recipe {
+            transfers: Transfers::Sequential,
+            ..classic(RecoveryKind::NewReno)
+        },
+        "sack" => classic(RecoveryKind::Sack),
+        "linux" => return Some(linux()),
+        _ => return None,
+    };
+    recipe.config.idle = idle;
+    Some(recipe)
+}
+
+/// A sender by the RFCs that end with 5681: initial window of RFC 3390, timer of RFC 6298.
+fn classic(recovery: RecoveryKind) -> Recipe {
+    let sack = matches!(recovery, RecoveryKind::Sack);
+    Recipe {
+        config: Config {
+            sack,
+            initial_window: 3,
+            ..Config::default()
+        },
+        startup: StartUpKind::SlowStart,
+        congestion: CongestionKind::Reno,
+        recovery,
+        halve: Halve::FlightSize,
+        whole_segments: false,
+        newreno: NewRenoOptions::default(),
+        limited_transmit: true,
+        transfers: Transfers::AsHttp,
+    }
+}
+
+/// Linux 6.x with its defaults.
+fn linux() -> Recipe {
+    let defaults = Config::default();
+    let mut receive = defaults.receive;
+    receive.autotune = true;
+    receive.ack = AckPolicy::Adaptive;
+    let config = Config {
+        timestamps: true,
+        validate_window: true,
+        idle: IdleRestart::Decay,
+        rto: RtoConfig {
+            min: Duration::from_millis(200),
+            max: Duration::from_secs(120),
+            initial: Duration::from_secs(1),
+            tick: Duration::from_micros(1),
+            floor: RtoFloor::Variance,
+        },
+        receive,
+        ..defaults
+    };
+    Recipe {
+        config,
+        startup: StartUpKind::HyStart,
+        congestion: CongestionKind::Cubic,
+        recovery: RecoveryKind::Rack,
+        ..classic(RecoveryKind::Rack)
+    }
+}

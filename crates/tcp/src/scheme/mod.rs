@@ -1,0 +1,227 @@
+//! Schemes: named combinations of start-up, congestion control, recovery and options.
+//!
+//! `newreno+tick=500ms` is the scheme `newreno` with one parameter changed. The names are in
+//! `catalogue`, the parameters in `parameters`; nothing else in headstart matches on either.
+
+mod catalogue;
+mod parameters;
+
+use crate::config::Config;
+use crate::congestion::{CongestionControl, Cubic, Halve, Reno};
+use crate::path::Path;
+use crate::recovery::LossRecovery;
+use crate::recovery::newreno::{NewReno, NewRenoOptions};
+use crate::recovery::sack::Sack;
+use crate::recovery::sack_pipe::SackPipe;
+use crate::recovery::{reno, tahoe};
+use crate::startup::hystart::HyStart;
+use crate::startup::{SlowStart, StartUp};
+pub use catalogue::{NamedScheme, catalogue};
+pub use parameters::{Parameter, parameters};
+use std::fmt;
+use std::sync::Arc;
+
+/// A resolved scheme; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Scheme {
+    name: Arc<str>,
+    recipe: Arc<Recipe>,
+}
+
+/// How a page's transfers use connections under a scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfers {
+    /// As the page's HTTP version says.
+    AsHttp,
+    /// One after another on one persistent connection (`phttp`).
+    Sequential,
+}
+
+/// The start-up policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StartUpKind {
+    SlowStart,
+    HyStart,
+}
+
+/// The congestion controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CongestionKind {
+    Reno,
+    Cubic,
+}
+
+/// The loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecoveryKind {
+    Tahoe,
+    Reno,
+    NewReno,
+    Sack,
+    SackPipe,
+    Rack,
+}
+
+/// Everything a scheme decides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recipe {
+    pub(crate) config: Config,
+    pub(crate) startup: StartUpKind,
+    pub(crate) congestion: CongestionKind,
+    pub(crate) recovery: RecoveryKind,
+    pub(crate) halve: Halve,
+    pub(crate) whole_segments: bool,
+    pub(crate) newreno: NewRenoOptions,
+    pub(crate) limited_transmit: bool,
+    pub(crate) transfers: Transfers,
+}
+
+/// Why a scheme's text cannot be understood; its message lists what can.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemeError(String);
+
+impl fmt::Display for SchemeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SchemeError {}
+
+impl Scheme {
+    /// Reads `name[+parameter=value…]`.
+    ///
+    /// # Errors
+    /// On an unknown name, parameter or value; the message lists the known ones.
+    pub fn parse(text: &str) -> Result<Self, SchemeError> {
+        let mut parts = text.split('+');
+        let name = parts.next().unwrap_or_default();
+        let mut recipe = catalogue::recipe(name).ok_or_else(|| unknown_scheme(text, name))?;
+        for part in parts {
+            parameters::apply(&mut recipe, part)
+                .map_err(|why| SchemeError(format!("scheme {text:?}: {why}")))?;
+        }
+        Ok(Self {
+            name: Arc::from(text),
+            recipe: Arc::new(recipe),
+        })
+    }
+
+    /// The text it was read from.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Options of its connections.
+    pub fn config(&self) -> &Config {
+        &self.recipe.config
+    }
+
+    /// How a page's transfers use connections.
+    pub fn transfers(&self) -> Transfers {
+        self.recipe.transfers
+    }
+
+    /// The same scheme with every window change recorded.
+    #[must_use]
+    pub fn recorded(&self) -> Self {
+        let mut recipe = *self.recipe;
+        recipe.config.record_window = true;
+        Self {
+            name: self.name.clone(),
+            recipe: Arc::new(recipe),
+        }
+    }
+
+    /// A fresh path.
+    pub(crate) fn path(&self) -> Path {
+        Path::new(&self.recipe.config, self.startup(), self.congestion())
+    }
+
+    fn startup(&self) -> Box<dyn StartUp> {
+        match self.recipe.startup {
+            StartUpKind::SlowStart => Box::new(SlowStart),
+            StartUpKind::HyStart => Box::<HyStart>::default(),
+        }
+    }
+
+    fn congestion(&self) -> Box<dyn CongestionControl> {
+        let Recipe {
+            halve,
+            whole_segments,
+            ..
+        } = *self.recipe;
+        match self.recipe.congestion {
+            CongestionKind::Reno => Box::new(Reno {
+                halve,
+                whole_segments,
+            }),
+            CongestionKind::Cubic => Box::<Cubic>::default(),
+        }
+    }
+
+    /// A fresh recovery for one connection.
+    pub(crate) fn recovery(&self) -> Box<dyn LossRecovery> {
+        let limited = self.recipe.limited_transmit;
+        match self.recipe.recovery {
+            RecoveryKind::Tahoe => Box::new(tahoe::Tahoe::new(limited)),
+            RecoveryKind::Reno => Box::new(reno::Reno::new(limited)),
+            RecoveryKind::NewReno => {
+                let options = NewRenoOptions {
+                    limited_transmit: limited,
+                    ..self.recipe.newreno
+                };
+                Box::new(NewReno::new(options))
+            }
+            RecoveryKind::Sack => Box::new(Sack::new(limited)),
+            RecoveryKind::SackPipe => Box::new(SackPipe::new(limited)),
+            RecoveryKind::Rack => Box::new(Sack::new(limited)),
+        }
+    }
+}
+
+fn unknown_scheme(text: &str, name: &str) -> SchemeError {
+    let known: Vec<_> = catalogue().iter().map(|s| s.name).collect();
+    SchemeError(format!(
+        "scheme {text:?}: no scheme {name:?}; there are {}",
+        known.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scheme_of_the_catalogue_parses_under_its_own_name() {
+        for named in catalogue() {
+            assert_eq!(
+                Scheme::parse(named.name).map(|s| s.name().to_owned()),
+                Ok(named.name.into())
+            );
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_refused_with_the_list() {
+        let error = Scheme::parse("renoo").unwrap_err().to_string();
+        assert!(
+            error.contains("newreno") && error.contains("linux"),
+            "{error}"
+        );
+        let error = Scheme::parse("reno+tikc=1ms").unwrap_err().to_string();
+        assert!(error.contains("tick"), "{error}");
+        let error = Scheme::parse("reno+tick=soon").unwrap_err().to_string();
+        assert!(error.contains("like 80ms"), "{error}");
+        let error = Scheme::parse("reno+iw=0").unwrap_err().to_string();
+        assert!(error.contains("iw"), "{error}");
+    }
+
+    #[test]
+    fn parameters_change_what_they_name() {
+        let scheme = Scheme::parse("newreno-nssr+tick=500ms+iw=2").unwrap();
+        assert_eq!(scheme.config().rto.tick, units::Duration::from_millis(500));
+        assert_eq!(scheme.config().initial_window, 2);
+        assert_eq!(scheme.config().idle, crate::config::IdleRestart::Keep);
+    }
+}

@@ -1,0 +1,335 @@
+//! What may follow a scheme's name: `+parameter=value`.
+
+use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind};
+use crate::config::{AckPolicy, Config, IdleRestart, Opening, RttSampling};
+use crate::congestion::Halve;
+use crate::recovery::newreno::{FullAckWindow, PartialTimer};
+use units::{Duration, parse_bytes};
+
+/// One parameter of schemes.
+#[derive(Clone, Copy)]
+pub struct Parameter {
+    /// Name.
+    pub name: &'static str,
+    /// Values it takes.
+    pub values: &'static str,
+    /// What it changes.
+    pub about: &'static str,
+    apply: fn(&mut Recipe, &str) -> Result<(), String>,
+}
+
+macro_rules! parameter {
+    ($name:literal, $values:literal, $about:literal, $apply:expr) => {
+        Parameter {
+            name: $name,
+            values: $values,
+            about: $about,
+            apply: $apply,
+        }
+    };
+}
+
+const PARAMETERS: &[Parameter] = &[
+    parameter!("iw", "segments", "initial and restart window", |r, v| {
+        positive(v).map(|n| r.config.initial_window = n)
+    }),
+    parameter!("mss", "bytes", "largest payload of a segment", |r, v| {
+        let mss = positive(v)?;
+        if !(64..=65_495).contains(&mss) {
+            return Err("must lie between 64 and 65495".into());
+        }
+        r.config.mss = mss;
+        Ok(())
+    }),
+    parameter!(
+        "ssthresh",
+        "segments",
+        "first slow-start threshold (default: unlimited)",
+        |r, v| { positive(v).map(|n| r.config.initial_ssthresh = Some(n)) }
+    ),
+    parameter!(
+        "window",
+        "segments",
+        "largest sending window (default: the peer's)",
+        |r, v| { positive(v).map(|n| r.config.window_limit = Some(n)) }
+    ),
+    parameter!("rwnd", "size, like 64kB", "fixed receive window", |r, v| {
+        let bytes = parse_bytes(v).map_err(|e| e.to_string())?;
+        let bytes = u32::try_from(bytes).map_err(|_| "is too large".to_owned())?;
+        r.config.receive.max_window = bytes.max(1);
+        r.config.receive.initial_window = bytes.max(1);
+        r.config.receive.autotune = false;
+        Ok(())
+    }),
+    parameter!(
+        "tick",
+        "duration",
+        "granularity of the retransmission clock; 0s: exact",
+        |r, v| { duration(v).map(|d| r.config.rto.tick = d) }
+    ),
+    parameter!(
+        "rto_min",
+        "duration",
+        "lower bound of the retransmission timeout",
+        |r, v| { duration(v).map(|d| r.config.rto.min = d) }
+    ),
+    parameter!(
+        "rto_init",
+        "duration",
+        "retransmission timeout before the first sample",
+        |r, v| { duration(v).map(|d| r.config.rto.initial = d) }
+    ),
+    parameter!(
+        "rtt",
+        "every|timed",
+        "sample every ACK, or one segment per round trip",
+        |r, v| {
+            let sampling = [
+                ("every", RttSampling::EveryAck),
+                ("timed", RttSampling::OnePerRoundTrip),
+            ];
+            choose(v, &sampling).map(|s| r.config.rtt_sampling = s)
+        }
+    ),
+    parameter!(
+        "open",
+        "handshake|data",
+        "three-way handshake, or data in the SYN",
+        |r, v| {
+            let openings = [
+                ("handshake", Opening::Handshake),
+                ("data", Opening::Accelerated),
+            ];
+            choose(v, &openings).map(|o| r.config.opening = o)
+        }
+    ),
+    parameter!(
+        "idle",
+        "restart|decay|keep",
+        "the window after an idle time",
+        |r, v| {
+            let restarts = [
+                ("restart", IdleRestart::SlowStart),
+                ("decay", IdleRestart::Decay),
+                ("keep", IdleRestart::Keep),
+            ];
+            choose(v, &restarts).map(|i| r.config.idle = i)
+        }
+    ),
+    parameter!(
+        "pacing",
+        "on|off",
+        "spread sending over the round trip",
+        |r, v| { on_off(v).map(|on| r.config.pacing = on) }
+    ),
+    parameter!("ecn", "on|off", "negotiate ECN", |r, v| on_off(v)
+        .map(|on| r.config.ecn = on)),
+    parameter!("timestamps", "on|off", "offer timestamps", |r, v| {
+        on_off(v).map(|on| r.config.timestamps = on)
+    }),
+    parameter!("nagle", "on|off", "hold back small segments", |r, v| {
+        on_off(v).map(|on| r.config.nagle = on)
+    }),
+    parameter!(
+        "validate",
+        "on|off",
+        "grow the window only while it limits sending",
+        |r, v| { on_off(v).map(|on| r.config.validate_window = on) }
+    ),
+    parameter!(
+        "ack",
+        "all|adaptive|duration",
+        "receiver: ACK every segment, as Linux, or every \
+                second within the duration",
+        |r, v| {
+            r.config.receive.ack = match v {
+                "all" => AckPolicy::Immediate,
+                "adaptive" => AckPolicy::Adaptive,
+                other => AckPolicy::Delayed {
+                    timeout: duration(other)?,
+                },
+            };
+            Ok(())
+        }
+    ),
+    parameter!("dsack", "on|off", "receiver: report duplicates", |r, v| {
+        on_off(v).map(|on| r.config.receive.dsack = on)
+    }),
+    parameter!("startup", "slowstart|hystart", "start-up policy", |r, v| {
+        let kinds = [
+            ("slowstart", StartUpKind::SlowStart),
+            ("hystart", StartUpKind::HyStart),
+        ];
+        choose(v, &kinds).map(|k| r.startup = k)
+    }),
+    parameter!("cc", "reno|cubic", "congestion control", |r, v| {
+        let kinds = [
+            ("reno", CongestionKind::Reno),
+            ("cubic", CongestionKind::Cubic),
+        ];
+        choose(v, &kinds).map(|k| r.congestion = k)
+    }),
+    parameter!(
+        "recovery",
+        "tahoe|reno|newreno|sack|pipe|rack",
+        "loss recovery; pipe: as Fall & \
+                Floyd 1996, the pipe a counter",
+        |r, v| {
+            let kinds = [
+                ("tahoe", RecoveryKind::Tahoe),
+                ("reno", RecoveryKind::Reno),
+                ("newreno", RecoveryKind::NewReno),
+                ("sack", RecoveryKind::Sack),
+                ("pipe", RecoveryKind::SackPipe),
+                ("rack", RecoveryKind::Rack),
+            ];
+            r.recovery = choose(v, &kinds)?;
+            r.config.sack |= matches!(
+                r.recovery,
+                RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack
+            );
+            Ok(())
+        }
+    ),
+    parameter!(
+        "limited_transmit",
+        "on|off",
+        "new data on the first duplicate ACKs",
+        |r, v| { on_off(v).map(|on| r.limited_transmit = on) }
+    ),
+    parameter!(
+        "halve",
+        "flight|window",
+        "what congestion halves: bytes outstanding, or the \
+                window",
+        |r, v| {
+            choose(
+                v,
+                &[("flight", Halve::FlightSize), ("window", Halve::Window)],
+            )
+            .map(|h| r.halve = h)
+        }
+    ),
+    parameter!(
+        "round",
+        "bytes|segments",
+        "threshold exact, or whole segments",
+        |r, v| { choose(v, &[("bytes", false), ("segments", true)]).map(|w| r.whole_segments = w) }
+    ),
+    parameter!(
+        "partial",
+        "first|every",
+        "newreno: partial ACKs that restart the timer",
+        |r, v| {
+            let timers = [
+                ("first", PartialTimer::First),
+                ("every", PartialTimer::Every),
+            ];
+            choose(v, &timers).map(|t| r.newreno.timer = t)
+        }
+    ),
+    parameter!(
+        "exit",
+        "flight|ssthresh|deflated",
+        "newreno: the window after recovery",
+        |r, v| {
+            let windows = [
+                ("flight", FullAckWindow::FlightSize),
+                ("ssthresh", FullAckWindow::Ssthresh),
+                ("deflated", FullAckWindow::Deflated),
+            ];
+            choose(v, &windows).map(|w| r.newreno.full_ack = w)
+        }
+    ),
+    parameter!(
+        "burst",
+        "segments",
+        "newreno: most segments per ACK in recovery",
+        |r, v| { positive(v).map(|n| r.newreno.max_burst = Some(n)) }
+    ),
+    parameter!(
+        "options",
+        "count|free",
+        "header options take from the payload, or not",
+        |r, v| {
+            choose(v, &[("count", true), ("free", false)]).map(|c| r.config.options_count = c)
+        }
+    ),
+    parameter!(
+        "profile",
+        "ns2",
+        "all that ns-2.35 does otherwise than the RFCs, at once: see \
+                docs/validation.md",
+        |r, v| {
+            choose(v, &[("ns2", ())])?;
+            ns2_profile(r);
+            Ok(())
+        }
+    ),
+];
+
+/// All parameters, in the order they are listed to users.
+pub const fn parameters() -> &'static [Parameter] {
+    PARAMETERS
+}
+
+/// Applies `name=value`.
+pub(super) fn apply(recipe: &mut Recipe, text: &str) -> Result<(), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let parameter = PARAMETERS.iter().find(|p| p.name == name).ok_or_else(|| {
+        let known: Vec<_> = PARAMETERS.iter().map(|p| p.name).collect();
+        format!("no parameter {name:?}; there are {}", known.join(", "))
+    })?;
+    (parameter.apply)(recipe, value)
+        .map_err(|why| format!("{name}={value}: {why} (values: {})", parameter.values))
+}
+
+/// ns-2.35's one-way agents with their defaults: a clock of 10 ms, one segment timed per round
+/// trip, windows in packets, halving of the window instead of what is outstanding.
+fn ns2_profile(recipe: &mut Recipe) {
+    let config = &mut recipe.config;
+    config.mss = 1000;
+    config.options_count = false;
+    config.initial_window = 2;
+    config.timestamps = false;
+    config.nagle = false;
+    config.rtt_sampling = RttSampling::OnePerRoundTrip;
+    config.rto.tick = Duration::from_millis(10);
+    config.rto.min = Duration::from_millis(200);
+    config.rto.initial = Duration::from_secs(3);
+    config.receive = Config::default().receive;
+    config.receive.dsack = false;
+    config.receive.ack = AckPolicy::Immediate;
+    recipe.halve = Halve::Window;
+    recipe.whole_segments = true;
+    recipe.newreno.full_ack = FullAckWindow::Deflated;
+    recipe.newreno.max_burst = Some(2);
+    if recipe.recovery == RecoveryKind::Sack {
+        recipe.recovery = RecoveryKind::SackPipe;
+    }
+}
+
+fn positive(value: &str) -> Result<u32, String> {
+    match value.parse() {
+        Ok(0) => Err("must be at least 1".into()),
+        Ok(n) => Ok(n),
+        Err(_) => Err("is not a whole number".into()),
+    }
+}
+
+fn duration(value: &str) -> Result<Duration, String> {
+    value
+        .parse()
+        .map_err(|e: units::ParseUnitError| e.to_string())
+}
+
+fn on_off(value: &str) -> Result<bool, String> {
+    choose(value, &[("on", true), ("off", false)])
+}
+
+fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let found = choices.iter().find(|(name, _)| *name == value);
+    found
+        .map(|(_, choice)| *choice)
+        .ok_or_else(|| "is not one of its values".into())
+}
