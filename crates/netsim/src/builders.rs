@@ -1,0 +1,125 @@
+//! Ready-made topologies.
+
+use crate::{HostId, LinkId, Topology};
+use link::LinkConfig;
+
+/// Both directions of a wire.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Duplex<T> {
+    /// Towards the receivers, the client, the right.
+    pub forward: T,
+    /// The way back.
+    pub reverse: T,
+}
+
+impl<T: Copy> Duplex<T> {
+    /// The same both ways.
+    pub const fn symmetric(one: T) -> Self {
+        Self {
+            forward: one,
+            reverse: one,
+        }
+    }
+}
+
+/// Sources on the left, sinks on the right, one bottleneck between two routers.
+#[derive(Clone, Debug)]
+pub struct Dumbbell {
+    /// The graph.
+    pub topology: Topology,
+    /// The hosts on the left; the n-th is meant for the n-th sink.
+    pub sources: Vec<HostId>,
+    /// The hosts on the right.
+    pub sinks: Vec<HostId>,
+    /// From the left router to the right one, and back.
+    pub bottleneck: Duplex<LinkId>,
+    /// The first link of each source's packets.
+    pub first_links: Vec<LinkId>,
+}
+
+impl Dumbbell {
+    /// `pairs` sources and sinks; `side` is every side link in both directions.
+    pub fn new(pairs: usize, side: LinkConfig, bottleneck: Duplex<LinkConfig>) -> Self {
+        let mut topology = Topology::new();
+        let (left, right) = (topology.add_router(), topology.add_router());
+        let bottleneck = Duplex {
+            forward: topology.add_link("bottleneck", left, right, bottleneck.forward),
+            reverse: topology.add_link("bottleneck-back", right, left, bottleneck.reverse),
+        };
+        let (mut sources, mut sinks, mut first_links) = (Vec::new(), Vec::new(), Vec::new());
+        for n in 0..pairs {
+            let (source, sink) = (
+                topology.add_host(&format!("s{n}")),
+                topology.add_host(&format!("d{n}")),
+            );
+            let (s, d) = (topology.node(source), topology.node(sink));
+            let out = topology.add_link(&format!("s{n}-out"), s, left, side);
+            topology.add_link(&format!("s{n}-in"), left, s, side);
+            topology.add_link(&format!("d{n}-out"), d, right, side);
+            topology.add_link(&format!("d{n}-in"), right, d, side);
+            sources.push(source);
+            sinks.push(sink);
+            first_links.push(out);
+        }
+        Self {
+            topology,
+            sources,
+            sinks,
+            bottleneck,
+            first_links,
+        }
+    }
+}
+
+/// Servers behind the access link of one client, as a browser sees the Internet.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The graph.
+    pub topology: Topology,
+    /// The host behind the access link.
+    pub client: HostId,
+    /// The hosts on the other side of it.
+    pub servers: Vec<HostId>,
+    /// Forward: down to the client; reverse: up from it.
+    pub access: Duplex<LinkId>,
+}
+
+impl Access {
+    /// One client. With `servers` links of their own the path is server – router – client; with
+    /// `None` the access link is all there is between every server and the client.
+    pub fn new(
+        servers: usize,
+        server_link: Option<LinkConfig>,
+        access: Duplex<LinkConfig>,
+    ) -> Self {
+        let mut topology = Topology::new();
+        let client = topology.add_host("client");
+        let router = topology.add_router();
+        let node = topology.node(client);
+        let down = topology.add_link("down", router, node, access.forward);
+        let up = topology.add_link("up", node, router, access.reverse);
+        let mut hosts = Vec::new();
+        for n in 0..servers {
+            let name = format!("server{n}");
+            hosts.push(match server_link {
+                Some(config) => {
+                    let server = topology.add_host(&name);
+                    let node = topology.node(server);
+                    topology.add_link(&format!("{name}-out"), node, router, config);
+                    topology.add_link(&format!("{name}-in"), router, node, config);
+                    server
+                }
+                None => topology.add_host_at(&name, router),
+            });
+        }
+        Self {
+            topology,
+            client,
+            servers: hosts,
+            access: Duplex {
+                forward: down,
+                reverse: up,
+            },
+        }
+    }
+}

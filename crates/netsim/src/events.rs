@@ -1,0 +1,349 @@
+//! The event queue: what happens next.
+//!
+//! Almost every event is a packet arriving at the end of a link, and a link's packets arrive in the
+//! order in which they were scheduled. So events live in *lanes*, first-in first-out queues whose
+//! keys never fall, and only the heads of lanes compete, in a winner tree. Idle links of the
+//! same rate and delay schedule in order between them too and share a lane, which keeps the lanes
+//! few however many links there are. What does not fit behind the last event of its lane, and
+//! every timer, goes to one binary heap, whose head competes like a lane's. The order of events is
+//! the order of their keys; how they are stored never shows.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+use units::Instant;
+
+/// What kind of event, in the order in which events of the same instant happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A packet is at the end of a link; index: the link.
+    Arrival = 0,
+    /// A host asked to be woken; index: the host.
+    Wake = 1,
+    /// An application's timer; index: the application.
+    Timer = 2,
+}
+
+/// Order of events: time, then kind, then index, then the sequence in which they were scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key(u128);
+
+const SEQUENCE_BITS: u32 = 40;
+const INDEX_BITS: u32 = 22;
+
+impl Key {
+    /// Links, hosts and applications that one simulation may have, each.
+    pub(crate) const INDEX_LIMIT: usize = 1 << INDEX_BITS;
+    /// The index that stands for no link.
+    pub(crate) const NO_LINK: u32 = (1 << INDEX_BITS) - 1;
+    const NEVER: Self = Self(u128::MAX);
+
+    #[inline]
+    fn new(at: Instant, kind: Kind, index: u32, sequence: u64) -> Self {
+        let tie = (kind as u64) << (SEQUENCE_BITS + INDEX_BITS)
+            | u64::from(index) << SEQUENCE_BITS
+            | sequence;
+        Self(u128::from(at.as_nanos()) << 64 | u128::from(tie))
+    }
+
+    #[inline]
+    pub(crate) const fn at(self) -> Instant {
+        Instant::from_nanos((self.0 >> 64) as u64)
+    }
+
+    /// The link, host or application.
+    #[inline]
+    pub(crate) const fn index(self) -> u32 {
+        (self.0 as u64 >> SEQUENCE_BITS) as u32 & ((1 << INDEX_BITS) - 1)
+    }
+}
+
+/// What is due, apart from what the key says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// `packet` arrives; `cursor` is the next hop of its route.
+    Arrival {
+        packet: u32,
+        cursor: u32,
+        bytes: u32,
+    },
+    /// A host's wake-up.
+    Wake,
+    /// An application's timer.
+    Timer { token: u32 },
+}
+
+impl Due {
+    const fn kind(&self) -> Kind {
+        match self {
+            Self::Arrival { .. } => Kind::Arrival,
+            Self::Wake => Kind::Wake,
+            Self::Timer { .. } => Kind::Timer,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: Key,
+    due: Due,
+}
+
+/// By key, reversed: the standard heap keeps the largest on top.
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Entry {}
+
+/// Everything scheduled and not yet due.
+#[derive(Debug)]
+pub(crate) struct EventQueue {
+    lanes: Vec<VecDeque<Entry>>,
+    /// Timers, and arrivals that found their lane already scheduled beyond them.
+    heap: BinaryHeap<Entry>,
+    heads: WinnerTree,
+    sequence: u64,
+}
+
+/// The heap competes under the first leaf, lane `n` under leaf `n + 1`.
+const HEAP: usize = 0;
+
+impl EventQueue {
+    /// An empty queue with `lanes` lanes.
+    pub(crate) fn new(lanes: usize) -> Self {
+        Self {
+            lanes: vec![VecDeque::new(); lanes],
+            heap: BinaryHeap::new(),
+            heads: WinnerTree::new(lanes + 1),
+            sequence: 0,
+        }
+    }
+
+    /// Schedules the arrival of a packet over `link`.
+    #[inline]
+    pub(crate) fn push_arrival(&mut self, lane: u32, at: Instant, link: u32, due: Due) {
+        let entry = Entry {
+            key: self.next_key(at, Kind::Arrival, link),
+            due,
+        };
+        let queue = &mut self.lanes[lane as usize];
+        match queue.back() {
+            Some(last) if last.key > entry.key => self.push_heap(entry),
+            Some(_) => queue.push_back(entry),
+            None => {
+                queue.push_back(entry);
+                self.heads.set(lane as usize + 1, entry.key);
+            }
+        }
+    }
+
+    /// Schedules the arrival, over no link at all, of what a host sent to itself.
+    pub(crate) fn push_loopback(&mut self, at: Instant, due: Due) {
+        let entry = Entry {
+            key: self.next_key(at, Kind::Arrival, Key::NO_LINK),
+            due,
+        };
+        self.push_heap(entry);
+    }
+
+    /// Schedules a wake-up or timer of the host or application `index`.
+    pub(crate) fn push_timer(&mut self, at: Instant, index: u32, due: Due) {
+        let entry = Entry {
+            key: self.next_key(at, due.kind(), index),
+            due,
+        };
+        self.push_heap(entry);
+    }
+
+    /// Takes out the first event unless it is after `limit`.
+    #[inline]
+    pub(crate) fn pop_until(&mut self, limit: Instant) -> Option<(Key, Due)> {
+        let (leaf, key) = self.heads.winner();
+        if key == Key::NEVER || key.at() > limit {
+            return None;
+        }
+        let entry = if leaf == HEAP {
+            self.pop_heap()
+        } else {
+            self.pop_lane(leaf)
+        };
+        entry.map(|entry| (entry.key, entry.due))
+    }
+
+    /// True if nothing is scheduled.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heads.winner().1 == Key::NEVER
+    }
+
+    #[inline]
+    fn next_key(&mut self, at: Instant, kind: Kind, index: u32) -> Key {
+        self.sequence += 1;
+        Key::new(at, kind, index, self.sequence)
+    }
+
+    fn push_heap(&mut self, entry: Entry) {
+        let first = self.heap.peek().is_none_or(|top| entry.key < top.key);
+        self.heap.push(entry);
+        if first {
+            self.heads.set(HEAP, entry.key);
+        }
+    }
+
+    fn pop_heap(&mut self) -> Option<Entry> {
+        let entry = self.heap.pop();
+        self.heads
+            .set(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
+        entry
+    }
+
+    #[inline]
+    fn pop_lane(&mut self, leaf: usize) -> Option<Entry> {
+        let lane = &mut self.lanes[leaf - 1];
+        let entry = lane.pop_front();
+        let next = lane.front().map_or(Key::NEVER, |head| head.key);
+        self.heads.set(leaf, next);
+        entry
+    }
+}
+
+/// A complete binary tree in an array: leaf `n` is node `n + leaves`, and every inner node names
+/// the leaf with the smallest key below it. Setting a key walks one path to the root.
+#[derive(Debug)]
+struct WinnerTree {
+    keys: Vec<Key>,
+    winners: Vec<u32>,
+}
+
+impl WinnerTree {
+    fn new(leaves: usize) -> Self {
+        let leaves = leaves.next_power_of_two().max(2);
+        let mut tree = Self {
+            keys: vec![Key::NEVER; leaves],
+            winners: vec![0; leaves],
+        };
+        for node in (1..leaves).rev() {
+            tree.winners[node] = tree.child(2 * node);
+        }
+        tree
+    }
+
+    /// The leaf that wins below `node`.
+    #[inline]
+    fn child(&self, node: usize) -> u32 {
+        match node.checked_sub(self.keys.len()) {
+            Some(leaf) => leaf as u32,
+            None => self.winners[node],
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, leaf: usize, key: Key) {
+        self.keys[leaf] = key;
+        let mut node = (leaf + self.keys.len()) / 2;
+        while node > 0 {
+            let (left, right) = (self.child(2 * node), self.child(2 * node + 1));
+            let left_wins = self.keys[left as usize] <= self.keys[right as usize];
+            self.winners[node] = if left_wins { left } else { right };
+            node /= 2;
+        }
+    }
+
+    #[inline]
+    fn winner(&self) -> (usize, Key) {
+        let leaf = self.winners[1] as usize;
+        (leaf, self.keys[leaf])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(nanos: u64) -> Instant {
+        Instant::from_nanos(nanos)
+    }
+
+    fn arrival(packet: u32) -> Due {
+        Due::Arrival {
+            packet,
+            cursor: 0,
+            bytes: 0,
+        }
+    }
+
+    fn drain(queue: &mut EventQueue) -> Vec<Due> {
+        std::iter::from_fn(|| queue.pop_until(Instant::FAR_FUTURE))
+            .map(|(_, due)| due)
+            .collect()
+    }
+
+    #[test]
+    fn ties_go_by_kind_then_index_then_sequence() {
+        let mut queue = EventQueue::new(2);
+        queue.push_timer(at(5), 0, Due::Timer { token: 9 });
+        queue.push_timer(at(5), 1, Due::Wake);
+        queue.push_arrival(0, at(5), 7, arrival(0));
+        queue.push_arrival(1, at(5), 3, arrival(1));
+        queue.push_arrival(1, at(5), 3, arrival(2));
+        queue.push_arrival(1, at(4), 8, arrival(3));
+        // Time 4 first, though its lane was scheduled beyond it; then arrivals by link 3, 3, 7;
+        // then the wake-up; then the timer that was scheduled first of all.
+        let expected = [3, 1, 2, 0].map(arrival);
+        let due = drain(&mut queue);
+        assert_eq!(due[..4], expected);
+        assert_eq!(due[4..], [Due::Wake, Due::Timer { token: 9 }]);
+    }
+
+    #[test]
+    fn the_limit_is_inclusive() {
+        let mut queue = EventQueue::new(1);
+        queue.push_arrival(0, at(5), 0, arrival(0));
+        assert_eq!(queue.pop_until(at(4)), None);
+        assert!(queue.pop_until(at(5)).is_some());
+        assert!(queue.is_empty());
+    }
+
+    proptest! {
+        /// However events are spread over lanes and heap, they come out in the order of a stable
+        /// sort by (time, kind, index).
+        #[test]
+        fn pops_in_key_order(events in prop::collection::vec((0u64..50, 0u32..4, 0u32..5), 1..200)) {
+            let mut queue = EventQueue::new(4);
+            let mut expected = Vec::new();
+            for (n, (time, lane, link)) in events.into_iter().enumerate() {
+                let token = n as u32;
+                if link == 4 {
+                    queue.push_timer(at(time), lane, Due::Timer { token });
+                    expected.push(((time, Kind::Timer, lane), Due::Timer { token }));
+                } else {
+                    queue.push_arrival(lane, at(time), link, arrival(token));
+                    expected.push(((time, Kind::Arrival, link), arrival(token)));
+                }
+            }
+            expected.sort_by_key(|(key, _)| *key);
+            let expected: Vec<_> = expected.into_iter().map(|(_, due)| due).collect();
+            prop_assert_eq!(drain(&mut queue), expected);
+        }
+
+        #[test]
+        fn keys_carry_time_and_index(time: u64, index in 0u32..1 << 22, sequence in 0u64..1 << 40) {
+            let key = Key::new(at(time), Kind::Timer, index, sequence);
+            prop_assert_eq!((key.at(), key.index()), (at(time), index));
+        }
+    }
+}

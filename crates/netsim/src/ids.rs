@@ -1,0 +1,33 @@
+//! Names of things in one simulation: indices, in the order in which the things were added.
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The index.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id!(
+    /// A place where links meet: a host or a router.
+    NodeId
+);
+id!(
+    /// An end host.
+    HostId
+);
+id!(
+    /// One direction of a wire.
+    LinkId
+);
+id!(
+    /// An application.
+    AppId
+);

@@ -1,0 +1,261 @@
+//! Packets on links: what happens between the instant a host sends and the instant another gets.
+//!
+//! [`Network::send`] puts a packet on the first link of its route; [`Network::next`] runs virtual
+//! time forward, passing packets from link to link, until something concerns a host or an
+//! application. Nothing here knows TCP.
+
+use crate::events::{Due, EventQueue, Key};
+use crate::observer::{Observer, Step};
+use crate::packet::PacketPool;
+use crate::routes::Routes;
+use crate::streams::stream;
+use crate::{AppId, HostId, LinkId, Packet, Topology};
+use link::{Fate, Link, QueueLimit};
+use std::collections::BTreeMap;
+use units::Instant;
+
+/// What concerns someone outside the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// This packet of the pool is at its destination.
+    Delivered(u32),
+    /// A host asked to be woken now.
+    Wake(HostId),
+    /// An application's timer is due.
+    Timer(AppId, u32),
+}
+
+/// A link and the first of the two lanes its arrivals are scheduled in.
+#[derive(Debug)]
+struct Wire {
+    link: Link,
+    lane: u32,
+}
+
+/// Links, the packets on them, and virtual time.
+pub(crate) struct Network {
+    topology: Topology,
+    wires: Vec<Wire>,
+    routes: Routes,
+    packets: PacketPool,
+    queue: EventQueue,
+    now: Instant,
+    observers: Vec<Box<dyn Observer>>,
+    unreachable: Option<(HostId, HostId)>,
+}
+
+/// Packets up to this size share a lane, larger ones another: on an idle link small ones overtake
+/// what was scheduled just before on its neighbours.
+const SMALL: u32 = 128;
+
+impl Network {
+    /// Idle links at time zero. Each link draws its losses from the stream `link/<name>`.
+    pub(crate) fn new(topology: Topology, seed: u64) -> Self {
+        let limit = Key::INDEX_LIMIT;
+        assert!(topology.links().len() < limit, "more than {limit} links");
+        assert!(topology.host_count() < limit, "more than {limit} hosts");
+        let (wires, lanes) = wires(&topology, seed);
+        Self {
+            routes: Routes::new(topology.host_count()),
+            topology,
+            wires,
+            packets: PacketPool::default(),
+            queue: EventQueue::new(lanes),
+            now: Instant::ZERO,
+            observers: Vec::new(),
+            unreachable: None,
+        }
+    }
+
+    /// Puts a packet on the first link of its route. Without a route it is noted and discarded.
+    #[inline]
+    pub(crate) fn send(&mut self, packet: Packet) {
+        match self.routes.start(&self.topology, packet.from, packet.to) {
+            Some(cursor) => {
+                let bytes = packet.wire_bytes;
+                let index = self.packets.insert(packet);
+                if self.forward(index, cursor, bytes) {
+                    // A host that sends to itself has no link on the way.
+                    self.queue
+                        .push_loopback(self.now, arrival(index, cursor, bytes));
+                }
+            }
+            None => self.unreachable = self.unreachable.or(Some((packet.from, packet.to))),
+        }
+    }
+
+    /// Runs time forward to the next thing that concerns a host or an application, not beyond
+    /// `limit`. `None` when there is none until then; time then stands where it was.
+    #[inline]
+    pub(crate) fn next(&mut self, limit: Instant) -> Option<Next> {
+        while let Some((key, due)) = self.queue.pop_until(limit) {
+            self.now = key.at();
+            match due {
+                Due::Arrival {
+                    packet,
+                    cursor,
+                    bytes,
+                } => {
+                    if !self.observers.is_empty() && key.index() != Key::NO_LINK {
+                        self.observe(key.at(), LinkId(key.index()), Step::Arrive, packet);
+                    }
+                    if self.forward(packet, cursor, bytes) {
+                        return Some(Next::Delivered(packet));
+                    }
+                }
+                Due::Wake => return Some(Next::Wake(HostId(key.index()))),
+                Due::Timer { token } => return Some(Next::Timer(AppId(key.index()), token)),
+            }
+        }
+        None
+    }
+
+    /// Offers a packet to the link at `cursor`; true if the route ends there.
+    #[inline]
+    fn forward(&mut self, packet: u32, cursor: u32, bytes: u32) -> bool {
+        let Some(id) = self.routes.link(cursor) else {
+            return true;
+        };
+        let wire = &mut self.wires[id.index()];
+        let lane = wire.lane + u32::from(bytes > SMALL);
+        let fate = wire.link.offer(self.now, bytes);
+        if !self.observers.is_empty() {
+            self.observe_fate(id, fate, packet);
+        }
+        match fate {
+            Fate::Delivered { arrives, .. } => {
+                self.queue
+                    .push_arrival(lane, arrives, id.0, arrival(packet, cursor + 1, bytes));
+            }
+            Fate::Dropped | Fate::Lost { .. } => self.packets.remove(packet),
+        }
+        false
+    }
+
+    #[cold]
+    fn observe_fate(&mut self, id: LinkId, fate: Fate, packet: u32) {
+        let now = self.now;
+        let queue = self.wires[id.index()].link.occupancy(now);
+        match fate {
+            Fate::Dropped => self.observe(now, id, Step::Drop { queue }, packet),
+            Fate::Delivered { departs, .. } => {
+                self.observe(now, id, Step::Enter { queue }, packet);
+                self.observe(departs, id, Step::Leave, packet);
+            }
+            Fate::Lost { departs } => {
+                self.observe(now, id, Step::Enter { queue }, packet);
+                self.observe(departs, id, Step::Leave, packet);
+                self.observe(departs, id, Step::Lose, packet);
+            }
+        }
+    }
+
+    #[cold]
+    fn observe(&mut self, at: Instant, link: LinkId, step: Step, packet: u32) {
+        let packet = self.packets.packet(packet);
+        for observer in &mut self.observers {
+            observer.on_packet(at, link, step, packet);
+        }
+    }
+
+    /// Asks to be told of a host's wake-up.
+    pub(crate) fn wake_at(&mut self, at: Instant, host: HostId) {
+        self.queue.push_timer(at, host.0, Due::Wake);
+    }
+
+    /// Asks to be told of an application's timer.
+    pub(crate) fn timer_at(&mut self, at: Instant, app: AppId, token: u32) {
+        self.queue.push_timer(at, app.0, Due::Timer { token });
+    }
+
+    /// Moves time forward where nothing happens.
+    pub(crate) fn advance_to(&mut self, at: Instant) {
+        self.now = self.now.max(at);
+    }
+
+    pub(crate) const fn now(&self) -> Instant {
+        self.now
+    }
+
+    #[inline]
+    pub(crate) fn packet(&self, index: u32) -> &Packet {
+        self.packets.packet(index)
+    }
+
+    #[inline]
+    pub(crate) fn remove(&mut self, packet: u32) {
+        self.packets.remove(packet);
+    }
+
+    pub(crate) fn link_mut(&mut self, id: LinkId) -> &mut Link {
+        &mut self.wires[id.index()].link
+    }
+
+    pub(crate) fn link(&self, id: LinkId) -> &Link {
+        &self.wires[id.index()].link
+    }
+
+    pub(crate) const fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// The first pair of hosts between which a packet found no way.
+    pub(crate) const fn unreachable(&self) -> Option<(HostId, HostId)> {
+        self.unreachable
+    }
+
+    pub(crate) fn add_observer(&mut self, observer: Box<dyn Observer>) {
+        self.observers.push(observer);
+    }
+
+    pub(crate) fn observers(&self) -> &[Box<dyn Observer>] {
+        &self.observers
+    }
+
+    pub(crate) fn take_observers(&mut self) -> Vec<Box<dyn Observer>> {
+        std::mem::take(&mut self.observers)
+    }
+
+    /// Packets under way on all links together.
+    pub(crate) fn packets_under_way(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// True if nothing will ever happen again by itself.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+}
+
+const fn arrival(packet: u32, cursor: u32, bytes: u32) -> Due {
+    Due::Arrival {
+        packet,
+        cursor,
+        bytes,
+    }
+}
+
+/// The links of a topology with their lanes, and the number of lanes. Links that never drop share
+/// by rate and delay: they are mostly idle, and then schedule in order. A limited queue means to
+/// be a bottleneck and has lanes of its own.
+fn wires(topology: &Topology, seed: u64) -> (Vec<Wire>, usize) {
+    let mut shared = BTreeMap::new();
+    let mut lanes = 0;
+    let mut wires = Vec::with_capacity(topology.links().len());
+    for spec in topology.links() {
+        let link = Link::new(spec.config, stream(seed, &format!("link/{}", spec.name)));
+        let mut fresh = || {
+            lanes += 2;
+            lanes - 2
+        };
+        let lane = match spec.config.queue() {
+            QueueLimit::Unlimited => {
+                let class = (spec.config.rate(), spec.config.delay());
+                *shared.entry(class).or_insert_with(fresh)
+            }
+            QueueLimit::Packets(_) | QueueLimit::Bytes(_) => fresh(),
+        };
+        wires.push(Wire { link, lane });
+    }
+    (wires, lanes as usize)
+}

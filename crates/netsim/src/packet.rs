@@ -1,0 +1,139 @@
+//! Packets under way, kept in one pool and passed from link to link by index.
+
+use crate::{AppId, HostId};
+use tcp::{Flags, Segment};
+
+/// One packet, as observers and applications see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// Where it came from.
+    pub from: HostId,
+    /// Where it goes.
+    pub to: HostId,
+    /// Bytes it takes on every link, headers included.
+    pub wire_bytes: u32,
+    /// What it carries.
+    pub body: Body,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// A TCP segment between two ports.
+    Segment(Transit),
+    /// A datagram of an application, which no transport looks after.
+    Datagram(Datagram),
+}
+
+/// A TCP segment under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Transit {
+    /// Header fields and payload length.
+    pub segment: Segment,
+    /// Port at the sender.
+    pub source_port: u16,
+    /// Port at the receiver.
+    pub destination_port: u16,
+    /// Offset of the first payload byte in the sender's stream.
+    pub payload_offset: u64,
+    /// True if the sender says that it sends these bytes again.
+    pub retransmission: bool,
+}
+
+/// A datagram under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// The application that sent it and will be told of its arrival.
+    pub app: AppId,
+    /// Whatever the application wants to know again.
+    pub tag: u64,
+}
+
+/// How many bytes a packet takes on the wire. The default is what the headers really take; the
+/// papers' simulators counted otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WireSizes {
+    /// Bytes on top of the payload of a packet that has one; `None`: its real headers.
+    pub data_overhead: Option<u32>,
+    /// Bytes of a packet without payload; `None`: its real headers.
+    pub control_bytes: Option<u32>,
+}
+
+impl WireSizes {
+    /// Bytes that `segment` takes. Never zero.
+    #[inline]
+    pub fn bytes_of(&self, segment: &Segment) -> u32 {
+        let fixed = match segment.len {
+            0 => self.control_bytes,
+            len => self.data_overhead.map(|overhead| len + overhead),
+        };
+        fixed.unwrap_or_else(|| segment.wire_bytes()).max(1)
+    }
+}
+
+/// Packets by index; an index is free again once its packet has been removed.
+#[derive(Debug, Default)]
+pub(crate) struct PacketPool {
+    packets: Vec<Packet>,
+    free: Vec<u32>,
+}
+
+impl PacketPool {
+    #[inline]
+    pub(crate) fn insert(&mut self, packet: Packet) -> u32 {
+        if let Some(index) = self.free.pop() {
+            self.packets[index as usize] = packet;
+            return index;
+        }
+        self.packets.push(packet);
+        (self.packets.len() - 1) as u32
+    }
+
+    #[inline]
+    pub(crate) fn packet(&self, index: u32) -> &Packet {
+        &self.packets[index as usize]
+    }
+
+    #[inline]
+    pub(crate) fn remove(&mut self, index: u32) {
+        self.free.push(index);
+    }
+
+    /// Packets under way.
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+}
+
+impl Transit {
+    /// True for a segment without payload, SYN, FIN or RST.
+    pub fn is_pure_ack(&self) -> bool {
+        let control = Flags::SYN.with(Flags::FIN).with(Flags::RST);
+        self.segment.len == 0 && self.segment.flags.0 & control.0 == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wire_sizes_of_the_reference() {
+        let data = Segment {
+            len: 1000,
+            ..Segment::default()
+        };
+        let ack = Segment {
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+        let sizes = |data_overhead, control_bytes| WireSizes {
+            data_overhead,
+            control_bytes,
+        };
+        assert_eq!(sizes(Some(40), Some(40)).bytes_of(&data), 1040);
+        assert_eq!(sizes(Some(0), Some(40)).bytes_of(&data), 1000);
+        assert_eq!(sizes(Some(0), Some(40)).bytes_of(&ack), 40);
+        assert_eq!(sizes(None, None).bytes_of(&data), data.wire_bytes());
+    }
+}

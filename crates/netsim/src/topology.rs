@@ -1,0 +1,278 @@
+//! What is joined to what: hosts, routers, links in one direction, and routes between hosts.
+//!
+//! Routes are static. A route may be given; otherwise it is the one with the fewest links, and
+//! among equals the one whose links were added first.
+
+use crate::ids::{HostId, LinkId, NodeId};
+use link::LinkConfig;
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// One direction of a wire between two nodes.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// For reports, capture files and the link's random stream; unique in a topology.
+    pub name: String,
+    /// The end at which packets enter.
+    pub from: NodeId,
+    /// The end at which they arrive.
+    pub to: NodeId,
+    /// Rate, delay, queue and loss.
+    pub config: LinkConfig,
+}
+
+#[derive(Clone, Debug)]
+struct HostSpec {
+    name: String,
+    node: NodeId,
+    /// Routes from here that were given: destination and links.
+    routes: Vec<(HostId, Vec<LinkId>)>,
+}
+
+/// A graph of nodes and links, built once and then simulated.
+#[derive(Clone, Debug, Default)]
+pub struct Topology {
+    hosts: Vec<HostSpec>,
+    links: Vec<LinkSpec>,
+    link_names: BTreeSet<String>,
+    /// Links that leave each node.
+    leaving: Vec<Vec<LinkId>>,
+}
+
+/// Why a route was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteError {
+    /// This link does not start where the one before it, or the host, is.
+    Broken(LinkId),
+    /// The last link does not end at the destination.
+    Elsewhere,
+}
+
+impl fmt::Display for RouteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(link) => {
+                write!(
+                    f,
+                    "link {} of the route does not start where the one before ends",
+                    link.0
+                )
+            }
+            Self::Elsewhere => write!(f, "the route does not end at its destination"),
+        }
+    }
+}
+
+impl std::error::Error for RouteError {}
+
+impl Topology {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an end host with a node of its own.
+    pub fn add_host(&mut self, name: &str) -> HostId {
+        let node = self.add_router();
+        self.add_host_at(name, node)
+    }
+
+    /// Adds an end host at a node that exists; hosts at the same node reach each other at once.
+    pub fn add_host_at(&mut self, name: &str, node: NodeId) -> HostId {
+        self.hosts.push(HostSpec {
+            name: name.to_owned(),
+            node,
+            routes: Vec::new(),
+        });
+        HostId((self.hosts.len() - 1) as u32)
+    }
+
+    /// Adds a node that only forwards.
+    pub fn add_router(&mut self) -> NodeId {
+        self.leaving.push(Vec::new());
+        NodeId((self.leaving.len() - 1) as u32)
+    }
+
+    /// Adds one direction of a wire. `name` is made unique by a suffix if it is taken.
+    pub fn add_link(&mut self, name: &str, from: NodeId, to: NodeId, config: LinkConfig) -> LinkId {
+        let id = LinkId(self.links.len() as u32);
+        let taken = self.link_names.contains(name);
+        let name = if taken {
+            format!("{name}#{}", id.0)
+        } else {
+            name.to_owned()
+        };
+        self.link_names.insert(name.clone());
+        self.links.push(LinkSpec {
+            name,
+            from,
+            to,
+            config,
+        });
+        self.leaving[from.index()].push(id);
+        id
+    }
+
+    /// Fixes the route from one host to another.
+    ///
+    /// # Errors
+    /// If the links do not lead from the one to the other.
+    pub fn set_route(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        route: &[LinkId],
+    ) -> Result<(), RouteError> {
+        let mut here = self.node(from);
+        for id in route {
+            let link = &self.links[id.index()];
+            if link.from != here {
+                return Err(RouteError::Broken(*id));
+            }
+            here = link.to;
+        }
+        if here != self.node(to) {
+            return Err(RouteError::Elsewhere);
+        }
+        self.hosts[from.index()].routes.push((to, route.to_vec()));
+        Ok(())
+    }
+
+    /// The node that a host is.
+    pub fn node(&self, host: HostId) -> NodeId {
+        self.hosts[host.index()].node
+    }
+
+    /// A host's name.
+    pub fn host_name(&self, host: HostId) -> &str {
+        &self.hosts[host.index()].name
+    }
+
+    /// Number of hosts.
+    pub fn host_count(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// All links; a [`LinkId`] is an index into them.
+    pub fn links(&self) -> &[LinkSpec] {
+        &self.links
+    }
+
+    /// The links from one host to another, or `None` if there is no way.
+    pub fn route(&self, from: HostId, to: HostId) -> Option<Vec<LinkId>> {
+        let given = self.hosts[from.index()]
+            .routes
+            .iter()
+            .rev()
+            .find(|(host, _)| *host == to);
+        match given {
+            Some((_, route)) => Some(route.clone()),
+            None => self.shortest(self.node(from), self.node(to)),
+        }
+    }
+
+    /// Breadth first, links in the order in which they were added.
+    fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+        let mut reached_by = vec![None; self.leaving.len()];
+        let mut frontier = VecDeque::from([from]);
+        while let Some(node) = frontier.pop_front() {
+            if node == to {
+                return Some(self.walk_back(&reached_by, from, to));
+            }
+            for id in &self.leaving[node.index()] {
+                let next = self.links[id.index()].to;
+                if next != from && reached_by[next.index()].is_none() {
+                    reached_by[next.index()] = Some(*id);
+                    frontier.push_back(next);
+                }
+            }
+        }
+        None
+    }
+
+    fn walk_back(&self, reached_by: &[Option<LinkId>], from: NodeId, to: NodeId) -> Vec<LinkId> {
+        let mut route = Vec::new();
+        let mut here = to;
+        while here != from
+            && let Some(id) = reached_by[here.index()]
+        {
+            route.push(id);
+            here = self.links[id.index()].from;
+        }
+        route.reverse();
+        route
+    }
+}
+
+/// The first address, 10.0.0.1; host `n` has the `n`-th after it.
+const FIRST_ADDRESS: u32 = 0x0a00_0001;
+
+/// The address of a host: 10.0.0.1 and up, by index.
+pub fn address_of(host: HostId) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::from_bits(FIRST_ADDRESS + host.0))
+}
+
+/// The host at an address, if it is one that [`address_of`] gives.
+pub fn host_at(address: IpAddr) -> Option<HostId> {
+    match address {
+        IpAddr::V4(v4) => v4.to_bits().checked_sub(FIRST_ADDRESS).map(HostId),
+        IpAddr::V6(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use link::QueueLimit;
+    use units::{Duration, Rate};
+
+    fn config() -> LinkConfig {
+        LinkConfig::new(Rate::from_mbps(1), Duration::ZERO, QueueLimit::Unlimited).unwrap()
+    }
+
+    /// a → r → b and a → q → s → b, all one way; the longer way added first.
+    fn two_ways() -> (Topology, HostId, HostId) {
+        let mut t = Topology::new();
+        let (a, b) = (t.add_host("a"), t.add_host("b"));
+        let [q, s, r] = std::array::from_fn(|_| t.add_router());
+        let (from, to) = (t.node(a), t.node(b));
+        for (x, y) in [(from, q), (q, s), (s, to), (from, r), (r, to)] {
+            t.add_link("wire", x, y, config());
+        }
+        (t, a, b)
+    }
+
+    #[test]
+    fn the_shortest_route_is_taken_unless_one_is_given() {
+        let (mut t, a, b) = two_ways();
+        assert_eq!(t.route(a, b), Some(vec![LinkId(3), LinkId(4)]));
+        assert_eq!(t.route(b, a), None, "links have one direction");
+        let long = [LinkId(0), LinkId(1), LinkId(2)];
+        t.set_route(a, b, &long).unwrap();
+        assert_eq!(t.route(a, b), Some(long.to_vec()));
+    }
+
+    #[test]
+    fn a_route_must_lead_there() {
+        let (mut t, a, b) = two_ways();
+        let broken = t.set_route(a, b, &[LinkId(0), LinkId(4)]);
+        assert_eq!(broken, Err(RouteError::Broken(LinkId(4))));
+        assert_eq!(t.set_route(a, b, &[LinkId(0)]), Err(RouteError::Elsewhere));
+    }
+
+    #[test]
+    fn link_names_are_unique() {
+        let (t, ..) = two_ways();
+        assert_eq!(t.links()[0].name, "wire");
+        assert_eq!(t.links()[2].name, "wire#2");
+    }
+
+    #[test]
+    fn addresses_and_hosts_are_the_same_thing() {
+        assert_eq!(address_of(HostId(0)).to_string(), "10.0.0.1");
+        assert_eq!(address_of(HostId(256)).to_string(), "10.0.1.1");
+        assert_eq!(host_at(address_of(HostId(70_000))), Some(HostId(70_000)));
+        assert_eq!(host_at(IpAddr::from([9, 0, 0, 1])), None);
+    }
+}
