@@ -1,0 +1,208 @@
+//! Two hosts in virtual time, joined by a pipe that delays, loses, repeats and reorders.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    reason = "each test binary uses its part"
+)]
+
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use tcp::{ConnId, Event, EventKind, FourTuple, Host, HostConfig, Scheme, Segment};
+use units::{Duration, Instant, Rate};
+
+/// What the pipe does to a segment, in parts per thousand.
+#[derive(Clone, Copy, Debug)]
+pub struct Pipe {
+    pub rate: Rate,
+    pub delay: Duration,
+    pub queue: usize,
+    pub loss: u64,
+    pub duplicate: u64,
+    /// Held back by up to one more delay, so that later ones overtake.
+    pub reorder: u64,
+}
+
+impl Pipe {
+    pub fn clean(mbit: u64, delay_ms: u64, queue: usize) -> Self {
+        let rate = Rate::from_mbps(mbit);
+        let delay = Duration::from_millis(delay_ms);
+        Self {
+            rate,
+            delay,
+            queue,
+            loss: 0,
+            duplicate: 0,
+            reorder: 0,
+        }
+    }
+}
+
+/// One direction of the pipe.
+struct Direction {
+    pipe: Pipe,
+    departures: Vec<Instant>,
+    rng: Pcg64Mcg,
+}
+
+impl Direction {
+    fn offer(&mut self, now: Instant, bytes: u64) -> Vec<Instant> {
+        self.departures.retain(|&t| t > now);
+        if self.departures.len() >= self.pipe.queue || self.chance(self.pipe.loss) {
+            return Vec::new();
+        }
+        let start = self.departures.last().copied().unwrap_or(now).max(now);
+        let departure = start + self.pipe.rate.transmit_time(bytes);
+        self.departures.push(departure);
+        let mut arrival = departure + self.pipe.delay;
+        if self.chance(self.pipe.reorder) {
+            let extra = self.rng.next_u64() % self.pipe.delay.as_nanos().max(1);
+            arrival += Duration::from_nanos(extra);
+        }
+        let mut arrivals = vec![arrival];
+        if self.chance(self.pipe.duplicate) {
+            arrivals.push(arrival + Duration::from_micros(100));
+        }
+        arrivals
+    }
+
+    fn chance(&mut self, per_mille: u64) -> bool {
+        per_mille > 0 && self.rng.next_u64() % 1000 < per_mille
+    }
+}
+
+/// A client (0) and a server (1); the server listens on port 80.
+pub struct World {
+    pub now: Instant,
+    pub hosts: [Host; 2],
+    pub events: Vec<(Instant, usize, Event)>,
+    /// Segments that were sent, with the host that sent them and whether they got lost.
+    pub sent: Vec<(Instant, usize, Segment, bool)>,
+    directions: [Direction; 2],
+    flying: BTreeMap<(Instant, u64), (usize, Segment)>,
+    counter: u64,
+    address: [IpAddr; 2],
+}
+
+pub const PORT: u16 = 80;
+
+impl World {
+    pub fn new(pipe: Pipe, server: &Scheme, seed: u64) -> Self {
+        let mut hosts = [1, 2].map(|n| Host::new(HostConfig { seed: seed ^ n }));
+        hosts[1].listen(PORT, server.clone());
+        let direction = |n| Direction {
+            pipe,
+            departures: Vec::new(),
+            rng: Pcg64Mcg::seed_from_u64(seed.wrapping_mul(31) + n),
+        };
+        Self {
+            now: Instant::ZERO,
+            hosts,
+            events: Vec::new(),
+            sent: Vec::new(),
+            directions: [direction(0), direction(1)],
+            flying: BTreeMap::new(),
+            counter: 0,
+            address: [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(10, 0, 0, n))),
+        }
+    }
+
+    pub fn connect(&mut self, client: &Scheme) -> ConnId {
+        let tuple = FourTuple {
+            local_port: 40_000,
+            remote: self.address[1],
+            remote_port: PORT,
+        };
+        let id = self.hosts[0].connect(self.now, tuple, client);
+        self.drain();
+        id
+    }
+
+    /// Sends what the hosts have to send, collects what they tell.
+    pub fn drain(&mut self) {
+        for host in 0..2 {
+            while let Some(t) = self.hosts[host].poll_transmit(self.now) {
+                let bytes = u64::from(t.segment.wire_bytes());
+                let arrivals = self.directions[host].offer(self.now, bytes);
+                self.sent
+                    .push((self.now, host, t.segment, arrivals.is_empty()));
+                for at in arrivals {
+                    self.counter += 1;
+                    self.flying.insert((at, self.counter), (host, t.segment));
+                }
+            }
+            while let Some(event) = self.hosts[host].poll_event() {
+                self.events.push((self.now, host, event));
+            }
+        }
+    }
+
+    /// Moves to the next thing that happens; false if nothing will.
+    pub fn step(&mut self) -> bool {
+        self.drain();
+        let arrival = self.flying.keys().next().map(|k| k.0);
+        let timer = self.hosts.iter_mut().filter_map(Host::poll_timeout).min();
+        let Some(next) = arrival.into_iter().chain(timer).min() else {
+            return false;
+        };
+        self.now = self.now.max(next);
+        while let Some(entry) = self.flying.first_entry() {
+            if entry.key().0 > self.now {
+                break;
+            }
+            let (from, segment) = entry.remove();
+            self.deliver(1 - from, &segment);
+        }
+        for host in &mut self.hosts {
+            host.handle_timeout(self.now);
+        }
+        self.drain();
+        true
+    }
+
+    fn deliver(&mut self, to: usize, segment: &Segment) {
+        let (local_port, remote_port) = if to == 1 {
+            (PORT, 40_000)
+        } else {
+            (40_000, PORT)
+        };
+        let tuple = FourTuple {
+            local_port,
+            remote: self.address[1 - to],
+            remote_port,
+        };
+        self.hosts[to].handle_segment(self.now, &tuple, segment);
+        self.drain();
+    }
+
+    /// Runs until `done` or until nothing happens or `limit` has passed; true if done.
+    pub fn run(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
+        let end = self.now + limit;
+        while !done(self) {
+            if self.now > end || !self.step() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The latest total that `host` was told to have received.
+    pub fn received(&self, host: usize) -> u64 {
+        let totals = self.events.iter().filter(|(_, h, _)| *h == host);
+        totals
+            .filter_map(|(_, _, e)| match e.kind {
+                EventKind::Received { total } => Some(total),
+                _ => None,
+            })
+            .last()
+            .unwrap_or(0)
+    }
+
+    pub fn saw(&self, host: usize, kind: EventKind) -> bool {
+        self.events
+            .iter()
+            .any(|(_, h, e)| *h == host && e.kind == kind)
+    }
+}
