@@ -6,8 +6,9 @@
 //! - Asked for while the parent's body was arriving: found at the fraction of the body that had
 //!   arrived by then, taking it to have come evenly. Before its first byte: with its header.
 //! - Asked for later: found at the end of the parent, or of a later-finishing document, script,
-//!   style sheet or data if one had finished by then (unless the browser says the HTML parser
-//!   found it), plus the time that then passed, which is the browser's.
+//!   style sheet or data if one had finished by then, plus the time that then passed, which is the
+//!   browser's. A parent that is a style sheet, or named by the HTML parser, is beyond doubt; a
+//!   document or script may only be where the script ran that waited for something else.
 //!
 //! So what the network takes is left to the simulation, and what the browser took is kept. A
 //! request that waited for something unrelated is mistaken for depending on it.
@@ -99,7 +100,7 @@ impl<'a> History<'a> {
     /// after `named`.
     fn last_finished(&self, named: usize, index: usize) -> usize {
         let fetch = &self.fetches[index];
-        if fetch.by_parser {
+        if fetch.by_parser || self.fetches[named].kind == Kind::Style {
             return named;
         }
         let end = self

@@ -141,6 +141,11 @@ pub(super) fn read(bytes: &[u8], file: &str) -> Result<Har, HarError> {
     const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let failed = |key: String, error: &serde_json::Error| {
+        let key = if key == "." {
+            "the top".to_owned()
+        } else {
+            key
+        };
         let (line, column) = (error.line(), error.column());
         // serde_json ends its messages with the position, which is said elsewhere.
         let message = error.to_string();

@@ -182,7 +182,7 @@ fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
     );
     notes.extend(host_notes(hosts));
     let dns = fetches.iter().fold(Duration::ZERO, |sum, f| sum + f.dns);
-    if !dns.is_zero() {
+    if dns >= Duration::from_micros(100) {
         let millis = dns.as_micros() as f64 / 1e3;
         notes.push(format!(
             "name lookups ({millis:.1} ms in all) are not part of the load"

@@ -1,1 +1,570 @@
+use super::*;
+use crate::page::{Discovery, Kind, Object, ObjectId};
+use crate::{Http, Tls};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use units::Duration;
 
+/// An entry that started `at` ms after the first: 10 ms to the first byte, 20 ms of body.
+fn entry(at: u64, url: &str, mime: &str, body: u64) -> Value {
+    json!({
+        "startedDateTime": format!("2024-05-06T07:08:{:02}.{:03}Z", at / 1000, at % 1000),
+        "request": {"method": "GET", "url": url, "httpVersion": "HTTP/1.1", "headersSize": 300},
+        "response": {
+            "status": 200, "headersSize": 200, "bodySize": body,
+            "content": {"size": body, "mimeType": mime},
+        },
+        "timings": {"wait": 10, "receive": 20},
+    })
+}
+
+/// `entry` with the value at a JSON pointer replaced.
+fn with(mut entry: Value, pointer: &str, value: Value) -> Value {
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    entry.pointer_mut(parent).unwrap()[key] = value;
+    entry
+}
+
+fn parse(entries: Vec<Value>) -> Result<Page, HarError> {
+    parse_har(
+        json!({"log": {"entries": entries}}).to_string().as_bytes(),
+        "t.har",
+    )
+}
+
+fn objects(entries: Vec<Value>) -> Vec<Object> {
+    parse(entries).unwrap().objects().to_vec()
+}
+
+fn html(at: u64) -> Value {
+    entry(at, "http://a.test/", "text/html", 1000)
+}
+
+fn png(at: u64, url: &str) -> Value {
+    entry(at, url, "image/png", 500)
+}
+
+fn found(parent: u32, offset: u64, delay_ms: u64) -> Discovery {
+    let delay = Duration::from_millis(delay_ms);
+    Discovery::InBody {
+        parent: ObjectId(parent),
+        offset,
+        delay,
+    }
+}
+
+fn error(text: &str) -> String {
+    parse_har(text.as_bytes(), "t.har").unwrap_err().to_string()
+}
+
+mod discovery {
+    use super::*;
+
+    #[test]
+    fn in_the_course_of_the_body_at_the_fraction_that_had_arrived() {
+        // The HTML's body comes from 10 to 30 ms: at 15 ms a quarter of 1000 bytes is there.
+        let objects = objects(vec![html(0), png(15, "http://a.test/i.png")]);
+        assert_eq!(objects[0].discovery, Discovery::AtStart);
+        assert_eq!(objects[1].discovery, found(0, 250, 0));
+    }
+
+    #[test]
+    fn before_the_first_byte_with_the_header() {
+        let objects = objects(vec![html(0), png(5, "http://a.test/i.png")]);
+        assert_eq!(objects[1].discovery, found(0, 0, 0));
+    }
+
+    #[test]
+    fn after_the_end_the_rest_is_the_browsers_time() {
+        // The HTML ends at 30 ms.
+        let objects = objects(vec![html(0), png(37, "http://a.test/i.png")]);
+        assert_eq!(objects[1].discovery, found(0, 1000, 7));
+    }
+
+    #[test]
+    fn late_ones_wait_for_what_last_finished_and_can_reveal() {
+        let script = entry(30, "http://a.test/s.js", "text/javascript", 800);
+        // Ends at 62 ms, but a picture reveals nothing.
+        let picture = png(32, "http://a.test/i.png");
+        // The script ends at 60 ms.
+        let data = entry(65, "http://a.test/d", "application/json", 90);
+        let objects = objects(vec![html(0), script, picture, data]);
+        assert_eq!(objects[3].discovery, found(1, 800, 5));
+    }
+
+    #[test]
+    fn what_the_parser_found_is_the_documents() {
+        let script = entry(30, "http://a.test/s.js", "text/javascript", 800);
+        let initiator = json!({"type": "parser", "url": "http://a.test/#top"});
+        let picture = with(png(65, "http://a.test/i.png"), "/_initiator", initiator);
+        assert_eq!(
+            objects(vec![html(0), script, picture])[2].discovery,
+            found(0, 1000, 35)
+        );
+    }
+
+    #[test]
+    fn a_style_sheet_named_as_referer_is_the_parent() {
+        let style = entry(30, "http://a.test/s.css", "text/css", 800);
+        let script = entry(35, "http://a.test/s.js", "text/javascript", 800);
+        let referer = json!([{"name": "Referer", "value": "http://a.test/s.css"}]);
+        let font = entry(70, "http://a.test/f.woff2", "font/woff2", 700);
+        let font = with(font, "/request/headers", referer);
+        // The style sheet ends at 60 ms, the script, which would be later, at 65.
+        assert_eq!(
+            objects(vec![html(0), style, script, font])[3].discovery,
+            found(1, 800, 10)
+        );
+    }
+
+    #[test]
+    fn the_innermost_script_of_a_stack_is_the_parent() {
+        let script = entry(12, "http://a.test/s.js", "text/javascript", 800);
+        let stack = json!({"callFrames": [], "parent": {
+            "callFrames": [{"url": ""}, {"url": "http://a.test/s.js"}]
+        }});
+        let data = entry(32, "http://a.test/d", "application/json", 90);
+        let data = with(
+            data,
+            "/_initiator",
+            json!({"type": "script", "stack": stack}),
+        );
+        // The script's body comes from 22 to 42 ms: half of 800 bytes at 32.
+        assert_eq!(
+            objects(vec![html(0), script, data])[2].discovery,
+            found(1, 400, 0)
+        );
+    }
+
+    #[test]
+    fn redirects_are_fetches_whose_end_reveals_the_next() {
+        let redirect = entry(0, "http://a.test/", "", 0);
+        let redirect = with(redirect, "/response/status", json!(302));
+        let redirect = with(redirect, "/response/redirectURL", json!("/home"));
+        // It ends at 30 ms. Pictures that name the address before the redirect mean the document.
+        let home = entry(33, "http://a.test/home", "text/html", 1000);
+        let referer = json!([{"name": "referer", "value": "http://a.test/"}]);
+        let picture = with(png(53, "http://a.test/i.png"), "/request/headers", referer);
+        let page = parse(vec![redirect, home, picture]).unwrap();
+        assert_eq!(page.name(), "http://a.test/home");
+        let kinds: Vec<_> = page.objects().iter().map(|o| o.kind).collect();
+        assert_eq!(kinds, [Kind::Redirect, Kind::Html, Kind::Image]);
+        assert_eq!(page.objects()[1].discovery, found(0, 0, 3));
+        // Home's body comes from 43 to 63 ms.
+        assert_eq!(page.objects()[2].discovery, found(1, 500, 0));
+    }
+
+    #[test]
+    fn a_redirect_to_itself_ends() {
+        let back = |at| {
+            let entry = with(
+                entry(at, "http://a.test/", "", 0),
+                "/response/status",
+                json!(302),
+            );
+            with(entry, "/response/redirectURL", json!("http://a.test/"))
+        };
+        let objects = objects(vec![back(0), back(40), html(80)]);
+        assert_eq!(objects[1].discovery, found(0, 0, 10));
+        assert_eq!(objects[2].discovery, found(1, 0, 10));
+    }
+
+    #[test]
+    fn the_root_comes_first_whatever_the_order_in_the_file() {
+        let page = parse(vec![png(15, "http://a.test/i.png"), html(0)]).unwrap();
+        assert_eq!(page.objects()[0].kind, Kind::Html);
+        // And what had been asked for before it is asked for at the start.
+        let before = parse(vec![png(0, "http://a.test/i.png"), html(2)]).unwrap();
+        assert_eq!(before.objects()[0].kind, Kind::Html);
+        assert_eq!(before.objects()[1].discovery, Discovery::AtStart);
+    }
+
+    #[test]
+    fn a_page_without_any_document_has_its_first_fetch_for_one() {
+        let page = parse(vec![png(0, "http://a.test/i.png")]).unwrap();
+        assert_eq!(page.objects()[0].kind, Kind::Html);
+    }
+}
+
+mod sizes {
+    use super::*;
+
+    fn header_and_body(entry: Value) -> (u64, u64) {
+        let objects = objects(vec![entry]);
+        (objects[0].response_header_bytes, objects[0].body_bytes)
+    }
+
+    #[test]
+    fn what_crossed_the_wire_is_best() {
+        let entry = with(html(0), "/response/_transferSize", json!(700));
+        assert_eq!(header_and_body(entry), (200, 500));
+    }
+
+    #[test]
+    fn without_a_header_size_it_is_what_uncompressed_content_is_not() {
+        let entry = with(html(0), "/response/_transferSize", json!(1065));
+        let entry = with(entry, "/response/headersSize", json!(-1));
+        let entry = with(entry, "/response/content/compression", json!(0));
+        assert_eq!(header_and_body(entry), (65, 1000));
+    }
+
+    #[test]
+    fn then_body_size_and_then_content_less_compression() {
+        assert_eq!(header_and_body(html(0)), (200, 1000));
+        let unknown = with(html(0), "/response/bodySize", json!(-1));
+        assert_eq!(header_and_body(unknown.clone()), (200, 1000));
+        let saved = with(unknown.clone(), "/response/content/compression", json!(400));
+        assert_eq!(header_and_body(saved), (200, 600));
+        let missing = with(unknown, "/response/content", json!(null));
+        // Counted as empty, and said.
+        let page = parse(vec![missing]).unwrap();
+        assert_eq!(page.objects()[0].body_bytes, 0);
+        assert!(
+            page.notes()[0].contains("size unknown"),
+            "{:?}",
+            page.notes()
+        );
+    }
+
+    #[test]
+    fn not_modified_has_no_body_though_it_shows_content() {
+        let entry = with(html(0), "/response/status", json!(304));
+        let entry = with(entry, "/response/bodySize", json!(-1));
+        assert_eq!(header_and_body(entry), (200, 0));
+    }
+
+    #[test]
+    fn compressed_content_of_unknown_transfer_is_said_to_be_too_large() {
+        let entry = with(html(0), "/response/bodySize", json!(null));
+        let encoding = json!([{"name": "Content-Encoding", "value": "br"}]);
+        let page = parse(vec![with(entry, "/response/headers", encoding)]).unwrap();
+        assert!(page.notes()[0].contains("too large"), "{:?}", page.notes());
+    }
+
+    #[test]
+    fn a_request_is_never_free() {
+        let entry = with(html(0), "/request/headersSize", json!(-1));
+        // "GET" + 14 of the address + 14 around them.
+        assert_eq!(objects(vec![entry.clone()])[0].request_bytes, 31);
+        // "Ab: cd" and its line end are 8 more, the body 10.
+        let entry = with(
+            entry,
+            "/request/headers",
+            json!([{"name": "Ab", "value": "cd"}]),
+        );
+        let entry = with(entry, "/request/bodySize", json!(10));
+        assert_eq!(objects(vec![entry])[0].request_bytes, 49);
+    }
+}
+
+mod hosts {
+    use super::*;
+
+    #[test]
+    fn versions_and_tls_are_those_recorded() {
+        let over =
+            |url: &str, version: &str| with(png(40, url), "/response/httpVersion", json!(version));
+        let page = parse(vec![
+            html(0),
+            over("https://b.test:8443/i.png", "h2"),
+            over("https://b.test/i.png", "http/2.0"),
+            over("https://c.test/i.png", "h3"),
+            over("http://d.test/i.png", "HTTP/1.0"),
+        ]);
+        let page = page.unwrap();
+        let hosts: Vec<_> = page
+            .hosts()
+            .iter()
+            .map(|h| (h.name.as_str(), h.http, h.tls))
+            .collect();
+        assert_eq!(
+            hosts,
+            [
+                ("a.test", Http::Http11, Tls::None),
+                ("b.test:8443", Http::Http2, Tls::Tls13),
+                ("b.test", Http::Http2, Tls::Tls13),
+                ("c.test", Http::Http2, Tls::Tls13),
+                ("d.test", Http::Http10, Tls::None),
+            ]
+        );
+        assert!(
+            page.notes().iter().any(|n| n.contains("HTTP/3")),
+            "{:?}",
+            page.notes()
+        );
+    }
+
+    #[test]
+    fn server_time_is_the_wait_less_the_round_trip() {
+        // TCP took 6 of 9 ms of connecting: waits of 10 ms hold 4 ms of thinking; one of 3 none.
+        let secure = |at, n: u32| png(at, &format!("https://b.test/{n}"));
+        let connecting = with(secure(31, 0), "/timings/connect", json!(9));
+        let connecting = with(connecting, "/timings/ssl", json!(3));
+        let quick = with(secure(60, 2), "/timings/wait", json!(3));
+        let objects = objects(vec![html(0), connecting, secure(50, 1), quick]);
+        let waits: Vec<_> = objects.iter().map(|o| o.server_wait.as_millis()).collect();
+        // The HTML's host opened no connection on record: the other's round trip is used.
+        assert_eq!(waits, [4, 4, 4, 0]);
+    }
+
+    #[test]
+    fn without_a_connection_on_record_the_wait_is_kept_and_said() {
+        let page = parse(vec![html(0)]).unwrap();
+        assert_eq!(page.objects()[0].server_wait, Duration::from_millis(10));
+        assert!(
+            page.notes()[0].contains("round trip is unknown"),
+            "{:?}",
+            page.notes()
+        );
+    }
+}
+
+mod skipped {
+    use super::*;
+
+    /// The note about what was skipped beside an HTML that was not.
+    fn note_on(entry: Value) -> String {
+        let page = parse(vec![html(0), entry]).unwrap();
+        assert_eq!(page.objects().len(), 1);
+        page.notes()[0].clone()
+    }
+
+    #[test]
+    fn what_did_not_cross_the_network_is_left_out_and_said() {
+        let picture = || png(40, "http://a.test/i.png");
+        let cached = "skipped 1 request answered from the browser's cache";
+        assert_eq!(
+            note_on(with(picture(), "/_fromCache", json!("memory"))),
+            cached
+        );
+        assert_eq!(
+            note_on(with(picture(), "/_fetchType", json!("Disk Cache"))),
+            cached
+        );
+        assert_eq!(
+            note_on(with(picture(), "/response/_transferSize", json!(0))),
+            cached
+        );
+        let instant = with(picture(), "/timings", json!({"wait": 0, "receive": 0}));
+        assert_eq!(
+            note_on(with(instant, "/response/bodySize", json!(0))),
+            cached
+        );
+        let worker = with(picture(), "/_fetchedViaServiceWorker", json!(true));
+        assert_eq!(
+            note_on(worker),
+            "skipped 1 request answered by a service worker"
+        );
+        let failed = with(picture(), "/response/status", json!(0));
+        assert_eq!(
+            note_on(failed),
+            "skipped 1 request that failed without an answer"
+        );
+        let upgraded = with(picture(), "/response/status", json!(101));
+        assert_eq!(
+            note_on(upgraded),
+            "skipped 1 request that became web sockets"
+        );
+        let late = with(picture(), "/startedDateTime", json!("2024-05-06T08:08:01Z"));
+        assert!(note_on(late).contains("more than an hour"));
+        for url in [
+            "data:image/png;base64,AA==",
+            "blob:http://a.test/1",
+            "chrome://x/",
+            "x",
+            "",
+        ] {
+            assert!(note_on(png(40, url)).contains("not http or https"), "{url}");
+        }
+    }
+
+    #[test]
+    fn other_pages_of_the_file_are_left_out() {
+        let on = |entry, page: &str| with(entry, "/pageref", json!(page));
+        let second = on(entry(900, "http://a.test/2", "text/html", 9), "p2");
+        let page = parse(vec![on(html(0), "p1"), second]).unwrap();
+        assert_eq!(page.objects().len(), 1);
+        assert_eq!(
+            page.notes()[0],
+            "skipped 1 request of other pages in the same file"
+        );
+    }
+
+    #[test]
+    fn if_nothing_is_left_it_says_why() {
+        let failed = with(html(0), "/response", json!(null));
+        let message = parse(vec![failed]).unwrap_err().to_string();
+        assert!(
+            message.contains("(1 that failed without an answer)"),
+            "{message}"
+        );
+        assert!(error(r#"{"log":{"entries":[]}}"#).contains("it has no entries"));
+    }
+}
+
+mod malformed {
+    use super::*;
+
+    #[test]
+    fn errors_name_file_line_and_key_and_the_way_out() {
+        // In the third line two blanks, `[{`, 17 characters of key, a colon and a blank come first.
+        let message = error("{\"log\":\n {\"entries\":\n  [{\"startedDateTime\": 7}]}}");
+        assert!(
+            message.starts_with("t.har:3:24: at log.entries[0].startedDateTime: "),
+            "{message}"
+        );
+        assert!(message.contains("expected a string"), "{message}");
+        assert!(message.contains("Export HAR"), "{message}");
+        assert!(error("{\"log\":{}}").contains("missing field `entries`"));
+        assert!(
+            error("").starts_with("t.har:1:0: at the top: "),
+            "{}",
+            error("")
+        );
+        assert!(error("{\"log\":{\"entries\":[]}} x").contains("at the end: trailing characters"));
+    }
+
+    #[test]
+    fn a_time_that_is_none_is_named() {
+        let bad = with(html(0), "/startedDateTime", json!("yesterday"));
+        let message = parse(vec![bad]).unwrap_err().to_string();
+        assert!(message.starts_with("t.har: at log.entries[0].startedDateTime: \"yesterday\" is"));
+    }
+
+    #[test]
+    fn sizes_beyond_reason_are_refused() {
+        for size in [json!(1e300), json!(u64::MAX), json!("1e99")] {
+            let message = parse(vec![with(html(0), "/response/bodySize", size)]).unwrap_err();
+            assert!(
+                message.to_string().contains("at log.entries[0]: "),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn optional_values_of_the_wrong_type_count_as_missing() {
+        for odd in [
+            json!(null),
+            json!("x"),
+            json!([1]),
+            json!({"a": 1}),
+            json!(true),
+            json!(-5),
+        ] {
+            let entry = with(html(0), "/response/bodySize", odd.clone());
+            let entry = with(entry, "/timings/wait", odd.clone());
+            let entry = with(entry, "/_initiator", odd.clone());
+            let page = parse(vec![entry]).unwrap();
+            assert_eq!(
+                page.objects()[0].body_bytes,
+                1000,
+                "content.size is used for {odd}"
+            );
+        }
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        for open in ["[", "{\"a\":", "{\"log\":{\"entries\":[{\"_initiator\":["] {
+            assert!(parse_har(open.repeat(100_000).as_bytes(), "t.har").is_err());
+        }
+        let deep = format!(
+            "{{\"log\":{{\"x\":{}1{}}}}}",
+            "[".repeat(9999),
+            "]".repeat(9999)
+        );
+        assert!(error(&deep).contains("t.har:1:"));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_error() {
+        let text = json!({"log": {"entries": [html(0)]}}).to_string();
+        let marked = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+        assert!(parse_har(&marked, "t.har").is_ok());
+    }
+
+    #[test]
+    fn strings_are_passed_on_raw() {
+        let page = parse(vec![entry(0, "http://a.test/<b>&", "text/html", 1)]).unwrap();
+        assert_eq!(page.name(), "http://a.test/<b>&");
+    }
+}
+
+fn small_har() -> String {
+    let redirect = with(html(0), "/response/status", json!(301));
+    let redirect = with(redirect, "/response/redirectURL", json!("http://a.test/x"));
+    let home = entry(40, "http://a.test/x", "text/html", 1000);
+    json!({"log": {"entries": [redirect, home, png(60, "https://b.test/i.png")]}}).to_string()
+}
+
+/// Values that a hostile or careless exporter may put anywhere.
+fn odd_values() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!(null)),
+        Just(json!("")),
+        Just(json!("NaN")),
+        Just(json!("http://b.test/i.png")),
+        Just(json!("9999-12-31T23:59:59Z")),
+        Just(json!("-009999-01-01T00:00:00Z")),
+        any::<f64>().prop_map(|v| json!(v)),
+        any::<i64>().prop_map(|v| json!(v)),
+        any::<u64>().prop_map(|v| json!(v)),
+        Just(json!([])),
+        Just(json!({})),
+    ]
+}
+
+/// Every JSON pointer into a value.
+fn pointers(value: &Value, prefix: &str, all: &mut Vec<String>) {
+    let mut visit = |key: String, child: &Value| {
+        let pointer = format!("{prefix}/{key}");
+        pointers(child, &pointer, all);
+        all.push(pointer);
+    };
+    match value {
+        Value::Object(map) => map.iter().for_each(|(k, v)| visit(k.clone(), v)),
+        Value::Array(list) => list
+            .iter()
+            .enumerate()
+            .for_each(|(i, v)| visit(i.to_string(), v)),
+        _ => {}
+    }
+}
+
+proptest! {
+    /// Whatever bytes are damaged, there is a page or an error, never a panic.
+    #[test]
+    fn damaged_bytes_never_panic(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+        length in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = small_har().into_bytes();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        bytes.truncate(length.index(bytes.len() + 1));
+        if let Err(error) = parse_har(&bytes, "t.har") {
+            prop_assert!(error.to_string().starts_with("t.har"));
+        }
+    }
+
+    /// Nor does any value of any type in any place.
+    #[test]
+    fn odd_values_never_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), odd_values()), 1..4),
+    ) {
+        let mut har: Value = serde_json::from_str(&small_har()).unwrap();
+        for (at, value) in changes {
+            let mut all = Vec::new();
+            pointers(&har, "", &mut all);
+            if !all.is_empty() {
+                *har.pointer_mut(&all[at.index(all.len())]).unwrap() = value;
+            }
+        }
+        if let Err(error) = parse_har(har.to_string().as_bytes(), "t.har") {
+            prop_assert!(error.to_string().starts_with("t.har"));
+        }
+    }
+}
