@@ -9,6 +9,7 @@
 use super::axis::Span;
 use super::path::GRID;
 use crate::figure::{Scale, Unit};
+use crate::text;
 use maud::{Markup, PreEscaped, html};
 use svg::Node;
 use svg::node::element::{Group, Line, SVG, Text, Title};
@@ -105,7 +106,7 @@ pub(crate) fn percent(fraction: f64) -> String {
 
 /// What a native tooltip says, and what the script shows at once.
 pub(crate) fn tooltip(text: &str) -> Title {
-    Title::new(text)
+    Title::new(text::clean_lines(text))
 }
 
 fn upright_ticks(x: &Span) -> Group {
@@ -143,7 +144,7 @@ fn level_ticks(y: &Span) -> Group {
 }
 
 fn label(text: &str, (x, y): (&str, &str), (anchor, dy): (&str, &str)) -> Text {
-    let text = Text::new(text)
+    let text = Text::new(text::clean(text))
         .set("class", "label")
         .set("x", x)
         .set("y", y);

@@ -4,6 +4,7 @@ use super::axis::Span;
 use super::canvas::{Canvas, percent, tooltip, viewport};
 use super::path::PathData;
 use super::{Figure, Mark, Point, Reference, Series, Shape};
+use crate::text;
 use svg::node::element::{Line, Path, SVG, Text, Use};
 
 /// Where numbers go on a canvas.
@@ -26,11 +27,13 @@ impl Figure {
             .flat_map(|series| plane.draw(series))
             .map(Path::into);
         let references = self.references.iter().enumerate();
+        let references = references.filter(|(_, r)| plane.crosses(r));
         let references = references.map(|(i, r)| plane.reference(r, i).into());
-        let marks = self.marks.iter().map(|mark| plane.mark(mark).into());
+        let marks = self.marks.iter().filter(|mark| plane.shows(mark));
+        let marks = marks.map(|mark| plane.mark(mark).into());
         Canvas {
             class: "plot",
-            title: self.title.clone(),
+            title: text::clean(&self.title),
             height: self.height,
             x: (plane.x, self.x.label.clone()),
             y: Some((plane.y, self.y.label.clone())),
@@ -64,6 +67,16 @@ impl Figure {
 impl Plane {
     fn place(&self, x: f64, y: f64) -> (f64, f64) {
         (self.x.fraction(x), self.y.fraction(y))
+    }
+
+    fn shows(&self, mark: &Mark) -> bool {
+        let (x, y) = self.place(mark.x, mark.y);
+        in_sight(x) && in_sight(y)
+    }
+
+    fn crosses(&self, reference: &Reference) -> bool {
+        let axis = if reference.upright { &self.x } else { &self.y };
+        in_sight(axis.fraction(reference.at))
     }
 
     /// The series' own path, and one for its error bars where it has any.
@@ -160,7 +173,7 @@ impl Plane {
     /// from the nearer edge.
     fn reference(&self, reference: &Reference, index: usize) -> SVG {
         let group = viewport(&format!("ref {}", reference.colour.class()));
-        let text = Text::new(reference.label.as_str());
+        let text = Text::new(text::clean(&reference.label));
         if reference.upright {
             let at = self.x.fraction(reference.at);
             upright(group, at, text, 1.1 + 1.15 * index as f64)
@@ -183,10 +196,13 @@ pub(crate) fn upright(group: SVG, at: f64, text: Text, lines_down: f64) -> SVG {
         .set("dx", dx)
         .set("dy", format!("{lines_down:.2}em"))
         .set("text-anchor", anchor);
-    group
-        .set("x", percent(at))
-        .add(Line::new().set("y2", "100%"))
-        .add(text)
+    let top = format!("{:.2}em", (lines_down - 0.8).min(0.0));
+    let line = Line::new().set("y1", top).set("y2", "100%");
+    group.set("x", percent(at)).add(line).add(text)
+}
+
+fn in_sight(fraction: f64) -> bool {
+    (0.0..=1.0).contains(&fraction)
 }
 
 /// The stretches of points whose values are finite.
@@ -200,7 +216,7 @@ fn styled(series: &Series, class: &str, data: PathData) -> Path {
     let class = format!("{class} {}", series.colour.class());
     Path::new()
         .set("class", class)
-        .set("data-n", series.name.as_str())
+        .set("data-n", text::clean(&series.name))
         .set("d", data.finish())
 }
 

@@ -15,6 +15,9 @@ const ACKED: Colour = Colour::Hue(2);
 const SACKED: Colour = Colour::Hue(5);
 const DROPPED: Colour = Colour::Hue(1);
 
+/// Stands for all causes beyond those with a colour of their own.
+const OTHER: &str = "other causes";
+
 /// Draws one connection.
 pub(super) struct Drawing<'a> {
     pub(super) page: &'a Context<'a>,
@@ -234,18 +237,18 @@ impl Drawing<'_> {
     /// A dot on cwnd at each change that is drawn, by cause.
     fn cause_dots(&self, kept: &[usize]) -> Vec<Series> {
         let causes = &self.page.causes;
-        let of_cause = |cause: &str| -> Vec<Point> {
-            let points = kept.iter().map(|&i| &self.view.window[i]);
-            let points = points.filter(|p| p.cause == cause);
-            points
-                .map(|p| Point::new(seconds(p), p.cwnd as f64))
-                .collect()
-        };
-        let series = causes.iter().map(|cause| Series {
-            name: self.page.label(cause),
-            shape: causes.dots(cause),
-            colour: causes.colour(cause),
-            points: of_cause(cause),
+        let drawn: Vec<&WindowPoint> = kept.iter().map(|&i| &self.view.window[i]).collect();
+        let series = causes.groups().map(|group| {
+            let points = drawn.iter().filter(|p| causes.belongs(&p.cause, group));
+            let name = group.unwrap_or(OTHER);
+            Series {
+                name: self.page.label(name),
+                shape: causes.dots(name),
+                colour: causes.colour(name),
+                points: points
+                    .map(|p| Point::new(seconds(p), p.cwnd as f64))
+                    .collect(),
+            }
         });
         series.filter(|s| !s.points.is_empty()).collect()
     }
@@ -256,16 +259,18 @@ impl Drawing<'_> {
             entries.push(Entry::new("dashed", Colour::Muted, "ssthresh"));
         }
         let causes = &self.page.causes;
-        for cause in causes.iter() {
-            let count = self.view.window.iter().filter(|p| p.cause == cause).count();
+        for group in causes.groups() {
+            let of_group = |p: &&WindowPoint| causes.belongs(&p.cause, group);
+            let count = self.view.window.iter().filter(of_group).count();
             if count > 0 {
-                let form = if causes.dots(cause) == Shape::Dots {
+                let name = group.unwrap_or(OTHER);
+                let form = if causes.dots(name) == Shape::Dots {
                     "dots"
                 } else {
                     "squares"
                 };
-                let text = counted(cause, count, usize::MAX);
-                entries.push(Entry::new(form, causes.colour(cause), text));
+                let text = counted(name, count, usize::MAX);
+                entries.push(Entry::new(form, causes.colour(name), text));
             }
         }
         entries

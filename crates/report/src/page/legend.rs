@@ -9,7 +9,7 @@ pub(crate) struct Names<'a> {
     names: Vec<&'a str>,
 }
 
-/// Names beyond this many share the last place: a legend of more helps nobody.
+/// Names beyond this many are subdued, all alike: a legend of more helps nobody.
 const MAX_NAMES: usize = 2 * Colour::COUNT;
 
 impl<'a> Names<'a> {
@@ -38,6 +38,16 @@ impl<'a> Names<'a> {
             Some(place) if place >= Colour::COUNT => Shape::Squares,
             _ => Shape::Dots,
         }
+    }
+
+    /// The names to draw apart, in order, and last `None` for all others.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Option<&'a str>> {
+        self.iter().map(Some).chain([None])
+    }
+
+    /// Whether a name belongs to one of [`Self::groups`].
+    pub(crate) fn belongs(&self, name: &str, group: Option<&str>) -> bool {
+        group.map_or_else(|| self.place(name).is_none(), |group| group == name)
     }
 
     /// The names in order.

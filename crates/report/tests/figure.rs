@@ -1,0 +1,105 @@
+//! Figures as files of their own.
+
+use report::{Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit};
+
+fn figure() -> Figure {
+    let point = |x: f64, y: f64| Point {
+        x,
+        y,
+        extent: Some((y * 0.9, y * 1.1)),
+    };
+    let axis = |label: &str, unit, scale| Axis {
+        label: label.to_owned(),
+        unit,
+        scale,
+        range: None,
+    };
+    Figure {
+        title: "Time over size".to_owned(),
+        x: axis("size", Unit::Bytes, Scale::Log),
+        y: axis("time", Unit::Seconds, Scale::Linear),
+        height: 300,
+        series: vec![Series {
+            name: "measured".to_owned(),
+            shape: Shape::Line,
+            colour: Colour::Hue(0),
+            points: vec![point(1e3, 0.1), point(1e4, 0.2), point(1e5, 0.5)],
+        }],
+        marks: vec![Mark {
+            x: 1e4,
+            y: 0.2,
+            symbol: Symbol::Diamond,
+            colour: Colour::Hue(1),
+            text: "a <mark>".to_owned(),
+        }],
+        references: vec![Reference {
+            at: 0.4,
+            upright: false,
+            label: "bound".to_owned(),
+            colour: Colour::Muted,
+        }],
+    }
+}
+
+#[test]
+fn a_figure_is_one_svg_file_of_the_size_asked_for() {
+    let svg = figure().to_svg(640);
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>"));
+    assert!(
+        svg.contains(r#"viewBox="0 0 640 320""#),
+        "300 and a legend of 20"
+    );
+    assert!(svg.contains("a &lt;mark&gt;") && svg.contains("bound") && svg.contains("100 kB"));
+    assert_eq!(svg, figure().to_svg(640));
+}
+
+/// The y axis ends 4 % above the greatest value, 0.5 × 1.1 = 0.55, so at 0.572. The last error bar
+/// runs from 0.45 to 0.55: from (1 − 0.45/0.572) = 0.21329 of the height up by 0.1/0.572 = 0.17483.
+#[test]
+fn error_bars_reach_from_low_to_high() {
+    let svg = figure().to_svg(640);
+    let spans = svg.split(r#"class="spans c0""#).nth(1).unwrap();
+    let d = spans
+        .split(r#"d=""#)
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    assert!(d.ends_with("v-17483"), "{d}");
+}
+
+/// On a logarithmic axis from 800 to 125,000 the middle of three decades' ends lies in the middle.
+#[test]
+fn a_logarithmic_axis_spreads_equal_ratios_equally() {
+    let svg = figure().to_svg(640);
+    let mark = svg.split(r##"href="#m-diamond""##).nth(1).unwrap();
+    assert!(
+        mark.split('>').next().unwrap().contains(r#"x="50%""#),
+        "{mark}"
+    );
+}
+
+/// A gap in the data is a gap in the line: the pen is lifted once after the first point.
+#[test]
+fn values_that_are_not_finite_break_a_line() {
+    let mut figure = figure();
+    figure.series[0].points[1] = Point::new(5e3, f64::NAN);
+    figure.series[0].points.push(Point::new(2e5, 0.5));
+    let svg = figure.to_svg(640);
+    let line = svg.split(r#"class="line c0""#).nth(1).unwrap();
+    let d = line
+        .split(r#"d=""#)
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    assert_eq!(d.matches(['M', 'm']).count(), 2, "{d}");
+}
+
+#[test]
+fn an_empty_figure_is_still_a_figure() {
+    let svg = Figure::default().to_svg(0);
+    assert!(svg.starts_with("<svg ") && !svg.contains("NaN") && !svg.contains("inf"));
+}

@@ -1,0 +1,126 @@
+//! Files appear whole or not at all.
+
+use report::write_atomically;
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A new empty folder for one test.
+fn folder(name: &str) -> PathBuf {
+    let path =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name());
+    let mut names: Vec<String> = entries.map(|n| n.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn creates_and_replaces_leaving_nothing_else() {
+    let folder = folder("replace");
+    let path = folder.join("report.html");
+    write_atomically(&path, b"one").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    write_atomically(&path, b"two").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"two");
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(names(&folder), ["report.html"]);
+}
+
+#[test]
+fn a_symbolic_link_stays_and_its_target_is_replaced() {
+    let folder = folder("link");
+    fs::write(folder.join("target"), "old").unwrap();
+    std::os::unix::fs::symlink("target", folder.join("link")).unwrap();
+    write_atomically(&folder.join("link"), b"new").unwrap();
+    assert_eq!(fs::read(folder.join("target")).unwrap(), b"new");
+    assert!(
+        fs::symlink_metadata(folder.join("link"))
+            .unwrap()
+            .is_symlink()
+    );
+}
+
+#[test]
+fn errors_name_the_path_and_the_cause() {
+    let folder = folder("errors");
+    let missing = folder.join("no-such-folder").join("report.html");
+    let error = write_atomically(&missing, b"x").unwrap_err().to_string();
+    assert!(error.contains("no-such-folder/report.html"), "{error}");
+    assert!(error.contains("No such file or directory"), "{error}");
+    let error = write_atomically(&folder, b"x").unwrap_err().to_string();
+    assert!(error.contains("is a directory"), "{error}");
+    assert!(write_atomically(Path::new(""), b"x").is_err());
+    assert!(names(&folder).is_empty());
+}
+
+/// /dev/full refuses every byte with "no space left", and must still be a device afterwards.
+#[test]
+fn a_device_is_written_to_and_not_replaced() {
+    let error = write_atomically(Path::new("/dev/full"), b"x")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("/dev/full") && error.contains("No space left"),
+        "{error}"
+    );
+    assert!(
+        fs::metadata("/dev/full")
+            .unwrap()
+            .file_type()
+            .is_char_device()
+    );
+}
+
+/// A file system in memory, unmounted when done.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(folder: PathBuf, size: &str) -> Option<Self> {
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", size, "tmpfs"])
+            .arg(&folder)
+            .stderr(std::process::Stdio::null())
+            .status();
+        mount
+            .is_ok_and(|status| status.success())
+            .then_some(Self(folder))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// 64 KiB of disk, 1 MiB to write: the old file stays as it was, a new name never appears.
+#[test]
+fn a_full_disk_leaves_the_old_file_and_no_half_of_the_new() {
+    let Some(disk) = Mounted::new(folder("full"), "size=64k") else {
+        eprintln!("skipped: mounting a small file system needs root");
+        return;
+    };
+    let old = disk.0.join("report.html");
+    write_atomically(&old, b"whole").unwrap();
+    let large = vec![b'x'; 1 << 20];
+    for path in [&old, &disk.0.join("other.html")] {
+        let error = write_atomically(path, &large).unwrap_err().to_string();
+        assert!(error.contains("No space left"), "{error}");
+        assert!(error.contains(path.to_str().unwrap()), "{error}");
+    }
+    assert_eq!(fs::read(&old).unwrap(), b"whole");
+    assert_eq!(names(&disk.0), ["report.html"]);
+}

@@ -1,0 +1,410 @@
+//! The page: complete, closed to the network, well formed whatever the input, bounded in size, equal
+//! for equal input, and true to the extremes of what it thins.
+
+mod scan;
+
+use proptest::prelude::*;
+use report::{
+    ConnectionView, LimitView, MAX_HTML_BYTES, ObjectSpan, QueueCapacity, QueuePoint, QueueView,
+    RaceReport, RaceRow, SchemeView, SequenceKind, SequencePoint, Table, WindowPoint,
+};
+use scan::Page;
+use units::Instant;
+
+fn ms(n: u64) -> Instant {
+    Instant::from_nanos(n * 1_000_000)
+}
+
+/// A race with every kind of content, all its strings the same.
+fn race_of(word: &str) -> RaceReport {
+    let object = ObjectSpan {
+        label: word.to_owned(),
+        host: word.to_owned(),
+        kind: word.to_owned(),
+        connection: word.to_owned(),
+        bytes: 1000,
+        discovered: ms(0),
+        requested: Some(ms(10)),
+        first_byte: Some(ms(20)),
+        done: Some(ms(30)),
+    };
+    let kinds = [
+        SequenceKind::Sent,
+        SequenceKind::Dropped,
+        SequenceKind::Sacked,
+        SequenceKind::Retransmitted,
+        SequenceKind::Acked,
+    ];
+    let sequence = kinds.map(|kind| SequencePoint {
+        at: ms(12),
+        from: 0,
+        to: 1000,
+        kind,
+    });
+    let window = WindowPoint {
+        at: ms(12),
+        cwnd: 14_480,
+        ssthresh: Some(7_240),
+        cause: word.to_owned().into(),
+    };
+    let scheme = SchemeView {
+        name: word.to_owned(),
+        description: word.to_owned(),
+        html_done: Some(ms(30)),
+        page_done: Some(ms(30)),
+        objects: vec![object.clone()],
+        connections: vec![ConnectionView {
+            label: word.to_owned(),
+            sequence: sequence.into(),
+            window: vec![window],
+        }],
+        queues: vec![QueueView {
+            label: word.to_owned(),
+            capacity: Some(QueueCapacity::Packets(3)),
+            points: vec![QueuePoint {
+                at: ms(11),
+                packets: 2,
+                bytes: 3000,
+            }],
+            drops: vec![ms(12)],
+        }],
+    };
+    let row = RaceRow {
+        scheme: word.to_owned(),
+        ..RaceRow::default()
+    };
+    RaceReport {
+        title: word.to_owned(),
+        subtitle: vec![word.to_owned()],
+        table: Table::race(&[row]),
+        schemes: vec![scheme],
+        limit: LimitView {
+            html: Some(ms(25)),
+            page: Some(ms(25)),
+            objects: vec![object],
+        },
+    }
+}
+
+/// Headings, one figure of each sort, and the limit's lines are there.
+#[test]
+fn a_race_is_shown_in_full() {
+    let html = race_of("linux").to_html();
+    let page = Page::of(&html);
+    for heading in [
+        "Results",
+        "Progress of the page",
+        "Page load",
+        "Connections",
+        "Queues",
+    ] {
+        assert!(html.contains(heading), "{heading}");
+    }
+    // Progress, waterfall, time-sequence, window, queue.
+    assert_eq!(page.attributes("data-x").len(), 5);
+    assert_eq!(page.tags("table"), 1);
+    assert!(html.contains("limit, page 25.0 ms"));
+    // Every figure says in words what it shows.
+    let labels = page.attributes("aria-label");
+    assert!(
+        labels
+            .iter()
+            .any(|l| l.contains("Waterfall of 1 objects under linux"))
+    );
+}
+
+/// Nothing but links to the page's own parts; no source, no inline style, no handler.
+#[test]
+fn the_page_refers_to_nothing_outside_itself() {
+    let html = race_of("https://example.org/?a=1&b=2").to_html();
+    let page = Page::of(&html);
+    assert!(
+        page.attributes("href")
+            .iter()
+            .all(|href| href.starts_with('#'))
+    );
+    for forbidden in [
+        "src",
+        "srcset",
+        "style",
+        "action",
+        "data",
+        "poster",
+        "xlink:href",
+        "xmlns",
+    ] {
+        assert!(page.attributes(forbidden).is_empty(), "{forbidden}");
+    }
+    assert!(page.names().all(|name| !name.starts_with("on")));
+    assert!(!html.contains("url(") && !html.contains("@import"));
+    assert!(html.contains("default-src 'none'"));
+}
+
+const HOSTILE: &str = "</script></style></title></svg><script>alert(1)</script>\"'`><img src=x \
+    onerror=alert(1)>&lt;<!--]]>\0\x1b[31m\r\u{202e}\u{2028}\u{feff}שלום\u{fffe}";
+
+#[test]
+fn strings_from_outside_stay_text() {
+    let html = race_of(HOSTILE).to_html();
+    let page = Page::of(&html);
+    assert_eq!(
+        (page.tags("script"), page.tags("style"), page.tags("img")),
+        (1, 1, 0)
+    );
+    assert!(page.names().all(|name| !name.starts_with("on")));
+    let strange =
+        |c: char| c.is_control() && c != '\n' || "\u{202e}\u{2028}\u{feff}\u{fffe}".contains(c);
+    assert!(!html.contains(strange));
+    // What a person should read is still to be read.
+    assert!(html.contains("שלום") && html.contains("&lt;img src=x"));
+}
+
+#[test]
+fn equal_reports_give_equal_bytes() {
+    let report = race_of("linux");
+    let elsewhere = report.clone();
+    let other = std::thread::spawn(move || elsewhere.to_html())
+        .join()
+        .unwrap();
+    assert_eq!(report.to_html(), other);
+}
+
+#[test]
+fn an_empty_report_is_a_page() {
+    Page::of(&RaceReport::default().to_html());
+}
+
+/// The absolute points of the first path whose `data-n` is `name`.
+fn drawn(html: &str, name: &str) -> Vec<(i64, i64)> {
+    let path = html
+        .split("<path ")
+        .find(|p| p.contains(&format!("data-n=\"{name}\"")))
+        .unwrap();
+    let d = path
+        .split(" d=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    scan::points(d)
+}
+
+fn sawtooth(len: u64, peak_at: u64) -> Vec<WindowPoint> {
+    let cwnd = |i| {
+        if i == peak_at {
+            1_000_000
+        } else {
+            10_000 + i % 50
+        }
+    };
+    let point = |i| WindowPoint {
+        at: Instant::from_nanos(i * 10_000),
+        cwnd: cwnd(i),
+        ssthresh: None,
+        cause: "slow start".into(),
+    };
+    (0..len).map(point).collect()
+}
+
+/// One change in 200,000 is a peak; the axis ends 4 % above it, so it lies 1 − 1/1.04 = 3.846 % from
+/// the top, at step 3846 of 100,000.
+#[test]
+fn a_lone_peak_of_the_window_is_drawn() {
+    let mut report = race_of("linux");
+    report.schemes[0].connections[0].window = sawtooth(200_000, 123_456);
+    let html = report.to_html();
+    let points = drawn(&html, "cwnd");
+    assert!(points.len() < 20_000, "thinned to {}", points.len());
+    assert_eq!(points.iter().map(|p| p.1).min(), Some(3846));
+}
+
+/// Up to the budget every drop, retransmission and change of cause is drawn, among however many
+/// points of other kinds.
+#[test]
+fn events_are_all_drawn_within_the_budget() {
+    let mut report = race_of("linux");
+    let connection = &mut report.schemes[0].connections[0];
+    let point = |i: u64| {
+        let (at, from) = (Instant::from_nanos(i * 100_000), i * 1000);
+        let kind = match i % 1000 {
+            7 => SequenceKind::Dropped,
+            9 => SequenceKind::Retransmitted,
+            _ => SequenceKind::Sent,
+        };
+        SequencePoint {
+            at,
+            from,
+            to: from + 1000,
+            kind,
+        }
+    };
+    connection.sequence = (0..100_000).map(point).collect();
+    connection.window = sawtooth(100_000, 5);
+    for i in (500..100_000).step_by(1000) {
+        connection.window[i].cause = "timeout".into();
+    }
+    report.schemes[0].queues.clear();
+    let html = report.to_html();
+    // 100 of each, and one in the legend.
+    assert_eq!(html.matches("href=\"#m-cross\"").count(), 101);
+    assert_eq!(html.matches("href=\"#m-triangle\"").count(), 101);
+    assert_eq!(drawn(&html, "timeout").len(), 100);
+    assert!(html.contains("dropped (100)"));
+}
+
+/// Beyond the budget the legend says how many of how many are drawn.
+#[test]
+fn thinned_events_are_said_to_be_thinned() {
+    let mut report = race_of("linux");
+    report.schemes[0].queues[0].drops = (0..10_000).map(ms).collect();
+    let html = report.to_html();
+    assert!(html.contains("dropped (500 of 10000 drawn)"));
+}
+
+fn fits(report: &RaceReport) -> String {
+    let html = report.to_html();
+    assert!(html.len() <= MAX_HTML_BYTES, "{} bytes", html.len());
+    Page::of(&html);
+    html
+}
+
+#[test]
+fn many_points_fit() {
+    let mut report = race_of("linux");
+    let scheme = &mut report.schemes[0];
+    let mut connection = scheme.connections[0].clone();
+    let point = |i: u64| SequencePoint {
+        at: Instant::from_nanos(i * 1_000),
+        from: i * 1448,
+        to: (i + 1) * 1448,
+        kind: [
+            SequenceKind::Sent,
+            SequenceKind::Retransmitted,
+            SequenceKind::Dropped,
+        ][i as usize % 3],
+    };
+    connection.sequence = (0..200_000).map(point).collect();
+    scheme.connections = vec![connection; 5];
+    let html = fits(&report);
+    // Progress, waterfall, two for each of five connections, queue.
+    assert_eq!(Page::of(&html).attributes("data-x").len(), 13);
+}
+
+#[test]
+fn many_schemes_objects_and_connections_fit() {
+    let mut report = race_of("a.example");
+    let scheme = &mut report.schemes[0];
+    scheme.objects = vec![scheme.objects[0].clone(); 500];
+    scheme.connections = vec![scheme.connections[0].clone(); 100];
+    report.schemes = vec![report.schemes[0].clone(); 100];
+    report.table.rows = vec![report.table.rows[0].clone(); 100];
+    let html = fits(&report);
+    assert!(html.contains("Waterfall of 500 objects"));
+    assert!(html.contains("limited in size"));
+}
+
+/// Every string a megabyte, everything many times: a page remains, and its table.
+#[test]
+fn endless_strings_fit() {
+    let mut report = race_of(&"<&\u{1f600}\"".repeat(50_000));
+    report.subtitle = vec![report.title.clone(); 100];
+    report.schemes = vec![report.schemes[0].clone(); 10];
+    report.table.rows = vec![report.table.rows[0].clone(); 2_000];
+    report.table.columns = vec![report.table.columns[0].clone(); 1_000];
+    let html = fits(&report);
+    assert!(html.contains("<table"));
+    assert!(html.contains("more rows are left out"));
+}
+
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![any::<String>(), Just(HOSTILE.to_owned()), "[a-z]{1,8}"]
+}
+
+fn instant() -> impl Strategy<Value = Instant> {
+    prop_oneof![
+        (0u64..5_000_000_000).prop_map(Instant::from_nanos),
+        any::<u64>().prop_map(Instant::from_nanos),
+        Just(Instant::ZERO),
+    ]
+}
+
+prop_compose! {
+    fn object()(
+        words in prop::array::uniform4(word()),
+        bytes in any::<u64>(),
+        discovered in instant(),
+        later in prop::array::uniform3(prop::option::of(instant())),
+    ) -> ObjectSpan {
+        let [label, host, kind, connection] = words;
+        let [requested, first_byte, done] = later;
+        ObjectSpan { label, host, kind, connection, bytes, discovered, requested, first_byte, done }
+    }
+}
+
+prop_compose! {
+    fn connection()(
+        label in word(),
+        points in prop::collection::vec((instant(), any::<u64>(), any::<u64>(), 0usize..5), 0..20),
+        window in prop::collection::vec((instant(), any::<u64>(), any::<Option<u64>>(), word()), 0..20),
+    ) -> ConnectionView {
+        let kinds = [
+            SequenceKind::Sent, SequenceKind::Retransmitted, SequenceKind::Acked,
+            SequenceKind::Sacked, SequenceKind::Dropped,
+        ];
+        let sequence = points.into_iter();
+        let sequence = sequence.map(|(at, from, to, k)| SequencePoint { at, from, to, kind: kinds[k] });
+        let window = window.into_iter();
+        let window = window.map(|(at, cwnd, ssthresh, cause)| WindowPoint {
+            at, cwnd, ssthresh, cause: cause.into(),
+        });
+        ConnectionView { label, sequence: sequence.collect(), window: window.collect() }
+    }
+}
+
+prop_compose! {
+    fn queue()(
+        label in word(),
+        capacity in prop::option::of(any::<u64>()),
+        in_bytes in any::<bool>(),
+        points in prop::collection::vec((instant(), any::<u64>(), any::<u64>()), 0..20),
+        drops in prop::collection::vec(instant(), 0..5),
+    ) -> QueueView {
+        let bound = if in_bytes { QueueCapacity::Bytes } else { QueueCapacity::Packets };
+        let points = points.into_iter();
+        let points = points.map(|(at, packets, bytes)| QueuePoint { at, packets, bytes });
+        QueueView { label, capacity: capacity.map(bound), points: points.collect(), drops }
+    }
+}
+
+prop_compose! {
+    fn report()(
+        word in word(),
+        objects in prop::collection::vec(object(), 0..5),
+        connections in prop::collection::vec(connection(), 0..3),
+        queues in prop::collection::vec(queue(), 0..2),
+    ) -> RaceReport {
+        let mut report = race_of(&word);
+        let odd = SchemeView { objects, connections, queues, ..SchemeView::default() };
+        report.schemes.push(odd);
+        report
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// Whatever the input, in order or not, possible or not: one well-formed page, twice the same,
+    /// without a number that SVG does not know.
+    #[test]
+    fn any_report_makes_a_page(report in report()) {
+        let html = report.to_html();
+        let page = Page::of(&html);
+        prop_assert_eq!(page.tags("script"), 1);
+        for name in ["d", "x", "y", "data-x", "data-y", "viewBox"] {
+            for value in page.attributes(name) {
+                prop_assert!(!value.contains("NaN") && !value.contains("inf"), "{name}={value}");
+            }
+        }
+        prop_assert_eq!(report.to_html(), html);
+    }
+}

@@ -1,0 +1,125 @@
+//! The table in its three renderings.
+
+use report::{Cell, Column, Estimate, Quantity, RaceRow, Row, Table, Terminal};
+
+fn estimate(mean: f64, error: f64) -> Option<Estimate> {
+    Some(Estimate {
+        mean,
+        standard_error: Some(error),
+    })
+}
+
+fn race() -> Table {
+    let linux = RaceRow {
+        scheme: "linux".to_owned(),
+        html_s: estimate(0.1812, 0.0031),
+        page_s: estimate(1.2345, 0.021),
+        ratio_to_limit: estimate(1.7, 0.03),
+        retransmissions: Some(3.0.into()),
+        timeouts: Some(0.0.into()),
+        drops: Some(2.5.into()),
+        harm: Some(0.0.into()),
+        ..RaceRow::default()
+    };
+    let limit = RaceRow {
+        scheme: "limit".to_owned(),
+        is_limit: true,
+        page_s: Some(0.7261.into()),
+        ..RaceRow::default()
+    };
+    Table::race(&[linux, limit])
+}
+
+/// Every cell by the rule of numbers, columns aligned right except the first.
+#[test]
+fn a_race_on_a_terminal() {
+    let expected = "\
+scheme   HTML done        page done      × limit  gain  retrans.  timeouts  drops   harm
+──────  ──────────  ───────────────  ───────────  ────  ────────  ────────  ─────  ─────
+linux   181 ± 3 ms  1.234 ± 0.021 s  1.70 ± 0.03     –         3         0    2.5  0.0 %
+limit            –           726 ms            –     –         –         –      –      –
+";
+    // 1.2345 has no exact binary form and lies just below the half, hence 1.234.
+    assert_eq!(race().to_text(Terminal::default()), expected);
+}
+
+#[test]
+fn ascii_holds_nothing_but_ascii_and_stays_aligned() {
+    let text = race().to_text(Terminal {
+        ascii: true,
+        styled: false,
+    });
+    assert!(text.is_ascii());
+    assert!(text.contains("181 +/- 3 ms") && text.contains("x limit"));
+    let lines: Vec<&str> = text.lines().collect();
+    // The last column is aligned right, so all lines end in the same place.
+    assert!(lines.iter().all(|l| l.len() == lines[0].len()), "{text}");
+}
+
+#[test]
+fn styles_appear_only_on_request_and_dim_the_limit() {
+    assert!(!race().to_text(Terminal::default()).contains('\x1b'));
+    let styled = race().to_text(Terminal {
+        styled: true,
+        ascii: false,
+    });
+    let lines: Vec<&str> = styled.lines().collect();
+    assert!(lines[0].starts_with("\x1b[1mscheme") && lines[0].ends_with("\x1b[0m"));
+    assert!(lines[2].starts_with("linux"));
+    assert!(lines[3].starts_with("\x1b[2mlimit"));
+}
+
+fn named(names: &[&str]) -> Table {
+    let column = |title: &str, quantity| Column {
+        title: title.to_owned(),
+        quantity,
+        help: String::new(),
+    };
+    let row = |name: &&str| Row {
+        cells: vec![Cell::Text((*name).to_owned()), Cell::Number(1.0.into())],
+        is_reference: false,
+    };
+    Table {
+        columns: vec![column("name", Quantity::Text), column("n", Quantity::Count)],
+        rows: names.iter().map(row).collect(),
+    }
+}
+
+/// Ideographs take two columns, combining marks none (Unicode annex 11): "速い" is four columns
+/// wide, "e\u{301}" one.
+#[test]
+fn alignment_counts_columns_not_characters() {
+    let text = named(&["速い", "e\u{301}", "ab"]).to_text(Terminal::default());
+    let expected = "name  n\n────  ─\n速い  1\ne\u{301}     1\nab    1\n";
+    assert_eq!(text, expected);
+}
+
+/// A name from outside cannot move the cursor, colour the terminal or break the line.
+#[test]
+fn control_characters_never_reach_the_terminal() {
+    let text = named(&["a\x1b[31m\r\nb\t\u{9b}"]).to_text(Terminal::default());
+    assert!(!text.contains(['\x1b', '\r', '\t', '\u{9b}']));
+    assert_eq!(text.lines().count(), 3);
+}
+
+#[test]
+fn markdown_escapes_its_own_syntax() {
+    let text = named(&["a|b_<i>"]).to_markdown();
+    assert_eq!(
+        text,
+        "| name | n |\n| :-- | --: |\n| a\\|b\\_&lt;i> | 1 |\n"
+    );
+}
+
+/// Rows shorter or longer than the head are no reason to panic.
+#[test]
+fn ragged_rows_are_filled_and_cut() {
+    let mut table = named(&["a", "b"]);
+    table.rows[0].cells.truncate(1);
+    table.rows[1].cells.push(Cell::Undefined);
+    assert_eq!(
+        table.to_text(Terminal::default()),
+        "name  n\n────  ─\na     –\nb     1\n"
+    );
+    assert_eq!(Table::default().to_text(Terminal::default()), "\n\n");
+}
