@@ -1,1 +1,546 @@
-//! placeholder rack
+//! RACK-TLP (RFC 8985) as a Linux 6.x sender with SACK runs it by default.
+//!
+//! This file is the state machine; its parts are one file each: [`detect`] which segments are lost,
+//! [`reordering`] how long to wait before saying so, [`tail_probe`], [`frto`] and [`undo`] whether a
+//! timeout or a reduction was spurious. [`super::prr`] shapes the window during fast recovery.
+//!
+//! What the driver is told: entering fast recovery is [`Reduction::Gradual`] (the threshold falls at
+//! once; the window follows in [`Report::cwnd`] from the next ACK on, and what may be sent is
+//! [`LossRecovery::allowance`] from this one on), a repaired tail loss is [`Reduction::ToSsthresh`],
+//! a timeout [`Reduction::ToOneSegment`] with the window in [`Report::cwnd`]: what is still in
+//! flight and one segment. A timeout that falls into an episode already answered reports no
+//! reduction but still that window; start-up begins in either case. When one report says both `undo`
+//! and `congestion`, the undo came first. Every transmission must be told by
+//! [`LossRecovery::on_sent`]: that nothing was sent again is proof enough for an undo.
+//!
+//! The timer of [`LossRecovery::timeout`] is to be served before a retransmission timer that is due
+//! at the same instant: a probe goes out in place of the first timeout.
+
+mod detect;
+mod frto;
+mod reordering;
+mod tail_probe;
+mod undo;
+
+use super::prr::Prr;
+use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use crate::ack::AckInfo;
+use detect::{Detector, Verdict};
+use frto::FRto;
+use reordering::Reordering;
+use tail_probe::TailProbe;
+use undo::Undo;
+use units::{Duration, Instant};
+
+/// Waited beyond the reordering window, for the sender's own timers.
+const TIMER_SLACK: Duration = Duration::from_millis(2);
+
+/// Linux's congestion states; the one for ECN is the path's own affair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing dubious.
+    Open,
+    /// SACKed data or something sent again is outstanding; the window is as in `Open`.
+    Disorder,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout.
+    Loss,
+}
+
+/// What the policy's timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    Reordering,
+    Probe,
+}
+
+/// RACK-TLP with PRR, F-RTO and undo; one value per connection.
+#[derive(Clone, Debug)]
+pub struct RackTlp {
+    delayed_ack: Duration,
+    state: State,
+    /// `snd_nxt` when the state was entered.
+    high: u64,
+    highest_sacked: u64,
+    detector: Detector,
+    reordering: Reordering,
+    undo: Undo,
+    probe: TailProbe,
+    frto: FRto,
+    prr: Option<Prr>,
+    /// Timeouts in a row.
+    timeouts: u32,
+    /// Nothing is sent again until the next ACK: it may prove unnecessary.
+    hold: bool,
+    timer: Option<(Instant, Timer)>,
+    segments_out: usize,
+    head_sent_at: Instant,
+}
+
+impl RackTlp {
+    /// A new connection's recovery. `delayed_ack` is allowed for the peer's ACK of a single
+    /// segment before a probe is sent; Linux takes its minimum retransmission timeout, 200 ms.
+    pub const fn new(delayed_ack: Duration) -> Self {
+        Self {
+            delayed_ack,
+            state: State::Open,
+            high: 0,
+            highest_sacked: 0,
+            detector: Detector::new(),
+            reordering: Reordering::new(),
+            undo: Undo::new(),
+            probe: TailProbe::new(),
+            frto: FRto::new(),
+            prr: None,
+            timeouts: 0,
+            hold: false,
+            timer: None,
+            segments_out: 0,
+            head_sent_at: Instant::ZERO,
+        }
+    }
+
+    /// Takes in what the ACK delivered: reordering, the newest delivery, duplicates. Answers the
+    /// bytes that arrived twice.
+    fn learn(&mut self, cx: &Context<'_>, ack: &AckInfo) -> u64 {
+        let highest = cx.board.highest_sacked();
+        let high = highest.map_or(ack.una, |end| end.saturating_sub(cx.mss));
+        let counts = self.state != State::Loss || self.undo.is_reduced();
+        if let Some(low) = ack.progress.lowest_original
+            && low < self.highest_sacked
+            && counts
+        {
+            self.reordering.observe(low, high, cx.mss);
+        }
+        self.highest_sacked = highest.unwrap_or(0);
+        if let Some(newest) = ack.progress.newest {
+            let rtt = ack.now.saturating_since(newest.sent_at);
+            let spurious = ack.echoes_original || rtt < cx.min_rtt;
+            self.detector.on_delivered(newest, ack.now, spurious);
+        }
+        let twice = self.undo.on_dsack(ack, cx.mss);
+        if twice > 0 && !self.probe.is_reported_by(ack, cx.mss) {
+            self.reordering.on_spurious_retransmission();
+        }
+        if let Some(newest) = ack.progress.newest {
+            self.reordering.adapt(newest.sent_at, ack.now);
+        }
+        u64::from(twice) * cx.mss
+    }
+
+    /// The state machine (Linux `tcp_fastretrans_alert`).
+    fn react(&mut self, cx: &mut Context<'_>, ack: &AckInfo, report: &mut Report) -> Verdict {
+        match self.state {
+            State::Open => self.undo.settle(),
+            State::Recovery if ack.una >= self.high => self.finish(cx, ack, report),
+            _ => {}
+        }
+        match self.state {
+            State::Recovery => self.on_ack_in_recovery(cx, ack, report),
+            State::Loss => self.on_ack_in_loss(cx, ack, report),
+            State::Open | State::Disorder => {
+                self.undo_by_dsack(cx, report);
+                let verdict = self.judge(cx, ack.now);
+                self.recover_or_open(cx, report);
+                verdict
+            }
+        }
+    }
+
+    fn on_ack_in_recovery(
+        &mut self,
+        cx: &mut Context<'_>,
+        ack: &AckInfo,
+        report: &mut Report,
+    ) -> Verdict {
+        if ack.advanced() && self.undo.is_proven_by_original(ack) {
+            self.reordering.observe(ack.una_before, ack.una, cx.mss);
+            if cx.board.retransmissions_in_flight() > 0 {
+                self.hold = true;
+                return Verdict::default();
+            }
+            self.undo_reduction(cx, report, true);
+            self.open(cx);
+        }
+        if self.undo_by_dsack(cx, report) {
+            self.open(cx);
+        }
+        let verdict = self.judge(cx, ack.now);
+        if self.state != State::Recovery && cx.board.lost() > 0 {
+            self.enter_recovery(cx, report);
+        }
+        verdict
+    }
+
+    fn on_ack_in_loss(
+        &mut self,
+        cx: &mut Context<'_>,
+        ack: &AckInfo,
+        report: &mut Report,
+    ) -> Verdict {
+        self.process_loss(cx, ack, report);
+        let verdict = self.judge(cx, ack.now);
+        if self.state == State::Open || verdict.retransmission {
+            self.recover_or_open(cx, report);
+        }
+        verdict
+    }
+
+    /// Leaves the state after a timeout if all is repaired or the timeout was spurious (Linux
+    /// `tcp_process_loss`; F-RTO, RFC 5682 §3.1).
+    fn process_loss(&mut self, cx: &mut Context<'_>, ack: &AckInfo, report: &mut Report) {
+        if ack.advanced() && self.undo.is_proven(ack) {
+            return self.undo_timeout(cx, report);
+        }
+        match self.frto.on_ack(cx, ack, self.high) {
+            frto::Verdict::Spurious => return self.undo_timeout(cx, report),
+            frto::Verdict::SendNewData => {
+                self.hold = true;
+                return;
+            }
+            frto::Verdict::Conventional => {}
+        }
+        if ack.una >= self.high {
+            self.finish(cx, ack, report);
+        }
+    }
+
+    fn undo_timeout(&mut self, cx: &mut Context<'_>, report: &mut Report) {
+        self.undo_reduction(cx, report, true);
+        self.timeouts = 0;
+        self.state = State::Open;
+    }
+
+    /// All that was outstanding when the episode began is acknowledged. Fast recovery leaves the
+    /// window at `ssthresh`.
+    fn finish(&mut self, cx: &mut Context<'_>, ack: &AckInfo, report: &mut Report) {
+        let fast = self.state == State::Recovery;
+        if self.undo.is_proven(ack) {
+            self.undo_reduction(cx, report, false);
+        } else {
+            self.reordering.on_recovered();
+            if fast && self.undo.is_reduced() {
+                report.cwnd = Some(cx.ssthresh);
+            }
+        }
+        self.state = State::Open;
+    }
+
+    fn undo_by_dsack(&mut self, cx: &mut Context<'_>, report: &mut Report) -> bool {
+        let proven = self.undo.is_proven_by_dsack();
+        if proven {
+            self.reordering.on_undone();
+            self.undo_reduction(cx, report, false);
+        }
+        proven
+    }
+
+    /// Restores the window; with `forgive`, what was presumed lost counts as under way again.
+    fn undo_reduction(&mut self, cx: &mut Context<'_>, report: &mut Report, forgive: bool) {
+        if forgive {
+            cx.board.forgive_losses();
+            self.detector.reexamine(cx.board);
+        } else {
+            self.detector.insist();
+        }
+        if let Some(before) = self.undo.take() {
+            // What the path restores; a recovery that begins on this very ACK starts from it.
+            cx.cwnd = cx.cwnd.max(before);
+            report.undo = true;
+        }
+    }
+
+    fn judge(&mut self, cx: &mut Context<'_>, now: Instant) -> Verdict {
+        if !self.detector.is_due() {
+            return Verdict::default();
+        }
+        let window = self.reordering.window(cx, self.recovering());
+        self.detector.judge(cx.board, now, window)
+    }
+
+    fn recover_or_open(&mut self, cx: &mut Context<'_>, report: &mut Report) {
+        if cx.board.lost() > 0 {
+            self.enter_recovery(cx, report);
+        } else {
+            self.open(cx);
+        }
+    }
+
+    fn enter_recovery(&mut self, cx: &Context<'_>, report: &mut Report) {
+        if !anything_sent_again(cx) {
+            self.undo.settle();
+        }
+        let cwnd = report.cwnd.take().unwrap_or(cx.cwnd);
+        self.begin_episode(cx, cwnd);
+        self.prr = Some(Prr::new(cwnd));
+        self.state = State::Recovery;
+        report.congestion = Some(Reduction::Gradual);
+    }
+
+    fn begin_episode(&mut self, cx: &Context<'_>, cwnd: u64) {
+        let una = cx.board.segment(0).map_or(cx.snd_nxt, |head| head.start);
+        let again = cx.board.retransmissions_in_flight().div_ceil(cx.mss);
+        let in_flight = again + u64::from(self.probe.repeats());
+        self.undo
+            .begin(una, cwnd, u32::try_from(in_flight).unwrap_or(u32::MAX));
+        self.high = cx.snd_nxt;
+        self.probe.forget();
+    }
+
+    fn open(&mut self, cx: &Context<'_>) {
+        let again = anything_sent_again(cx);
+        if !again {
+            self.undo.settle();
+        }
+        let dubious = again || cx.board.sacked() + cx.board.lost() > 0;
+        let state = if dubious {
+            State::Disorder
+        } else {
+            State::Open
+        };
+        if self.state != state {
+            self.state = state;
+            self.high = cx.snd_nxt;
+        }
+    }
+
+    /// Ends the tail-loss probe; a loss it repaired lowers the window (RFC 8985 §7.4.2).
+    fn end_probe(&mut self, cx: &Context<'_>, ack: &AckInfo, report: &mut Report) {
+        if let Some(reduction) = self.probe.on_ack(ack, cx.mss) {
+            report.congestion = Some(reduction);
+            self.high = cx.snd_nxt;
+            self.open(cx);
+        }
+    }
+
+    /// Glides the window during fast recovery.
+    fn glide(&mut self, cx: &Context<'_>, delivered: u64, clean: bool, report: &mut Report) {
+        if self.state != State::Recovery {
+            self.prr = None;
+        } else if let Some(prr) = &mut self.prr {
+            prr.on_delivered(delivered, cx.board.pipe(), clean);
+            if report.congestion.is_none() {
+                report.cwnd = Some(prr.window(cx.ssthresh, cx.mss));
+            }
+        }
+    }
+
+    /// Sets the policy's timer after an ACK: reordering if something waits to be overdue, else the
+    /// probe's where the retransmission timer would be restarted.
+    fn set_timer(&mut self, cx: &Context<'_>, now: Instant, wait: Option<Duration>, restart: bool) {
+        let head = cx.board.segment(0).map(|head| head.sent_at);
+        self.segments_out = cx.board.len();
+        self.head_sent_at = head.unwrap_or(now);
+        if head.is_none() {
+            self.timer = None;
+        } else if let Some(wait) = wait {
+            self.timer = Some((now + (wait + TIMER_SLACK).min(cx.rto), Timer::Reordering));
+        } else if restart {
+            self.timer = None;
+            self.arm_probe(now, cx.srtt, cx.rto);
+        }
+    }
+
+    /// Arms the tail-loss probe in the state it belongs to, once a round trip is known.
+    fn arm_probe(&mut self, now: Instant, srtt: Duration, bound: Duration) {
+        if self.state == State::Open && !srtt.is_zero() {
+            let single = self.segments_out == 1;
+            let timeout = TailProbe::timeout(srtt, single, self.delayed_ack, bound);
+            self.timer = Some((now + timeout, Timer::Probe));
+        }
+    }
+
+    fn on_reordering_timer(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+        let mut report = Report::default();
+        let window = self.reordering.window(cx, self.recovering());
+        let verdict = self.detector.judge(cx.board, now, window);
+        if verdict.lost > 0 {
+            report.timer = TimerAction::Restart;
+            if self.state != State::Recovery {
+                self.enter_recovery(cx, &mut report);
+                // As if one segment had been delivered: the fast retransmit may go.
+                self.glide(cx, cx.mss, false, &mut report);
+            }
+        }
+        self.set_timer(cx, now, verdict.wait, false);
+        report
+    }
+
+    /// Marks all lost that was not sent within the last round trip; the head always (RFC 8985
+    /// §6.3). A SACKed head means that the receiver reneged: nothing SACKed counts any more.
+    fn mark_lost_by_timeout(&mut self, cx: &mut Context<'_>, now: Instant) {
+        let reneged = cx.board.segment(0).is_some_and(|head| head.is_sacked());
+        if reneged {
+            cx.board.forget_sacks();
+            self.detector.reexamine(cx.board);
+        }
+        for index in 0..cx.board.len() {
+            let Some(s) = cx.board.segment(index) else {
+                break;
+            };
+            let recent = self
+                .detector
+                .remaining(s.sent_at, now, Duration::ZERO)
+                .is_some();
+            if index == 0 || reneged || !recent {
+                cx.board.mark_lost(index);
+            }
+        }
+    }
+}
+
+impl LossRecovery for RackTlp {
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        let mut report = Report::default();
+        let was_recovering = self.recovering();
+        let head_waited = head_waits(cx);
+        self.hold = false;
+        if ack.advanced() {
+            self.timeouts = 0;
+        }
+        let twice = self.learn(cx, ack);
+        self.end_probe(cx, ack, &mut report);
+        let verdict = if self.state != State::Open || is_dubious(ack) {
+            self.react(cx, ack, &mut report)
+        } else {
+            Verdict::default()
+        };
+        let delivered = ack.progress.delivered + twice;
+        self.glide(
+            cx,
+            delivered,
+            ack.advanced() && verdict.lost == 0,
+            &mut report,
+        );
+        let restart = ack.advanced() || delivers_after_head(cx, ack);
+        self.set_timer(cx, ack.now, verdict.wait, restart);
+        if !ack.advanced() && restart || !head_waited && head_waits(cx) {
+            report.timer = TimerAction::Restart;
+        }
+        let progress = ack.advanced() || self.reordering.is_strong() && delivered > twice;
+        report.grow = progress && self.state != State::Recovery;
+        report.ended = was_recovering && !self.recovering();
+        report
+    }
+
+    fn on_rto(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+        let una = cx.board.segment(0).map_or(cx.snd_nxt, |head| head.start);
+        let fresh = !self.recovering();
+        let first = self.timeouts == 0;
+        self.mark_lost_by_timeout(cx, now);
+        if fresh {
+            self.reordering.on_rto(cx.board.sacked().div_ceil(cx.mss));
+        }
+        let mut report = Report::default();
+        if fresh || una >= self.high || self.state == State::Loss && first {
+            self.begin_episode(cx, cx.cwnd);
+            report.congestion = Some(Reduction::ToOneSegment);
+        }
+        report.cwnd = Some(cx.board.pipe() + cx.mss);
+        self.frto.begin(fresh || !first);
+        self.probe.forget();
+        self.state = State::Loss;
+        self.high = cx.snd_nxt;
+        self.prr = None;
+        self.hold = false;
+        self.timer = None;
+        self.timeouts = self.timeouts.saturating_add(1);
+        report
+    }
+
+    /// What the window leaves free. SACKed and lost segments are not in flight, so every duplicate
+    /// ACK lets one segment go: limited transmit (RFC 3042) needs no rule of its own.
+    fn allowance(&self, cx: &Context<'_>) -> u64 {
+        let window = match &self.prr {
+            Some(prr) if self.state == State::Recovery => prr.window(cx.ssthresh, cx.mss),
+            _ => cx.cwnd,
+        };
+        window.saturating_sub(cx.board.pipe())
+    }
+
+    fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {
+        if self.hold {
+            None
+        } else {
+            cx.board.next_lost()
+        }
+    }
+
+    fn on_sent(&mut self, sent: &SentInfo) {
+        let probe = self.probe.on_sent(sent);
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(sent.len);
+        }
+        if sent.retransmission {
+            self.detector.on_retransmitted(sent.now, sent.end);
+            self.undo.on_retransmission(probe);
+            return;
+        }
+        if self.segments_out == 0 {
+            self.head_sent_at = sent.now;
+        }
+        self.segments_out += 1;
+        if !probe {
+            let rto_left = (self.head_sent_at + sent.rto).saturating_since(sent.now);
+            let bound = if rto_left.is_zero() {
+                Duration::MAX
+            } else {
+                rto_left
+            };
+            self.arm_probe(sent.now, sent.srtt, bound);
+        }
+    }
+
+    fn timeout(&self) -> Option<Instant> {
+        self.timer.map(|(at, _)| at)
+    }
+
+    fn on_timeout(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+        match self.timer.take() {
+            Some((_, Timer::Reordering)) => self.on_reordering_timer(cx, now),
+            Some((_, Timer::Probe)) if self.probe.request(cx.snd_nxt) => Report {
+                probe: true,
+                timer: TimerAction::Restart,
+                ..Report::default()
+            },
+            _ => Report::default(),
+        }
+    }
+
+    fn needs_sack(&self) -> bool {
+        true
+    }
+
+    fn recovery_point(&self) -> Option<u64> {
+        matches!(self.state, State::Recovery | State::Loss).then_some(self.high)
+    }
+}
+
+/// An ACK that is more than plain progress.
+fn is_dubious(ack: &AckInfo) -> bool {
+    ack.progress.sacked > 0 || ack.dsack.is_some() || ack.duplicate
+}
+
+/// Something sent again is under way, or is the head.
+fn anything_sent_again(cx: &Context<'_>) -> bool {
+    let head = cx.board.segment(0);
+    cx.board.retransmissions_in_flight() > 0 || head.is_some_and(|s| s.was_retransmitted())
+}
+
+/// The head is lost and not sent again yet.
+fn head_waits(cx: &Context<'_>) -> bool {
+    let head = cx.board.segment(0);
+    head.is_some_and(|s| s.is_lost() && !s.is_retransmission_in_flight())
+}
+
+/// The ACK SACKs data that was sent before the head last was: the path is alive, yet the head is
+/// due only a timeout after its own transmission.
+fn delivers_after_head(cx: &Context<'_>, ack: &AckInfo) -> bool {
+    let head = cx.board.segment(0).map(|head| head.sent_at);
+    ack.progress.sacked > 0
+        && ack
+            .progress
+            .earliest_sent
+            .is_some_and(|sent| Some(sent) < head)
+}

@@ -1,0 +1,344 @@
+//! RACK's rule: a segment is lost if one sent later was delivered and it is overdue by the
+//! reordering window (RFC 8985 §6.2 steps 2 and 5).
+//!
+//! The rule needs segments in the order they were sent. First transmissions are in that order on
+//! the scoreboard already; a frontier remembers below which all of them are decided. Later
+//! transmissions wait in a queue of their own. So an ACK touches only what it may decide.
+
+use crate::ack::{Newest, Scoreboard, Sent};
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// The newest delivery, and what waits to be judged against it.
+#[derive(Clone, Debug)]
+pub(super) struct Detector {
+    newest: Option<(Instant, u64)>,
+    /// Round trip of the delivery seen last.
+    rtt: Duration,
+    /// A delivery came in since the last judgement.
+    advanced: bool,
+    /// Every first transmission below this offset is decided.
+    frontier: u64,
+    /// When segments were sent again, and the offset one past their end; ascending in time.
+    again: VecDeque<(Instant, u64)>,
+}
+
+/// What a judgement found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Verdict {
+    /// Bytes newly presumed lost.
+    pub(super) lost: u64,
+    /// A retransmission was among them.
+    pub(super) retransmission: bool,
+    /// Longest wait until the segments that are not yet overdue will be.
+    pub(super) wait: Option<Duration>,
+}
+
+impl Detector {
+    pub(super) const fn new() -> Self {
+        Self {
+            newest: None,
+            rtt: Duration::ZERO,
+            advanced: false,
+            frontier: 0,
+            again: VecDeque::new(),
+        }
+    }
+
+    /// Notes the newest segment an ACK delivered, unless it may be the original whose
+    /// retransmission could not have been answered so soon.
+    pub(super) fn on_delivered(&mut self, newest: Newest, now: Instant, spurious: bool) {
+        if newest.retransmitted && spurious {
+            return;
+        }
+        self.advanced = true;
+        self.rtt = now.saturating_since(newest.sent_at);
+        self.newest = self.newest.max(Some((newest.sent_at, newest.end)));
+    }
+
+    /// Notes that the segment that ends at `end` went out again.
+    pub(super) fn on_retransmitted(&mut self, now: Instant, end: u64) {
+        self.again.push_back((now, end));
+    }
+
+    /// Asks for a judgement though nothing was delivered: a reduction was undone.
+    pub(super) fn insist(&mut self) {
+        self.advanced = true;
+    }
+
+    /// True if something was delivered since the last judgement.
+    pub(super) const fn is_due(&self) -> bool {
+        self.advanced
+    }
+
+    /// Time until the segment last sent at `sent_at` is overdue; `None` if it is.
+    pub(super) fn remaining(
+        &self,
+        sent_at: Instant,
+        now: Instant,
+        window: Duration,
+    ) -> Option<Duration> {
+        let left = (self.rtt + window).saturating_sub(now.saturating_since(sent_at));
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// Marks every overdue segment lost.
+    pub(super) fn judge(&mut self, board: &mut Scoreboard, now: Instant, w: Duration) -> Verdict {
+        self.advanced = false;
+        let mut verdict = Verdict::default();
+        if let Some(newest) = self.newest {
+            self.judge_originals(board, newest, (now, w), &mut verdict);
+            self.judge_retransmissions(board, newest, (now, w), &mut verdict);
+        }
+        verdict
+    }
+
+    /// Everything outstanding is to be judged anew: losses were forgiven or SACKs forgotten.
+    pub(super) fn reexamine(&mut self, board: &Scoreboard) {
+        self.advanced = true;
+        self.frontier = 0;
+        let sent_again = board
+            .iter()
+            .filter(|s| s.was_retransmitted() && !s.is_sacked());
+        let mut again: Vec<_> = sent_again.map(|s| (s.sent_at, s.end())).collect();
+        again.sort_unstable();
+        self.again = again.into();
+    }
+
+    fn judge_originals(
+        &mut self,
+        board: &mut Scoreboard,
+        newest: (Instant, u64),
+        (now, window): (Instant, Duration),
+        verdict: &mut Verdict,
+    ) {
+        let mut index = board.index_from(self.frontier);
+        let mut decided = true;
+        while let Some(&s) = board.segment(index) {
+            let mut next = index + 1;
+            if s.is_sacked() {
+                next = after_sacked(board, index, &s);
+            } else if !s.was_retransmitted() && !s.is_lost() {
+                // What follows was sent even later.
+                if (s.sent_at, s.end()) >= newest {
+                    break;
+                }
+                match self.remaining(s.sent_at, now, window) {
+                    Some(left) => {
+                        verdict.wait = verdict.wait.max(Some(left));
+                        decided = false;
+                    }
+                    None => verdict.lost += board.mark_lost(index),
+                }
+            }
+            index = next;
+            if decided && let Some(last) = board.segment(index - 1) {
+                self.frontier = last.end();
+            }
+        }
+    }
+
+    fn judge_retransmissions(
+        &mut self,
+        board: &mut Scoreboard,
+        newest: (Instant, u64),
+        (now, window): (Instant, Duration),
+        verdict: &mut Verdict,
+    ) {
+        let mut position = 0;
+        while let Some(&(sent_at, end)) = self.again.get(position) {
+            let Some(index) = undecided(board, sent_at, end) else {
+                self.again.remove(position);
+                continue;
+            };
+            if (sent_at, end) >= newest {
+                break;
+            }
+            if let Some(left) = self.remaining(sent_at, now, window) {
+                verdict.wait = verdict.wait.max(Some(left));
+                position += 1;
+            } else {
+                let in_flight = board.retransmissions_in_flight();
+                verdict.lost += board.mark_lost(index);
+                verdict.retransmission |= board.retransmissions_in_flight() < in_flight;
+                self.again.remove(position);
+            }
+        }
+    }
+}
+
+/// Index of the first segment after `index` that its SACKed range does not cover wholly.
+fn after_sacked(board: &Scoreboard, index: usize, s: &Sent) -> usize {
+    let ranges = board.sacked_ranges();
+    let at = ranges.partition_point(|r| r.1 <= s.start);
+    let end = ranges.get(at).map_or(s.end(), |r| r.1);
+    // The range may end inside a segment: that one is not SACKed.
+    let next = board.index_from(end);
+    let inside = next > 0 && board.segment(next - 1).is_some_and(|last| last.end() > end);
+    (next - usize::from(inside)).max(index + 1)
+}
+
+/// Index of the segment that ends at `end`, if its transmission at `sent_at` is its last one and
+/// neither delivered nor presumed lost.
+fn undecided(board: &Scoreboard, sent_at: Instant, end: u64) -> Option<usize> {
+    let index = board.index_from(end).checked_sub(1)?;
+    let s = board.segment(index)?;
+    let waiting = s.is_lost() && !s.is_retransmission_in_flight();
+    let same = s.end() == end && s.sent_at == sent_at;
+    (same && !s.is_sacked() && !waiting).then_some(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ack::Progress;
+
+    const MSS: u64 = 1000;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    /// `n` segments sent 1 ms apart from 1 ms on.
+    fn board(n: u64) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for k in 0..n {
+            board.push(k * MSS, MSS as u32, at(k + 1));
+        }
+        board
+    }
+
+    /// SACKs segments `[from, to)` and tells the detector at `now`.
+    fn sack(d: &mut Detector, board: &mut Scoreboard, (from, to): (u64, u64), now: Instant) {
+        let mut progress = Progress::default();
+        board.sack(from * MSS, to * MSS, &mut progress);
+        d.on_delivered(progress.newest.expect("delivery"), now, false);
+    }
+
+    fn lost(board: &Scoreboard) -> Vec<u64> {
+        board
+            .iter()
+            .filter(|s| s.is_lost())
+            .map(|s| s.start / MSS)
+            .collect()
+    }
+
+    #[test]
+    fn with_no_window_all_sent_before_the_newest_delivery_is_lost() {
+        let (mut d, mut board) = (Detector::new(), board(10));
+        sack(&mut d, &mut board, (3, 4), at(104));
+        sack(&mut d, &mut board, (5, 6), at(106));
+        let verdict = d.judge(&mut board, at(106), Duration::ZERO);
+        assert_eq!(
+            verdict,
+            Verdict {
+                lost: 4 * MSS,
+                ..Verdict::default()
+            }
+        );
+        assert_eq!(lost(&board), [0, 1, 2, 4]);
+        // Nothing is marked twice, and the frontier is at the newest delivery.
+        assert_eq!(
+            d.judge(&mut board, at(106), Duration::ZERO),
+            Verdict::default()
+        );
+        assert_eq!(d.frontier, 6 * MSS);
+    }
+
+    #[test]
+    fn a_window_is_waited_from_when_the_segment_was_due() {
+        let (mut d, mut board) = (Detector::new(), board(10));
+        // Round trip 100 ms, window 20 ms: segment 0, sent at 1 ms, is overdue at 121 ms,
+        // segment 1 a millisecond later.
+        sack(&mut d, &mut board, (2, 3), at(103));
+        let verdict = d.judge(&mut board, at(103), ms(20));
+        assert_eq!(
+            verdict,
+            Verdict {
+                wait: Some(ms(19)),
+                ..Verdict::default()
+            }
+        );
+        let verdict = d.judge(&mut board, at(121), ms(20));
+        assert_eq!(
+            verdict,
+            Verdict {
+                lost: MSS,
+                wait: Some(ms(1)),
+                ..Verdict::default()
+            }
+        );
+        assert_eq!(lost(&board), [0]);
+    }
+
+    #[test]
+    fn a_delivered_retransmission_judges_the_tail_and_older_retransmissions() {
+        let (mut d, mut board) = (Detector::new(), board(6));
+        sack(&mut d, &mut board, (2, 4), at(104));
+        d.judge(&mut board, at(104), Duration::ZERO);
+        assert_eq!(lost(&board), [0, 1]);
+        for index in [0, 1] {
+            let now = at(104 + index as u64);
+            board.retransmit(index, now);
+            d.on_retransmitted(now, board.segment(index).unwrap().end());
+        }
+        // The second retransmission arrives, the first and the original tail (4, 5) do not.
+        sack(&mut d, &mut board, (1, 2), at(205));
+        let verdict = d.judge(&mut board, at(205), Duration::ZERO);
+        assert_eq!(
+            verdict,
+            Verdict {
+                lost: 3 * MSS,
+                retransmission: true,
+                wait: None
+            }
+        );
+        assert_eq!(lost(&board), [0, 4, 5]);
+        assert_eq!(board.waiting(), 3 * MSS);
+    }
+
+    #[test]
+    fn an_ambiguous_delivery_judges_nothing() {
+        let (mut d, mut board) = (Detector::new(), board(3));
+        let newest = Newest {
+            sent_at: at(50),
+            end: 3 * MSS,
+            retransmitted: true,
+        };
+        d.on_delivered(newest, at(52), true);
+        assert!(!d.is_due());
+        assert_eq!(
+            d.judge(&mut board, at(52), Duration::ZERO),
+            Verdict::default()
+        );
+    }
+
+    #[test]
+    fn a_segment_sacked_in_part_is_judged() {
+        let (mut d, mut board) = (Detector::new(), board(6));
+        let mut progress = Progress::default();
+        board.sack(0, 2500, &mut progress);
+        board.sack(4000, 6000, &mut progress);
+        d.on_delivered(progress.newest.unwrap(), at(106), false);
+        d.judge(&mut board, at(106), Duration::ZERO);
+        assert_eq!(lost(&board), [2, 3]);
+    }
+
+    #[test]
+    fn forgiven_losses_are_judged_anew() {
+        let (mut d, mut board) = (Detector::new(), board(4));
+        sack(&mut d, &mut board, (3, 4), at(104));
+        d.judge(&mut board, at(104), Duration::ZERO);
+        board.retransmit(1, at(104));
+        d.on_retransmitted(at(104), 2 * MSS);
+        board.forgive_losses();
+        d.reexamine(&board);
+        // The originals are overdue still, the retransmission is newer than any delivery.
+        assert_eq!(d.judge(&mut board, at(105), Duration::ZERO).lost, 2 * MSS);
+        assert_eq!(lost(&board), [0, 2]);
+    }
+}

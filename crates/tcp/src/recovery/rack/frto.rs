@@ -1,0 +1,61 @@
+//! F-RTO (RFC 5682 §3.1, with SACK): was the timeout spurious? After it only the first segment is
+//! sent again; the next ACKs, provoked by new data, tell.
+
+use super::super::Context;
+use crate::ack::AckInfo;
+
+/// The detection after one timeout.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FRto {
+    active: bool,
+}
+
+/// What an ACK after the timeout means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// A segment that was never sent again was delivered: the timeout was spurious.
+    Spurious,
+    /// Not decided: send new data, nothing again.
+    SendNewData,
+    /// Repair as usual.
+    Conventional,
+}
+
+impl FRto {
+    pub(super) const fn new() -> Self {
+        Self { active: false }
+    }
+
+    /// A timeout. Detection is on unless the timeout ended a fast recovery.
+    pub(super) fn begin(&mut self, active: bool) {
+        self.active = active;
+    }
+
+    /// Judges an ACK. `high` is one past what had been sent at the timeout.
+    pub(super) fn on_ack(&mut self, cx: &Context<'_>, ack: &AckInfo, high: u64) -> Verdict {
+        if !self.active {
+            return Verdict::Conventional;
+        }
+        // Step 3.b, also for the first ACK, as SACK tells which segment arrived.
+        if ack
+            .progress
+            .lowest_original
+            .is_some_and(|start| start < high)
+        {
+            return Verdict::Spurious;
+        }
+        if cx.snd_nxt > high {
+            // Step 3.a: the new data arrived, what was below it did not.
+            if ack.progress.sacked > 0 || ack.duplicate {
+                self.active = false;
+            }
+        } else if ack.advanced() && ack.una < high {
+            // Step 2.b.
+            if cx.new_data {
+                return Verdict::SendNewData;
+            }
+            self.active = false;
+        }
+        Verdict::Conventional
+    }
+}

@@ -1,0 +1,97 @@
+//! Tail loss probe (RFC 8985 §7): when no ACK comes for two round trips, one segment is sent to
+//! provoke one, so that a lost tail is repaired by RACK and not by a timeout.
+
+use super::super::{Reduction, SentInfo};
+use crate::ack::AckInfo;
+use units::Duration;
+
+/// Added to the probe's timeout for the sender's own timers.
+const SLACK: Duration = Duration::from_millis(2);
+
+/// The probe of the current flight, if one is out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TailProbe {
+    /// Asked for, not yet sent: `snd_nxt` then.
+    requested: Option<u64>,
+    /// `snd_nxt` after it was sent, and whether it repeats a segment.
+    out: Option<(u64, bool)>,
+}
+
+impl TailProbe {
+    pub(super) const fn new() -> Self {
+        Self {
+            requested: None,
+            out: None,
+        }
+    }
+
+    /// `PTO` of RFC 8985 §7.2: two round trips, and the longest delay of an ACK if a single
+    /// segment is out, but not after the retransmission timeout `bound`.
+    pub(super) fn timeout(
+        srtt: Duration,
+        single: bool,
+        delayed_ack: Duration,
+        bound: Duration,
+    ) -> Duration {
+        let allowance = if single { delayed_ack } else { SLACK };
+        (srtt * 2 + allowance).min(bound)
+    }
+
+    /// Asks for a probe unless one is out.
+    pub(super) fn request(&mut self, snd_nxt: u64) -> bool {
+        self.requested = self.out.is_none().then_some(snd_nxt);
+        self.requested.is_some()
+    }
+
+    /// Takes note of what is sent. True if it is the probe.
+    pub(super) fn on_sent(&mut self, sent: &SentInfo) -> bool {
+        let Some(snd_nxt) = self.requested.take() else {
+            return false;
+        };
+        let high = if sent.retransmission {
+            snd_nxt
+        } else {
+            sent.end
+        };
+        self.out = Some((high, sent.retransmission));
+        true
+    }
+
+    /// A segment is out twice because of the probe.
+    pub(super) const fn repeats(&self) -> bool {
+        matches!(self.out, Some((_, true)))
+    }
+
+    /// True if `ack` reports the probe itself as a duplicate.
+    pub(super) fn is_reported_by(&self, ack: &AckInfo, mss: u64) -> bool {
+        let short = |&(left, right): &(u64, u64)| left < right && right - left <= mss;
+        let high = self.out.map(|(high, _)| high);
+        ack.dsack
+            .filter(short)
+            .is_some_and(|(_, right)| Some(right) == high)
+    }
+
+    /// Ends the probe with the ACK that tells its fate (RFC 8985 §7.4.2). A probe that repeated a
+    /// segment and was followed by an ACK beyond it, without sign of a duplicate, repaired a loss:
+    /// the window must fall.
+    pub(super) fn on_ack(&mut self, ack: &AckInfo, mss: u64) -> Option<Reduction> {
+        self.requested = None;
+        let (high, repeated) = self.out?;
+        if ack.una < high {
+            return None;
+        }
+        let duplicate = ack.duplicate && !ack.advanced() && ack.progress.sacked == 0;
+        if !repeated || self.is_reported_by(ack, mss) || duplicate {
+            self.out = None;
+        } else if ack.una > high {
+            self.out = None;
+            return Some(Reduction::ToSsthresh);
+        }
+        None
+    }
+
+    /// Loss recovery begins; the probe's fate no longer matters.
+    pub(super) fn forget(&mut self) {
+        *self = Self::new();
+    }
+}

@@ -1,0 +1,96 @@
+//! Whether a reduction turns out spurious (the response of RFC 3522 and RFC 3708, as Linux does
+//! it): every retransmission of the episode is reported as a duplicate (D-SACK, RFC 2883), or a
+//! timestamp proves that an original arrived.
+
+use crate::ack::AckInfo;
+
+/// The last episode of loss, until its reduction is undone or another begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    /// Cumulative acknowledgement and window when the episode began.
+    episode: Option<(u64, u64)>,
+    /// Retransmissions not yet reported as duplicates; `None` before the first.
+    unproven: Option<u32>,
+    /// Something was sent again in this episode.
+    retransmitted: bool,
+    /// Retransmissions and duplicates reported, over the connection's life: a peer that reports
+    /// more than were sent again is not believed.
+    total: u64,
+    duplicates: u64,
+}
+
+impl Undo {
+    pub(super) const fn new() -> Self {
+        Self {
+            episode: None,
+            unproven: None,
+            retransmitted: false,
+            total: 0,
+            duplicates: 0,
+        }
+    }
+
+    /// An episode begins at cumulative acknowledgement `una` and window `cwnd` with
+    /// `in_flight` segments sent again and still under way.
+    pub(super) fn begin(&mut self, una: u64, cwnd: u64, in_flight: u32) {
+        self.episode = Some((una, cwnd));
+        self.unproven = (in_flight > 0).then_some(in_flight);
+    }
+
+    /// A segment was sent again, to repair a loss or as a tail-loss probe.
+    pub(super) fn on_retransmission(&mut self, probe: bool) {
+        self.total += 1;
+        if !probe {
+            self.retransmitted = true;
+            self.unproven = Some(self.unproven.map_or(1, |n| n.saturating_add(1)));
+        }
+    }
+
+    /// Nothing sent again is under way any more.
+    pub(super) fn settle(&mut self) {
+        self.retransmitted = false;
+    }
+
+    /// Takes the D-SACK of `ack`, if any, and answers how many segments arrived twice; 0 if it is
+    /// not plausible.
+    pub(super) fn on_dsack(&mut self, ack: &AckInfo, mss: u64) -> u32 {
+        let Some((left, right)) = ack.dsack.filter(|d| d.0 < d.1) else {
+            return 0;
+        };
+        let segments = u32::try_from((right - left).div_ceil(mss)).unwrap_or(u32::MAX);
+        self.duplicates += u64::from(segments);
+        if self.duplicates > self.total {
+            return 0;
+        }
+        if self.episode.is_some_and(|(una, _)| right > una) {
+            self.unproven = self.unproven.map(|n| n.saturating_sub(segments));
+        }
+        segments
+    }
+
+    /// Every retransmission of the episode was a duplicate.
+    pub(super) fn is_proven_by_dsack(&self) -> bool {
+        self.episode.is_some() && self.unproven == Some(0)
+    }
+
+    /// An acknowledgement that moved was for an original: nothing had been sent again yet, or the
+    /// echoed timestamp is older than what was.
+    pub(super) fn is_proven_by_original(&self, ack: &AckInfo) -> bool {
+        self.episode.is_some() && (!self.retransmitted || ack.echoes_original)
+    }
+
+    /// Either proof.
+    pub(super) fn is_proven(&self, ack: &AckInfo) -> bool {
+        self.is_proven_by_dsack() || self.is_proven_by_original(ack)
+    }
+
+    /// An episode's reduction stands.
+    pub(super) const fn is_reduced(&self) -> bool {
+        self.episode.is_some()
+    }
+
+    /// Ends the episode and answers the window it had begun with.
+    pub(super) fn take(&mut self) -> Option<u64> {
+        self.episode.take().map(|(_, cwnd)| cwnd)
+    }
+}
