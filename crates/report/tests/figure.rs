@@ -103,3 +103,19 @@ fn an_empty_figure_is_still_a_figure() {
     let svg = Figure::default().to_svg(0);
     assert!(svg.starts_with("<svg ") && !svg.contains("NaN") && !svg.contains("inf"));
 }
+
+/// Strings of a figure are cleaned and escaped by the figure itself; a text of several lines stays
+/// one.
+#[test]
+fn strings_of_a_figure_stay_text() {
+    let hostile = "</svg><script>\u{202e}\x1b\"";
+    let mut figure = figure();
+    figure.title = hostile.to_owned();
+    figure.x.label = hostile.to_owned();
+    figure.series[0].name = hostile.to_owned();
+    figure.marks[0].text = format!("{hostile}\n{hostile}");
+    figure.references[0].label = hostile.to_owned();
+    let svg = figure.to_svg(640);
+    assert!(!svg.contains("<script") && !svg.contains(['\u{202e}', '\x1b', '\u{240a}']));
+    assert_eq!(svg.matches("</svg>").count(), svg.matches("<svg").count());
+}

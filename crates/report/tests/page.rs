@@ -208,7 +208,7 @@ fn sawtooth(len: u64, peak_at: u64) -> Vec<WindowPoint> {
 }
 
 /// One change in 200,000 is a peak; the axis ends 4 % above it, so it lies 1 − 1/1.04 = 3.846 % from
-/// the top, at step 3846 of 100,000.
+/// the top, at step 3846 of 100,000; all else, at most 10,049 of 1,040,000, lies below step 99,033.
 #[test]
 fn a_lone_peak_of_the_window_is_drawn() {
     let mut report = race_of("linux");
@@ -216,7 +216,9 @@ fn a_lone_peak_of_the_window_is_drawn() {
     let html = report.to_html();
     let points = drawn(&html, "cwnd");
     assert!(points.len() < 20_000, "thinned to {}", points.len());
-    assert_eq!(points.iter().map(|p| p.1).min(), Some(3846));
+    let (peak, base): (Vec<_>, Vec<_>) = points.iter().map(|p| p.1).partition(|y| *y < 99_033);
+    assert!(peak.iter().all(|y| *y == 3846) && !peak.is_empty());
+    assert!(base.len() > 1000, "{} points besides the peak", base.len());
 }
 
 /// Up to the budget every drop, retransmission and change of cause is drawn, among however many
