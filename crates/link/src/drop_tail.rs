@@ -17,29 +17,49 @@ pub struct Occupancy {
 #[derive(Clone, Debug)]
 pub struct DropTail {
     limit: QueueLimit,
-    /// Departure and size of each packet that is in, oldest first.
-    departures: VecDeque<(Instant, u32)>,
-    bytes: u64,
+    /// The packet taken last, which departs last of all; `None` when the queue is empty.
+    newest: Option<Promise>,
+    /// Those before it that are still in, oldest first. A packet that finds the link idle never
+    /// gets here, which is what happens on all links but the bottleneck.
+    older: VecDeque<Promise>,
+    older_bytes: u64,
+}
+
+/// A packet that is in, and when it will have departed.
+#[derive(Clone, Copy, Debug)]
+struct Promise {
+    departs: Instant,
+    bytes: u32,
 }
 
 impl DropTail {
     /// An empty queue.
-    pub fn new(limit: QueueLimit) -> Self {
+    pub const fn new(limit: QueueLimit) -> Self {
         Self {
             limit,
-            departures: VecDeque::new(),
-            bytes: 0,
+            newest: None,
+            older: VecDeque::new(),
+            older_bytes: 0,
         }
     }
 
     /// Forgets packets that departed before `now`; one departing at exactly `now` is still in.
     #[inline]
     pub fn expire(&mut self, now: Instant) {
-        while let Some(&(departs, bytes)) = self.departures.front()
-            && departs < now
+        if self.newest.is_some_and(|newest| newest.departs < now) {
+            self.newest = None;
+        }
+        if !self.older.is_empty() {
+            self.expire_older(now);
+        }
+    }
+
+    fn expire_older(&mut self, now: Instant) {
+        while let Some(&oldest) = self.older.front()
+            && oldest.departs < now
         {
-            self.departures.pop_front();
-            self.bytes -= u64::from(bytes);
+            self.older.pop_front();
+            self.older_bytes -= u64::from(oldest.bytes);
         }
     }
 
@@ -47,9 +67,9 @@ impl DropTail {
     #[inline]
     pub fn admits(&self, bytes: u32) -> bool {
         match self.limit {
-            QueueLimit::Packets(limit) => self.departures.len() < limit as usize,
+            QueueLimit::Packets(limit) => self.occupancy().packets < limit,
             QueueLimit::Bytes(limit) => {
-                self.departures.is_empty() || self.bytes + u64::from(bytes) <= limit
+                self.newest.is_none() || self.occupancy().bytes + u64::from(bytes) <= limit
             }
             QueueLimit::Unlimited => true,
         }
@@ -58,16 +78,22 @@ impl DropTail {
     /// Takes in a packet that will have departed at `departs`, not before any other that is in.
     #[inline]
     pub fn push(&mut self, departs: Instant, bytes: u32) {
-        debug_assert!(self.departures.back().is_none_or(|last| last.0 <= departs));
-        self.departures.push_back((departs, bytes));
-        self.bytes += u64::from(bytes);
+        debug_assert!(self.newest.is_none_or(|newest| newest.departs <= departs));
+        if let Some(newest) = self.newest.replace(Promise { departs, bytes }) {
+            self.older.push_back(newest);
+            self.older_bytes += u64::from(newest.bytes);
+        }
     }
 
     /// What is in as of the last [`DropTail::expire`].
+    #[inline]
     pub fn occupancy(&self) -> Occupancy {
+        let (packets, bytes) = self
+            .newest
+            .map_or((0, 0), |newest| (1, u64::from(newest.bytes)));
         Occupancy {
-            packets: self.departures.len() as u32,
-            bytes: self.bytes,
+            packets: self.older.len() as u32 + packets,
+            bytes: self.older_bytes + bytes,
         }
     }
 }

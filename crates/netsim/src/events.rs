@@ -2,14 +2,16 @@
 //!
 //! Almost every event is a packet arriving at the end of a link, and a link's packets arrive in the
 //! order in which they were scheduled. So events live in *lanes*, first-in first-out queues whose
-//! keys never fall, and only the heads of lanes compete, in a winner tree. Idle links of the
+//! keys never fall, and only the heads of lanes compete. Idle links of the
 //! same rate and delay schedule in order between them too and share a lane, which keeps the lanes
 //! few however many links there are. What does not fit behind the last event of its lane, and
 //! every timer, goes to one binary heap, whose head competes like a lane's. The order of events is
 //! the order of their keys; how they are stored never shows.
 
+use crate::ring::Ring;
+use crate::tournament::Tournament;
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use units::Instant;
 
 /// What kind of event, in the order in which events of the same instant happen.
@@ -25,7 +27,11 @@ pub(crate) enum Kind {
 
 /// Order of events: time, then kind, then index, then the sequence in which they were scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key(u128);
+pub(crate) struct Key {
+    time: u64,
+    /// Kind, index and sequence, from the top bits down.
+    tie: u64,
+}
 
 const SEQUENCE_BITS: u32 = 40;
 const INDEX_BITS: u32 = 22;
@@ -35,25 +41,42 @@ impl Key {
     pub(crate) const INDEX_LIMIT: usize = 1 << INDEX_BITS;
     /// The index that stands for no link.
     pub(crate) const NO_LINK: u32 = (1 << INDEX_BITS) - 1;
-    const NEVER: Self = Self(u128::MAX);
+    /// After everything.
+    pub(crate) const NEVER: Self = Self {
+        time: u64::MAX,
+        tie: u64::MAX,
+    };
 
     #[inline]
     fn new(at: Instant, kind: Kind, index: u32, sequence: u64) -> Self {
         let tie = (kind as u64) << (SEQUENCE_BITS + INDEX_BITS)
             | u64::from(index) << SEQUENCE_BITS
             | sequence;
-        Self(u128::from(at.as_nanos()) << 64 | u128::from(tie))
+        Self {
+            time: at.as_nanos(),
+            tie,
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn from_parts(time: u64, tie: u64) -> Self {
+        Self { time, tie }
+    }
+
+    #[inline]
+    pub(crate) const fn into_parts(self) -> (u64, u64) {
+        (self.time, self.tie)
     }
 
     #[inline]
     pub(crate) const fn at(self) -> Instant {
-        Instant::from_nanos((self.0 >> 64) as u64)
+        Instant::from_nanos(self.time)
     }
 
     /// The link, host or application.
     #[inline]
     pub(crate) const fn index(self) -> u32 {
-        (self.0 as u64 >> SEQUENCE_BITS) as u32 & ((1 << INDEX_BITS) - 1)
+        (self.tie >> SEQUENCE_BITS) as u32 & ((1 << INDEX_BITS) - 1)
     }
 }
 
@@ -112,10 +135,10 @@ impl Eq for Entry {}
 /// Everything scheduled and not yet due.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    lanes: Vec<VecDeque<Entry>>,
+    lanes: Vec<Ring<Entry>>,
     /// Timers, and arrivals that found their lane already scheduled beyond them.
     heap: BinaryHeap<Entry>,
-    heads: WinnerTree,
+    heads: Tournament,
     sequence: u64,
 }
 
@@ -126,9 +149,9 @@ impl EventQueue {
     /// An empty queue with `lanes` lanes.
     pub(crate) fn new(lanes: usize) -> Self {
         Self {
-            lanes: vec![VecDeque::new(); lanes],
+            lanes: vec![Ring::new(); lanes],
             heap: BinaryHeap::new(),
-            heads: WinnerTree::new(lanes + 1),
+            heads: Tournament::new(lanes + 1),
             sequence: 0,
         }
     }
@@ -146,7 +169,7 @@ impl EventQueue {
             Some(_) => queue.push_back(entry),
             None => {
                 queue.push_back(entry);
-                self.heads.set(lane as usize + 1, entry.key);
+                self.heads.enter(lane as usize + 1, entry.key);
             }
         }
     }
@@ -199,14 +222,14 @@ impl EventQueue {
         let first = self.heap.peek().is_none_or(|top| entry.key < top.key);
         self.heap.push(entry);
         if first {
-            self.heads.set(HEAP, entry.key);
+            self.heads.enter(HEAP, entry.key);
         }
     }
 
     fn pop_heap(&mut self) -> Option<Entry> {
         let entry = self.heap.pop();
         self.heads
-            .set(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
+            .enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
         entry
     }
 
@@ -215,57 +238,8 @@ impl EventQueue {
         let lane = &mut self.lanes[leaf - 1];
         let entry = lane.pop_front();
         let next = lane.front().map_or(Key::NEVER, |head| head.key);
-        self.heads.set(leaf, next);
+        self.heads.enter(leaf, next);
         entry
-    }
-}
-
-/// A complete binary tree in an array: leaf `n` is node `n + leaves`, and every inner node names
-/// the leaf with the smallest key below it. Setting a key walks one path to the root.
-#[derive(Debug)]
-struct WinnerTree {
-    keys: Vec<Key>,
-    winners: Vec<u32>,
-}
-
-impl WinnerTree {
-    fn new(leaves: usize) -> Self {
-        let leaves = leaves.next_power_of_two().max(2);
-        let mut tree = Self {
-            keys: vec![Key::NEVER; leaves],
-            winners: vec![0; leaves],
-        };
-        for node in (1..leaves).rev() {
-            tree.winners[node] = tree.child(2 * node);
-        }
-        tree
-    }
-
-    /// The leaf that wins below `node`.
-    #[inline]
-    fn child(&self, node: usize) -> u32 {
-        match node.checked_sub(self.keys.len()) {
-            Some(leaf) => leaf as u32,
-            None => self.winners[node],
-        }
-    }
-
-    #[inline]
-    fn set(&mut self, leaf: usize, key: Key) {
-        self.keys[leaf] = key;
-        let mut node = (leaf + self.keys.len()) / 2;
-        while node > 0 {
-            let (left, right) = (self.child(2 * node), self.child(2 * node + 1));
-            let left_wins = self.keys[left as usize] <= self.keys[right as usize];
-            self.winners[node] = if left_wins { left } else { right };
-            node /= 2;
-        }
-    }
-
-    #[inline]
-    fn winner(&self) -> (usize, Key) {
-        let leaf = self.winners[1] as usize;
-        (leaf, self.keys[leaf])
     }
 }
 

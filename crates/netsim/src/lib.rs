@@ -1,23 +1,46 @@
 //! The simulator: TCP hosts joined by links, in virtual time.
 //!
-//! A [`Topology`] says what is joined to what ([`Dumbbell`] and [`Access`] are ready-made); `events`
-//! orders what happens and `network` passes packets from link to link.
+//! A [`Topology`] says what is joined to what ([`Dumbbell`] and [`Access`] are ready-made). A
+//! [`Simulation`] runs [`Application`]s on it: they open connections and write; the hosts' TCP
+//! decides what is sent when; links say when it arrives. Inside, `events` orders what happens,
+//! `network` passes packets from link to link, `world` lets hosts send and receive.
+//! An [`Observer`] sees every packet at every link.
+//!
+//! # What happens first
+//! Events happen in the order of (time, kind, index, sequence): of those at the same instant,
+//! packets arrive first, in the order of their links, then hosts wake, then applications'
+//! timers are due; of the same kind and index, the one that was scheduled first. After each of
+//! them every host it touched sends, in the order in which they were touched, before the next.
+//!
+//! # The same bytes every time
+//! A run is a function of topology, applications, configuration and seed. Each link and host draws
+//! from a random stream of its own, named after it ([`stream`]).
 
-#![allow(dead_code)]
-
+mod application;
 mod builders;
+mod bulk;
+mod cbr;
+mod endpoint;
 mod events;
 mod ids;
 mod network;
 mod observer;
 mod packet;
+mod ring;
 mod routes;
+mod simulation;
 mod streams;
 mod topology;
+mod tournament;
+mod world;
 
+pub use application::{Application, Context, Peer};
 pub use builders::{Access, Dumbbell, Duplex};
+pub use bulk::{BulkSpec, BulkTransfer};
+pub use cbr::{Cbr, CbrSpec};
 pub use ids::{AppId, HostId, LinkId, NodeId};
 pub use observer::{Observer, Step};
 pub use packet::{Body, Datagram, Packet, Transit, WireSizes};
+pub use simulation::{Simulation, SimulationConfig, SimulationError};
 pub use streams::{derive_seed, stream};
 pub use topology::{LinkSpec, RouteError, Topology, address_of, host_at};

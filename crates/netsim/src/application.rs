@@ -1,0 +1,132 @@
+//! Applications: what drives the hosts, and is told what became of it.
+//!
+//! An application may act on any host: it opens connections, writes, listens, sets timers, sends
+//! datagrams, all through the [`Context`] that every call brings along. It is told the events of
+//! the connections it opened or accepted. What it does takes effect when the call returns: the
+//! hosts it touched then send what they may.
+
+use crate::world::World;
+use crate::{AppId, Datagram, HostId};
+use std::any::Any;
+use tcp::{ConnId, Event, Host, Scheme};
+use units::Instant;
+
+/// Something that uses the network.
+pub trait Application: Any {
+    /// The simulation is at the instant at which the application begins.
+    fn start(&mut self, context: &mut Context<'_>);
+
+    /// An event of a connection at `host` that this application opened or accepted.
+    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+        let _ = (context, host, event);
+    }
+
+    /// A timer set with [`Context::set_timer`] is due.
+    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        let _ = (context, token);
+    }
+
+    /// A datagram this application sent has reached `host`.
+    fn on_datagram(&mut self, context: &mut Context<'_>, host: HostId, datagram: Datagram) {
+        let _ = (context, host, datagram);
+    }
+
+    /// Who this is and how far it has come, for the error that names what is stuck.
+    fn describe(&self) -> String;
+}
+
+/// A connection seen from outside: the host at the other end and both ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Peer {
+    /// The other end.
+    pub host: HostId,
+    /// Port at the other end.
+    pub port: u16,
+    /// Port at this end.
+    pub local_port: u16,
+}
+
+/// What an application may do during a call.
+pub struct Context<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) app: AppId,
+}
+
+impl Context<'_> {
+    /// The present instant.
+    pub fn now(&self) -> Instant {
+        self.world.now()
+    }
+
+    /// A host's TCP, to look at.
+    pub fn host(&self, host: HostId) -> &Host {
+        self.world.host(host)
+    }
+
+    /// Accepts connections at `host:port` with `scheme` for this application.
+    pub fn listen(&mut self, host: HostId, port: u16, scheme: Scheme) {
+        self.world.listen(self.app, host, port, scheme);
+    }
+
+    /// A port of `host`, 5001 or above, at which no one listens.
+    pub fn unused_port(&self, host: HostId) -> u16 {
+        self.world.unused_port(host)
+    }
+
+    /// Opens a connection from an ephemeral port of `from` to `to:port`.
+    pub fn connect(&mut self, from: HostId, to: HostId, port: u16, scheme: &Scheme) -> ConnId {
+        self.world.connect(self.app, from, (to, port), scheme)
+    }
+
+    /// The other end of a connection of `host` that an application has opened or accepted.
+    pub fn peer(&self, host: HostId, conn: ConnId) -> Option<Peer> {
+        self.world.peer(host, conn)
+    }
+
+    /// Appends `bytes` to a connection's send stream.
+    pub fn write(&mut self, host: HostId, conn: ConnId, bytes: u64) {
+        let now = self.world.now();
+        self.world.touch(host).write(now, conn, bytes);
+    }
+
+    /// Sends FIN behind what was written.
+    pub fn shutdown(&mut self, host: HostId, conn: ConnId) {
+        let now = self.world.now();
+        self.world.touch(host).shutdown(now, conn);
+    }
+
+    /// Resets a connection.
+    pub fn abort(&mut self, host: HostId, conn: ConnId) {
+        let now = self.world.now();
+        self.world.touch(host).abort(now, conn);
+    }
+
+    /// Consumes received bytes, where the host does not consume by itself.
+    pub fn read(&mut self, host: HostId, conn: ConnId, bytes: u64) {
+        let now = self.world.now();
+        self.world.touch(host).read(now, conn, bytes);
+    }
+
+    /// Whether `host` consumes what is in order at once; it does unless told otherwise.
+    pub fn set_auto_read(&mut self, host: HostId, on: bool) {
+        self.world.touch(host).set_auto_read(on);
+    }
+
+    /// Asks for [`Application::on_timer`] with `token` at `at`, or now if that is past. Timers
+    /// cannot be taken back: a token that is no longer of interest is for the application to ignore.
+    pub fn set_timer(&mut self, at: Instant, token: u32) {
+        self.world.set_timer(self.app, at, token);
+    }
+
+    /// Sends a datagram of `bytes` on the wire, headers included.
+    pub fn send_datagram(&mut self, from: HostId, to: HostId, bytes: u32, tag: u64) {
+        self.world
+            .send_datagram(from, to, bytes, Datagram { app: self.app, tag });
+    }
+
+    /// This application has done what it came for; it is still told of events. A simulation is
+    /// complete when all its foreground applications have finished. Saying it twice is once.
+    pub fn finish(&mut self) {
+        self.world.finish(self.app);
+    }
+}

@@ -1,0 +1,168 @@
+//! A host in the simulation: its TCP, who owns its connections, and its pending wake-ups.
+
+use crate::AppId;
+use crate::application::Peer;
+use std::collections::BTreeSet;
+use tcp::{ConnId, Host};
+use units::Instant;
+
+/// Ephemeral ports begin here; listeners are below.
+const FIRST_EPHEMERAL: u16 = 10_000;
+/// Where to look for a port to listen at.
+const FIRST_SERVICE: u16 = 5_001;
+
+/// A connection's application and other end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Owner {
+    pub(crate) app: AppId,
+    pub(crate) peer: Peer,
+    pub(crate) known: bool,
+}
+
+/// One host.
+pub(crate) struct Endpoint {
+    pub(crate) tcp: Host,
+    /// It may have something to send.
+    pub(crate) touched: bool,
+    /// It waits in the list of hosts to be served.
+    pub(crate) listed: bool,
+    /// By [`ConnId`].
+    owners: Vec<Owner>,
+    /// Ports listened at, and for whom.
+    listeners: Vec<(u16, AppId)>,
+    next_port: u16,
+    ports_in_use: BTreeSet<u16>,
+    wakes: Wakes,
+    /// Where the last segment came from and which port it came to.
+    pub(crate) caller: Peer,
+}
+
+/// Wake-ups scheduled and not yet due, latest first: a new one is scheduled only if it comes
+/// before all others. A host's earliest timer mostly moves later; then nothing is done until the
+/// old wake-up comes and finds that it is early.
+#[derive(Debug, Default)]
+struct Wakes(Vec<Instant>);
+
+impl Wakes {
+    /// True if a wake-up has to be scheduled for something to happen at `at`.
+    #[inline]
+    fn needs(&mut self, at: Instant) -> bool {
+        let needed = self.0.last().is_none_or(|earliest| at < *earliest);
+        if needed {
+            self.0.push(at);
+        }
+        needed
+    }
+
+    /// The earliest wake-up has come.
+    fn passed(&mut self) {
+        self.0.pop();
+    }
+}
+
+impl Endpoint {
+    pub(crate) fn new(tcp: Host) -> Self {
+        Self {
+            tcp,
+            touched: false,
+            listed: false,
+            owners: Vec::new(),
+            listeners: Vec::new(),
+            next_port: FIRST_EPHEMERAL,
+            ports_in_use: BTreeSet::new(),
+            wakes: Wakes::default(),
+            caller: Peer::default(),
+        }
+    }
+
+    /// The instant at which to schedule a wake-up, if one has to be.
+    #[inline]
+    pub(crate) fn wake_needed(&mut self, now: Instant) -> Option<Instant> {
+        let at = self.tcp.poll_timeout()?.max(now);
+        self.wakes.needs(at).then_some(at)
+    }
+
+    pub(crate) fn wake_passed(&mut self) {
+        self.wakes.passed();
+    }
+
+    pub(crate) fn listen(&mut self, port: u16, app: AppId) {
+        self.listeners.push((port, app));
+    }
+
+    /// A connection has been accepted from whoever sent the last segment: it belongs to whoever
+    /// listens at the port it came to.
+    pub(crate) fn accept(&mut self, conn: ConnId) {
+        let port = self.caller.local_port;
+        let listener = self.listeners.iter().rev().find(|(at, _)| *at == port);
+        if let Some((_, app)) = listener {
+            self.adopt(conn, *app, self.caller);
+        }
+    }
+
+    pub(crate) fn unused_port(&self) -> u16 {
+        let taken = |port: u16| self.listeners.iter().any(|(at, _)| *at == port);
+        (FIRST_SERVICE..FIRST_EPHEMERAL)
+            .find(|port| !taken(*port))
+            .unwrap_or(FIRST_SERVICE)
+    }
+
+    /// An ephemeral port that no connection opened here uses.
+    pub(crate) fn take_port(&mut self) -> u16 {
+        let span = usize::from(u16::MAX - FIRST_EPHEMERAL) + 1;
+        for _ in 0..span {
+            let port = self.next_port;
+            self.next_port = port.checked_add(1).unwrap_or(FIRST_EPHEMERAL);
+            if self.ports_in_use.insert(port) {
+                return port;
+            }
+        }
+        self.next_port
+    }
+
+    pub(crate) fn adopt(&mut self, conn: ConnId, app: AppId, peer: Peer) {
+        let index = conn.0 as usize;
+        if index >= self.owners.len() {
+            self.owners.resize(index + 1, Owner::default());
+        }
+        self.owners[index] = Owner {
+            app,
+            peer,
+            known: true,
+        };
+    }
+
+    /// A connection has ended and its port may be used again.
+    pub(crate) fn release(&mut self, conn: ConnId) {
+        if let Some(owner) = self.owner(conn) {
+            self.ports_in_use.remove(&owner.peer.local_port);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn owner(&self, conn: ConnId) -> Option<Owner> {
+        self.owners
+            .get(conn.0 as usize)
+            .copied()
+            .filter(|owner| owner.known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wake_up_is_scheduled_only_if_earlier_than_all_pending() {
+        let at = Instant::from_nanos;
+        let mut wakes = Wakes::default();
+        assert!(wakes.needs(at(100)));
+        assert!(!wakes.needs(at(100)));
+        assert!(!wakes.needs(at(150)), "the one at 100 will look again");
+        assert!(wakes.needs(at(50)));
+        wakes.passed();
+        assert!(!wakes.needs(at(120)), "the one at 100 is still pending");
+        wakes.passed();
+        assert!(wakes.needs(at(120)));
+    }
+}

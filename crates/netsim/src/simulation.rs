@@ -1,0 +1,261 @@
+//! A simulation: a topology, the applications on it, and virtual time.
+
+use crate::application::{Application, Context};
+use crate::observer::Observer;
+use crate::packet::WireSizes;
+use crate::topology::Topology;
+use crate::world::{Notice, World};
+use crate::{AppId, HostId, LinkId};
+use link::{Link, Occupancy};
+use std::any::Any;
+use std::fmt;
+use tcp::Host;
+use units::Instant;
+
+/// What is the same for a whole simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SimulationConfig {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// How many bytes packets take on the wire.
+    pub wire_sizes: WireSizes,
+}
+
+/// Why a run did not complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SimulationError {
+    /// Nothing will ever happen again, yet these applications have not finished.
+    Deadlock {
+        /// When the last thing happened.
+        at: Instant,
+        /// What [`Application::describe`] says of each.
+        waiting: Vec<String>,
+    },
+    /// The time allowed is over and these applications have not finished.
+    TimeLimit {
+        /// The limit.
+        at: Instant,
+        /// What [`Application::describe`] says of each.
+        waiting: Vec<String>,
+    },
+    /// A packet was sent to where no route leads.
+    NoRoute {
+        /// Name of the sending host.
+        from: String,
+        /// Name, or index, of the destination.
+        to: String,
+    },
+}
+
+impl fmt::Display for SimulationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deadlock { at, waiting } => {
+                write!(
+                    f,
+                    "nothing happens after {at}, still waiting: {}",
+                    waiting.join("; ")
+                )
+            }
+            Self::TimeLimit { at, waiting } => {
+                write!(f, "not finished at {at}: {}", waiting.join("; "))
+            }
+            Self::NoRoute { from, to } => {
+                write!(
+                    f,
+                    "no route from {from} to {to}: add links or a route between them"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for SimulationError {}
+
+/// An application's place.
+struct Seat {
+    app: Box<dyn Application>,
+    started: bool,
+}
+
+/// A topology with applications, at some instant of virtual time.
+pub struct Simulation {
+    world: World,
+    seats: Vec<Seat>,
+}
+
+impl Simulation {
+    /// Time zero, nothing under way.
+    pub fn new(topology: Topology, config: SimulationConfig) -> Self {
+        Self {
+            world: World::new(topology, config.seed, config.wire_sizes),
+            seats: Vec::new(),
+        }
+    }
+
+    /// Adds an application that starts at `start` (or now, if that is past) and has to finish.
+    pub fn add(&mut self, start: Instant, app: impl Application) -> AppId {
+        self.seat(start, Box::new(app), true)
+    }
+
+    /// Adds an application that starts at `start` and that no one waits for.
+    pub fn add_background(&mut self, start: Instant, app: impl Application) -> AppId {
+        self.seat(start, Box::new(app), false)
+    }
+
+    fn seat(&mut self, start: Instant, app: Box<dyn Application>, foreground: bool) -> AppId {
+        let id = self.world.enter(foreground);
+        self.seats.push(Seat {
+            app,
+            started: false,
+        });
+        self.world.set_timer(id, start, 0);
+        id
+    }
+
+    /// Adds an observer of every packet at every link.
+    pub fn observe(&mut self, observer: impl Observer) {
+        self.world.network.add_observer(Box::new(observer));
+    }
+
+    /// Runs until every foreground application has finished; returns when that was.
+    ///
+    /// # Errors
+    /// If nothing is left to happen, or `limit` has come, before that; or without a route.
+    pub fn run(&mut self, limit: Instant) -> Result<Instant, SimulationError> {
+        self.proceed(limit, true)?;
+        if self.world.unfinished_count() == 0 {
+            return Ok(self.now());
+        }
+        let waiting = self.waiting();
+        if self.world.network.is_idle() {
+            return Err(SimulationError::Deadlock {
+                at: self.now(),
+                waiting,
+            });
+        }
+        self.world.network.advance_to(limit);
+        Err(SimulationError::TimeLimit { at: limit, waiting })
+    }
+
+    /// Runs everything due up to and including `end`, whoever has finished, and stops there.
+    ///
+    /// # Errors
+    /// [`SimulationError::NoRoute`].
+    pub fn run_until(&mut self, end: Instant) -> Result<(), SimulationError> {
+        self.proceed(end, false)?;
+        self.world.network.advance_to(end);
+        Ok(())
+    }
+
+    fn proceed(&mut self, limit: Instant, until_finished: bool) -> Result<(), SimulationError> {
+        loop {
+            while let Some(notice) = self.world.settle() {
+                self.tell(notice);
+            }
+            self.check_routes()?;
+            if until_finished && self.world.unfinished_count() == 0 {
+                return Ok(());
+            }
+            match self.world.step(limit) {
+                Ok(Some(notice)) => self.tell(notice),
+                Ok(None) => {}
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// Tells an application what it has to know.
+    fn tell(&mut self, notice: Notice) {
+        let id = match notice {
+            Notice::Event(app, ..) | Notice::Timer(app, _) => app,
+            Notice::Datagram(_, datagram) => datagram.app,
+        };
+        let seat = &mut self.seats[id.index()];
+        let context = &mut Context {
+            world: &mut self.world,
+            app: id,
+        };
+        match notice {
+            Notice::Event(_, host, event) => seat.app.on_event(context, host, &event),
+            Notice::Timer(..) if !std::mem::replace(&mut seat.started, true) => {
+                seat.app.start(context);
+            }
+            Notice::Timer(_, token) => seat.app.on_timer(context, token),
+            Notice::Datagram(host, datagram) => seat.app.on_datagram(context, host, datagram),
+        }
+    }
+
+    fn check_routes(&self) -> Result<(), SimulationError> {
+        let Some((from, to)) = self.world.network.unreachable() else {
+            return Ok(());
+        };
+        let topology = self.topology();
+        let name = |host: HostId| match host.index() < topology.host_count() {
+            true => topology.host_name(host).to_owned(),
+            false => format!("host number {}", host.0),
+        };
+        Err(SimulationError::NoRoute {
+            from: name(from),
+            to: name(to),
+        })
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        let seats = self.seats.iter().enumerate();
+        seats
+            .filter(|(n, _)| self.world.is_unfinished(AppId(*n as u32)))
+            .map(|(_, seat)| seat.app.describe())
+            .collect()
+    }
+
+    /// The present instant.
+    pub fn now(&self) -> Instant {
+        self.world.now()
+    }
+
+    /// What the simulation runs on.
+    pub fn topology(&self) -> &Topology {
+        self.world.network.topology()
+    }
+
+    /// An application, if it is a `T`.
+    pub fn application<T: Application>(&self, id: AppId) -> Option<&T> {
+        let app: &dyn Any = &*self.seats.get(id.index())?.app;
+        app.downcast_ref()
+    }
+
+    /// The first observer that is a `T`.
+    pub fn observer<T: Observer>(&self) -> Option<&T> {
+        let observers = self.world.network.observers().iter();
+        observers
+            .map(|observer| &**observer as &dyn Any)
+            .find_map(<dyn Any>::downcast_ref)
+    }
+
+    /// Takes all observers out; nothing is observed from here on.
+    pub fn take_observers(&mut self) -> Vec<Box<dyn Observer>> {
+        self.world.network.take_observers()
+    }
+
+    /// A host's TCP.
+    pub fn host(&self, host: HostId) -> &Host {
+        self.world.host(host)
+    }
+
+    /// A link, for its totals.
+    pub fn link(&self, link: LinkId) -> &Link {
+        self.world.network.link(link)
+    }
+
+    /// What a link's queue holds now.
+    pub fn occupancy(&mut self, link: LinkId) -> Occupancy {
+        let now = self.now();
+        self.world.network.link_mut(link).occupancy(now)
+    }
+
+    /// Packets under way on all links together.
+    pub fn packets_under_way(&self) -> usize {
+        self.world.network.packets_under_way()
+    }
+}

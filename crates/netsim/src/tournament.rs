@@ -1,0 +1,132 @@
+//! Which lane's head comes first: a tournament over eight contestants a round.
+//!
+//! Keys are split into time and tie so that a round is decided by scanning the eight times, which
+//! share a cache line; ties are looked at only where times are equal. Up to eight lanes are one
+//! round; eight times as many cost one round more.
+
+use crate::events::Key;
+
+const WIDTH: usize = 8;
+
+/// Eight contestants and the slot of the first among them.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    times: [u64; WIDTH],
+    ties: [u64; WIDTH],
+    best: usize,
+}
+
+impl Round {
+    const EMPTY: Self = Self {
+        times: [u64::MAX; WIDTH],
+        ties: [u64::MAX; WIDTH],
+        best: 0,
+    };
+
+    #[inline]
+    fn key(&self, slot: usize) -> Key {
+        Key::from_parts(self.times[slot], self.ties[slot])
+    }
+
+    /// Enters `key`; true if the round's winner, or its key, is another now.
+    #[inline]
+    fn enter(&mut self, slot: usize, key: Key) -> bool {
+        let was_best = slot == self.best;
+        let wins = was_best || key < self.key(self.best);
+        (self.times[slot], self.ties[slot]) = key.into_parts();
+        if was_best {
+            self.best = self.scan();
+        } else if wins {
+            self.best = slot;
+        }
+        wins
+    }
+
+    #[inline]
+    fn scan(&self) -> usize {
+        let (mut best, mut time) = (0, self.times[0]);
+        for slot in 1..WIDTH {
+            let other = self.times[slot];
+            if other < time || (other == time && self.ties[slot] < self.ties[best]) {
+                (best, time) = (slot, other);
+            }
+        }
+        best
+    }
+}
+
+/// Contestants with their keys, [`Key::NEVER`] at first.
+#[derive(Debug)]
+pub(crate) struct Tournament {
+    /// A complete tree in an array, the final first: round `n` sends its winner to slot
+    /// `(n - 1) % WIDTH` of round `(n - 1) / WIDTH`.
+    rounds: Vec<Round>,
+    /// The first of the rounds in which contestants enter.
+    first: usize,
+}
+
+impl Tournament {
+    pub(crate) fn new(contestants: usize) -> Self {
+        let (mut first, mut entries) = (0, 1);
+        while entries * WIDTH < contestants {
+            first += entries;
+            entries *= WIDTH;
+        }
+        Self {
+            rounds: vec![Round::EMPTY; first + entries],
+            first,
+        }
+    }
+
+    /// Gives a contestant a new key.
+    #[inline]
+    pub(crate) fn enter(&mut self, contestant: usize, key: Key) {
+        let (mut round, mut slot) = (self.first + contestant / WIDTH, contestant % WIDTH);
+        let mut key = key;
+        while self.rounds[round].enter(slot, key) && round > 0 {
+            key = self.rounds[round].key(self.rounds[round].best);
+            (round, slot) = ((round - 1) / WIDTH, (round - 1) % WIDTH);
+        }
+    }
+
+    /// The contestant with the smallest key.
+    #[inline]
+    pub(crate) fn winner(&self) -> (usize, Key) {
+        let last = &self.rounds[0];
+        let key = last.key(last.best);
+        let mut round = 0;
+        while round < self.first {
+            round = round * WIDTH + 1 + self.rounds[round].best;
+        }
+        ((round - self.first) * WIDTH + self.rounds[round].best, key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// One, two and three levels of rounds; keys that rise, fall, are equal in time and vanish.
+        #[test]
+        fn the_winner_has_the_smallest_key(
+            size in prop_oneof![1usize..=8, 9usize..=64, 65usize..=200],
+            entries in prop::collection::vec((any::<prop::sample::Index>(), 0u64..20, any::<bool>()), 1..300),
+        ) {
+            let mut tournament = Tournament::new(size);
+            let mut keys = vec![Key::NEVER; size];
+            for (n, (who, time, leaves)) in entries.into_iter().enumerate() {
+                let who = who.index(size);
+                let key = if leaves { Key::NEVER } else { Key::from_parts(time, n as u64) };
+                tournament.enter(who, key);
+                keys[who] = key;
+                let smallest = keys.iter().min().copied();
+                let (winner, key) = tournament.winner();
+                prop_assert_eq!(Some(key), smallest);
+                prop_assert_eq!(Some(keys[winner % size]), smallest);
+                prop_assert!(key == Key::NEVER || winner < size);
+            }
+        }
+    }
+}

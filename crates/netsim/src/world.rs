@@ -1,0 +1,289 @@
+//! Hosts on their network: whatever touches a host makes it send, and what arrives reaches it.
+
+use crate::application::Peer;
+use crate::endpoint::Endpoint;
+use crate::network::{Network, Next};
+use crate::packet::{Body, Datagram, Packet, Transit, WireSizes};
+use crate::streams::derive_seed;
+use crate::topology::{Topology, address_of, host_at};
+use crate::{AppId, HostId};
+use std::collections::VecDeque;
+use tcp::{ConnId, Event, EventKind, FourTuple, Host, HostConfig, Scheme, Transmit};
+use units::Instant;
+
+/// What an application has to be told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Notice {
+    Event(AppId, HostId, Event),
+    Timer(AppId, u32),
+    Datagram(HostId, Datagram),
+}
+
+/// Everything but the applications.
+pub(crate) struct World {
+    pub(crate) network: Network,
+    endpoints: Vec<Endpoint>,
+    sizes: WireSizes,
+    /// Hosts that were touched and have not been served since.
+    touched: VecDeque<HostId>,
+    /// Foreground applications that have not finished, by application.
+    unfinished: Vec<bool>,
+    unfinished_count: usize,
+}
+
+impl World {
+    pub(crate) fn new(topology: Topology, seed: u64, sizes: WireSizes) -> Self {
+        let endpoints = (0..topology.host_count() as u32).map(|n| {
+            let name = format!("host/{}", topology.host_name(HostId(n)));
+            Endpoint::new(Host::new(HostConfig {
+                seed: derive_seed(seed, &name),
+            }))
+        });
+        Self {
+            endpoints: endpoints.collect(),
+            network: Network::new(topology, seed),
+            sizes,
+            touched: VecDeque::new(),
+            unfinished: Vec::new(),
+            unfinished_count: 0,
+        }
+    }
+
+    pub(crate) const fn now(&self) -> Instant {
+        self.network.now()
+    }
+
+    pub(crate) fn host(&self, host: HostId) -> &Host {
+        &self.endpoints[host.index()].tcp
+    }
+
+    /// A host's TCP, to do something with; it is served before time goes on.
+    pub(crate) fn touch(&mut self, host: HostId) -> &mut Host {
+        let endpoint = &mut self.endpoints[host.index()];
+        endpoint.touched = true;
+        if !endpoint.listed {
+            endpoint.listed = true;
+            self.touched.push_back(host);
+        }
+        &mut endpoint.tcp
+    }
+
+    pub(crate) fn listen(&mut self, app: AppId, host: HostId, port: u16, scheme: Scheme) {
+        self.endpoints[host.index()].listen(port, app);
+        self.touch(host).listen(port, scheme);
+    }
+
+    pub(crate) fn unused_port(&self, host: HostId) -> u16 {
+        self.endpoints[host.index()].unused_port()
+    }
+
+    pub(crate) fn connect(
+        &mut self,
+        app: AppId,
+        from: HostId,
+        (host, port): (HostId, u16),
+        scheme: &Scheme,
+    ) -> ConnId {
+        let now = self.now();
+        let local_port = self.endpoints[from.index()].take_port();
+        let tuple = FourTuple {
+            local_port,
+            remote: address_of(host),
+            remote_port: port,
+        };
+        let conn = self.touch(from).connect(now, tuple, scheme);
+        self.endpoints[from.index()].adopt(
+            conn,
+            app,
+            Peer {
+                host,
+                port,
+                local_port,
+            },
+        );
+        conn
+    }
+
+    pub(crate) fn peer(&self, host: HostId, conn: ConnId) -> Option<Peer> {
+        self.endpoints[host.index()]
+            .owner(conn)
+            .map(|owner| owner.peer)
+    }
+
+    pub(crate) fn set_timer(&mut self, app: AppId, at: Instant, token: u32) {
+        let at = at.max(self.now());
+        self.network.timer_at(at, app, token);
+    }
+
+    pub(crate) fn send_datagram(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        wire_bytes: u32,
+        datagram: Datagram,
+    ) {
+        self.network.send(Packet {
+            from,
+            to,
+            wire_bytes,
+            body: Body::Datagram(datagram),
+        });
+    }
+
+    /// Enters the next application; a background one never holds the end of the run up.
+    pub(crate) fn enter(&mut self, foreground: bool) -> AppId {
+        self.unfinished.push(foreground);
+        self.unfinished_count += usize::from(foreground);
+        AppId((self.unfinished.len() - 1) as u32)
+    }
+
+    pub(crate) fn finish(&mut self, app: AppId) {
+        if std::mem::take(&mut self.unfinished[app.index()]) {
+            self.unfinished_count -= 1;
+        }
+    }
+
+    pub(crate) fn is_unfinished(&self, app: AppId) -> bool {
+        self.unfinished[app.index()]
+    }
+
+    pub(crate) const fn unfinished_count(&self) -> usize {
+        self.unfinished_count
+    }
+
+    /// Something an application has to be told at this instant, or `None` when all hosts have been
+    /// served and time may go on.
+    #[inline]
+    pub(crate) fn settle(&mut self) -> Option<Notice> {
+        while let Some(host) = self.touched.front().copied() {
+            if let Some(notice) = self.serve(host) {
+                return Some(notice);
+            }
+            self.touched.pop_front();
+            self.endpoints[host.index()].listed = false;
+        }
+        None
+    }
+
+    /// Sends what a host has to send, then hands out its events one at a time; re-arms its
+    /// wake-up when there is nothing left.
+    fn serve(&mut self, host: HostId) -> Option<Notice> {
+        loop {
+            self.transmit(host);
+            let endpoint = &mut self.endpoints[host.index()];
+            let Some(event) = endpoint.tcp.poll_event() else {
+                break;
+            };
+            match event.kind {
+                EventKind::Accepted => endpoint.accept(event.conn),
+                EventKind::Closed | EventKind::Reset => endpoint.release(event.conn),
+                _ => {}
+            }
+            if let Some(owner) = endpoint.owner(event.conn) {
+                return Some(Notice::Event(owner.app, host, event));
+            }
+        }
+        let now = self.now();
+        if let Some(at) = self.endpoints[host.index()].wake_needed(now) {
+            self.network.wake_at(at, host);
+        }
+        None
+    }
+
+    /// Puts on the wire all that a touched host may send now.
+    #[inline]
+    fn transmit(&mut self, host: HostId) {
+        let now = self.network.now();
+        let endpoint = &mut self.endpoints[host.index()];
+        if !std::mem::take(&mut endpoint.touched) {
+            return;
+        }
+        while let Some(transmit) = endpoint.tcp.poll_transmit(now) {
+            if let Some(packet) = packet_of(host, &transmit, self.sizes) {
+                self.network.send(packet);
+            }
+        }
+    }
+
+    /// Runs time forward to `limit` or the next thing an application has to be told at once.
+    /// `Err` if nothing is left to happen until `limit`.
+    #[inline]
+    pub(crate) fn step(&mut self, limit: Instant) -> Result<Option<Notice>, Quiet> {
+        match self.network.next(limit).ok_or(Quiet)? {
+            Next::Delivered(packet) => Ok(self.deliver(packet)),
+            Next::Wake(host) => {
+                self.wake(host);
+                Ok(None)
+            }
+            Next::Timer(app, token) => Ok(Some(Notice::Timer(app, token))),
+        }
+    }
+
+    fn wake(&mut self, host: HostId) {
+        let now = self.now();
+        self.endpoints[host.index()].wake_passed();
+        let tcp = self.touch(host);
+        if tcp.poll_timeout().is_some_and(|at| at <= now) {
+            tcp.handle_timeout(now);
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, index: u32) -> Option<Notice> {
+        let packet = self.network.packet(index);
+        let host = packet.to;
+        let notice = match packet.body {
+            Body::Datagram(datagram) => Some(Notice::Datagram(host, datagram)),
+            Body::Segment(_) => {
+                self.hand_over(index);
+                None
+            }
+        };
+        self.network.remove(index);
+        notice
+    }
+
+    /// Gives a segment to the TCP it is for.
+    #[inline]
+    fn hand_over(&mut self, index: u32) {
+        let now = self.network.now();
+        let &Packet { from, to, .. } = self.network.packet(index);
+        self.touch(to);
+        let Body::Segment(transit) = &self.network.packet(index).body else {
+            return;
+        };
+        let tuple = FourTuple {
+            local_port: transit.destination_port,
+            remote: address_of(from),
+            remote_port: transit.source_port,
+        };
+        let endpoint = &mut self.endpoints[to.index()];
+        endpoint.caller = Peer {
+            host: from,
+            port: transit.source_port,
+            local_port: transit.destination_port,
+        };
+        endpoint.tcp.handle_segment(now, &tuple, &transit.segment);
+    }
+}
+
+/// Nothing happens until the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quiet;
+
+/// The packet that carries what a host sends; `None` towards an address outside the simulation.
+#[inline]
+fn packet_of(from: HostId, transmit: &Transmit, sizes: WireSizes) -> Option<Packet> {
+    Some(Packet {
+        from,
+        to: host_at(transmit.tuple.remote)?,
+        wire_bytes: sizes.bytes_of(&transmit.segment),
+        body: Body::Segment(Transit {
+            segment: transmit.segment,
+            source_port: transmit.tuple.local_port,
+            destination_port: transmit.tuple.remote_port,
+            payload_offset: transmit.payload_offset,
+            retransmission: transmit.retransmission,
+        }),
+    })
+}
