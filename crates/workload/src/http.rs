@@ -164,7 +164,8 @@ impl LoaderConfig {
             tls: self.tls.unwrap_or(host.tls),
             connections: connections.max(1),
             tls_server_flight: self.tls_server_flight,
-            low_water: self.low_water,
+            // At zero nothing could ever be written.
+            low_water: self.low_water.max(1),
         }
     }
 }

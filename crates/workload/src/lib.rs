@@ -21,7 +21,43 @@
 //! | connection ended by the server | [`PageLoader::handle_closed`] | actions |
 //! | `poll_timeout` of either | `handle_timeout` | as above |
 //!
-//! Name lookups are not part of a load.
+//! Over a network that takes no time:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use units::Instant;
+//! use workload::{Action, LoaderConfig, Page, PageLoader, ServerSession};
+//!
+//! let (page, config) = (Arc::new(Page::builtin("text").unwrap()), LoaderConfig::default());
+//! let now = Instant::ZERO;
+//! let mut loader = PageLoader::new(&page, &config);
+//! let mut ends = Vec::new(); // per connection: server, bytes up, bytes down
+//! loader.start(now);
+//! while let Some(action) = loader.poll_action() {
+//!     match action {
+//!         Action::Open { conn, host } => {
+//!             ends.push((ServerSession::new(&page, &config, host), 0, 0));
+//!             loader.handle_connected(now, conn);
+//!         }
+//!         Action::Send { conn, span } => {
+//!             let (server, up, down) = &mut ends[conn.index()];
+//!             server.expect(now, span);
+//!             *up += span.bytes;
+//!             server.handle_received(now, *up);
+//!             while let Some(span) = server.poll_write(now, 0) {
+//!                 loader.expect(conn, span);
+//!                 *down += span.bytes;
+//!                 loader.handle_received(now, conn, *down);
+//!             }
+//!         }
+//!         Action::Close { .. } => {}
+//!     }
+//! }
+//! assert_eq!(loader.page_done_at(), Some(now));
+//! ```
+//!
+//! Name lookups are not part of a load. Requests of no bytes reach the server at the instant they
+//! are announced: the papers' pages ask so, unless a [`RequestModel`] says otherwise.
 
 mod har;
 mod http;

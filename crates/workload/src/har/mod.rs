@@ -5,9 +5,15 @@
 //! - `model` reads the JSON leniently: unknown keys are ignored, and optional ones may be missing
 //!   or of the wrong type. Only what nothing can be done without is required: `log.entries`, and
 //!   of each entry `startedDateTime` and `request.url`.
-//! - `fetch` decides which entries cross the network (not: cached ones, `data:` addresses, failed
-//!   ones, web sockets, other pages of the same file) and puts them on one time axis.
+//! - `recording` decides which entries crossed the network (not: cached ones, `data:` addresses,
+//!   failed ones, web sockets, other pages of the same file) and puts them, each read by `fetch`,
+//!   on one time axis.
 //! - `sizes` finds the bytes of each, `discovery` what reveals it, `page` puts them together.
+//!
+//! A server's time is `timings.wait` less one round trip, which is the shortest time TCP took to
+//! connect to its host (else to any host; 0 if no connection was opened). What else an exporter
+//! counts as waiting stays in it: Chromium's time for a free HTTP/1.1 connection is in `blocked`
+//! in its own exports, but missing or part of `wait` in Playwright's.
 //!
 //! Whatever was skipped or estimated is said in [`Page::notes`](crate::Page::notes). Time spent on
 //! name lookups is left out. Text from the file is passed on raw: who shows it must escape it.
@@ -18,6 +24,7 @@ mod fetch;
 mod lenient;
 mod model;
 mod page;
+mod recording;
 mod sizes;
 
 pub use error::HarError;
@@ -31,7 +38,7 @@ use crate::page::Page;
 /// no entry of theirs crossed the network. Any bytes at all give a page or an error.
 pub fn parse_har(bytes: &[u8], name: &str) -> Result<Page, HarError> {
     let har = model::read(bytes, name)?;
-    let recording = fetch::recording(&har.log, name)?;
+    let recording = recording::recording(&har.log, name)?;
     page::build(recording, name)
 }
 

@@ -140,35 +140,34 @@ pub(super) struct Timings {
 pub(super) fn read(bytes: &[u8], file: &str) -> Result<Har, HarError> {
     const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    let failed = |key: String, error: &serde_json::Error| {
-        let key = if key == "." {
-            "the top".to_owned()
-        } else {
-            key
-        };
-        let (line, column) = (error.line(), error.column());
-        // serde_json ends its messages with the position, which is said elsewhere.
-        let message = error.to_string();
-        let message = message
-            .split(" at line ")
-            .next()
-            .unwrap_or_default()
-            .to_owned();
-        HarError::new(
-            file,
-            Problem::Json {
-                line,
-                column,
-                key,
-                message,
-            },
-        )
-    };
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let har = serde_path_to_error::deserialize(&mut json)
-        .map_err(|e| failed(e.path().to_string(), e.inner()))?;
-    json.end().map_err(|e| failed("the end".to_owned(), &e))?;
+        .map_err(|e| HarError::new(file, problem(&e.path().to_string(), e.inner())))?;
+    json.end()
+        .map_err(|e| HarError::new(file, problem("the end", &e)))?;
     Ok(har)
+}
+
+fn problem(path: &str, error: &serde_json::Error) -> Problem {
+    // Hostile nesting makes keys as long as it is deep, and keys may hold anything.
+    const LONGEST: usize = 100;
+    let key = match path {
+        "." => "the top".to_owned(),
+        _ => path.escape_debug().take(LONGEST).collect(),
+    };
+    // serde_json ends its messages with the position, which is said elsewhere.
+    let message = error.to_string();
+    let message = message
+        .split(" at line ")
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    Problem::Json {
+        line: error.line(),
+        column: error.column(),
+        key,
+        message,
+    }
 }
 
 /// The value of the first header of that name, in any case.

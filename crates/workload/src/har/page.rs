@@ -2,7 +2,8 @@
 
 use super::discovery;
 use super::error::{HarError, Problem};
-use super::fetch::{Fetch, Recording};
+use super::fetch::Fetch;
+use super::recording::Recording;
 use super::sizes::Known;
 use crate::page::{Discovery, Host, HostId, Kind, Object, Page};
 use crate::{Http, Tls};

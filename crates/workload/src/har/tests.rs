@@ -478,6 +478,19 @@ mod malformed {
     }
 
     #[test]
+    fn errors_are_one_line_of_bounded_length_whatever_the_keys() {
+        let key = "\\n\\u001b".repeat(1000);
+        let message = error(&format!(
+            "{{\"log\":{{\"entries\":[{{\"_initiator\":{{\"{key}\":x"
+        ));
+        assert!(message.contains("_initiator.\\n\\u{1b}"), "{message}");
+        assert!(
+            message.len() < 300 && !message.contains(char::is_control),
+            "{message}"
+        );
+    }
+
+    #[test]
     fn a_byte_order_mark_is_no_error() {
         let text = json!({"log": {"entries": [html(0)]}}).to_string();
         let marked = [b"\xef\xbb\xbf", text.as_bytes()].concat();

@@ -1,0 +1,181 @@
+//! From entries to a recording: the fetches that crossed the network, on one time axis, the root
+//! first, and a count of what was left out and why.
+
+use super::error::{HarError, Problem};
+use super::fetch::{Fetch, LONGEST, fetch, ms, url};
+use super::model::{Entry, Log, RecordedPage, Timings};
+use crate::page::Kind;
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+use units::Duration;
+
+/// A response larger than this (a tebibyte) is a mistake.
+const LARGEST: u64 = 1 << 40;
+
+/// Why entries were left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Skipped {
+    Cached,
+    ServiceWorker,
+    NotHttp,
+    WebSocket,
+    Failed,
+    OtherPage,
+    TooLate,
+}
+
+impl Skipped {
+    pub(super) const fn why(self) -> &'static str {
+        match self {
+            Self::Cached => "answered from the browser's cache",
+            Self::ServiceWorker => "answered by a service worker",
+            Self::NotHttp => "with an address that is not http or https",
+            Self::WebSocket => "that became web sockets",
+            Self::Failed => "that failed without an answer",
+            Self::OtherPage => "of other pages in the same file",
+            Self::TooLate => "started more than an hour after the page",
+        }
+    }
+}
+
+/// A recording reduced to what crossed the network.
+#[derive(Debug)]
+pub(super) struct Recording {
+    /// In order of starting, but the root first.
+    pub(super) fetches: Vec<Fetch>,
+    pub(super) skipped: BTreeMap<Skipped, usize>,
+    /// When the page's load event fired, from the first request.
+    pub(super) on_load: Option<Duration>,
+}
+
+/// # Errors
+/// If a time cannot be read, a size is beyond reason, or nothing is left.
+pub(super) fn recording(log: &Log, file: &str) -> Result<Recording, HarError> {
+    let mut started = Vec::with_capacity(log.entries.len());
+    let mut skipped = BTreeMap::new();
+    for (index, entry) in log.entries.iter().enumerate() {
+        match skip(entry) {
+            Some(why) => *skipped.entry(why).or_default() += 1,
+            None => started.push((timestamp(entry, index, file)?, index)),
+        }
+    }
+    started.sort_unstable();
+    let pageref = started
+        .first()
+        .map(|(_, index)| log.entries[*index].pageref.0.as_str());
+    let origin = started.first().map_or(Timestamp::UNIX_EPOCH, |(at, _)| *at);
+    let mut fetches = Vec::with_capacity(started.len());
+    for (at, index) in started {
+        let entry = &log.entries[index];
+        let since = since(origin, at);
+        if !entry.pageref.0.is_empty() && pageref != Some(&entry.pageref.0) {
+            *skipped.entry(Skipped::OtherPage).or_default() += 1;
+        } else if since > LONGEST {
+            *skipped.entry(Skipped::TooLate).or_default() += 1;
+        } else if let Some(fetch) = fetch(entry, since) {
+            check_size(&fetch, index, file)?;
+            fetches.push(fetch);
+        }
+    }
+    if fetches.is_empty() {
+        let skipped = why_nothing(&skipped);
+        return Err(HarError::new(file, Problem::NothingToLoad { skipped }));
+    }
+    root_first(&mut fetches);
+    let on_load = pageref.and_then(|id| on_load(&log.pages, id, origin));
+    Ok(Recording {
+        fetches,
+        skipped,
+        on_load,
+    })
+}
+
+fn why_nothing(skipped: &BTreeMap<Skipped, usize>) -> String {
+    let reasons: Vec<_> = skipped
+        .iter()
+        .map(|(s, n)| format!("{n} {}", s.why()))
+        .collect();
+    match reasons.is_empty() {
+        true => " (it has no entries)".to_owned(),
+        false => format!(" ({})", reasons.join(", ")),
+    }
+}
+
+fn timestamp(entry: &Entry, index: usize, file: &str) -> Result<Timestamp, HarError> {
+    entry.started_date_time.parse().map_err(|error| {
+        let key = format!("log.entries[{index}].startedDateTime");
+        let message = format!("{:?} is not a time: {error}", entry.started_date_time);
+        HarError::new(file, Problem::Value { key, message })
+    })
+}
+
+fn since(origin: Timestamp, at: Timestamp) -> Duration {
+    let nanos = at.as_nanosecond() - origin.as_nanosecond();
+    Duration::from_nanos(u64::try_from(nanos.max(0)).unwrap_or(u64::MAX))
+}
+
+fn check_size(fetch: &Fetch, index: usize, file: &str) -> Result<(), HarError> {
+    let bytes = fetch.sizes.header.saturating_add(fetch.sizes.body);
+    let largest = bytes.max(fetch.request_bytes);
+    if largest <= LARGEST {
+        return Ok(());
+    }
+    let key = format!("log.entries[{index}]");
+    let message = format!("{largest} bytes is more than anything a page loads");
+    Err(HarError::new(file, Problem::Value { key, message }))
+}
+
+fn on_load(pages: &[RecordedPage], id: &str, origin: Timestamp) -> Option<Duration> {
+    let page = pages.iter().find(|p| p.id.0 == id)?;
+    let began = page.started_date_time.0.parse().ok()?;
+    let after = page
+        .page_timings
+        .on_load
+        .millis(LONGEST)
+        .filter(|d| !d.is_zero())?;
+    // The page may have begun before its first request.
+    Some((since(origin, began) + after).saturating_sub(since(began, origin)))
+}
+
+/// The root is the first document or redirect asked for; without any, whatever came first.
+fn root_first(fetches: &mut [Fetch]) {
+    let is_document = |f: &Fetch| matches!(f.kind, Kind::Html | Kind::Redirect);
+    let root = fetches.iter().position(is_document).unwrap_or(0);
+    fetches[..=root].rotate_right(1);
+}
+
+fn skip(entry: &Entry) -> Option<Skipped> {
+    let scheme = entry.request.url.split(':').next().unwrap_or_default();
+    let status = entry.response.status.bytes().unwrap_or(0);
+    let is_socket = matches!(scheme, "ws" | "wss") || entry.resource_type.0 == "websocket";
+    if is_socket || status == 101 {
+        Some(Skipped::WebSocket)
+    } else if entry.from_service_worker.0 || entry.fetch_type.0 == "Service Worker" {
+        Some(Skipped::ServiceWorker)
+    } else if url(&entry.request.url).is_none() {
+        Some(Skipped::NotHttp)
+    } else if is_cached(entry) {
+        Some(Skipped::Cached)
+    } else if status == 0 {
+        Some(Skipped::Failed)
+    } else {
+        None
+    }
+}
+
+/// Chromium says so in `_fromCache`, Safari in `_fetchType`; Playwright transfers 0 bytes, Firefox
+/// has content that took neither bytes nor time.
+fn is_cached(entry: &Entry) -> bool {
+    let response = &entry.response;
+    let has_content = response.content.size.bytes().is_some_and(|n| n > 0);
+    let no_bytes = match response.transfer_size.bytes() {
+        Some(n) => n == 0,
+        None => response.body_size.bytes() == Some(0) && took(&entry.timings).is_zero(),
+    };
+    entry.from_cache.0 || entry.fetch_type.0.ends_with("Cache") || (has_content && no_bytes)
+}
+
+fn took(timings: &Timings) -> Duration {
+    let [wait, receive] = [timings.wait, timings.receive].map(ms);
+    wait + receive
+}
