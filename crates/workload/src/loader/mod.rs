@@ -122,8 +122,12 @@ impl PageLoader {
         self.connections[conn.index()].inbox.announce(span);
     }
 
-    /// `total` bytes of `conn` have arrived in order since it was opened.
+    /// `total` bytes of `conn` have arrived in order since it was opened. What arrives on a closed
+    /// connection is nobody's.
     pub fn handle_received(&mut self, now: Instant, conn: ConnId, total: u64) {
+        if self.connections[conn.index()].stage == Stage::Closed {
+            return;
+        }
         self.connections[conn.index()].inbox.on_total(total);
         while let Some(arrival) = self.connections[conn.index()].inbox.poll() {
             self.on_arrival(now, conn, arrival);

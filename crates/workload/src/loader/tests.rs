@@ -322,6 +322,18 @@ fn a_connection_lost_fails_its_objects_and_what_only_they_reveal() {
 }
 
 #[test]
+fn bytes_that_arrive_on_a_lost_connection_do_not_undo_its_failure() {
+    let mut load = Load::over(&gallery(0), Http::Http11);
+    load.wants();
+    load.connect(0);
+    load.receive(T0, 0, (0, 500));
+    load.loader.handle_closed(at_ms(1), ConnId(0));
+    assert_eq!(load.receive(at_ms(2), 0, (0, RESPONSE - 500)), "");
+    assert_eq!(load.failed(), [(0, LoadError::ConnectionClosed)]);
+    assert_eq!(load.loader.page_done_at(), None);
+}
+
+#[test]
 fn the_last_failure_closes_what_is_open() {
     let mut load = Load::over(&gallery(1), Http::Http11);
     load.wants();
