@@ -141,7 +141,7 @@ impl<'a> Context<'a> {
             @if !schemes.is_empty() {
                 section aria-labelledby="schemes" {
                     h2 #schemes { "Scheme by scheme" }
-                    p.note { (HINT) }
+                    p.hint { (HINT) }
                     nav.tabs aria-label="Schemes" {
                         @for (at, scheme) in schemes.iter().enumerate() {
                             a href={ "#s" (at) } { bdi { (self.label(&scheme.name)) } }

@@ -8,8 +8,8 @@ pub(crate) const SCRIPT: &str = include_str!("script.js");
 /// The whole style of the page.
 pub(crate) const STYLE: &str = include_str!("style.css");
 
-const SCRIPT_SHA256: &str = "8RpPubrVAAvoEwSZMU1uEGJxY7PIQW8rOumAHcX0WuQ=";
-const STYLE_SHA256: &str = "wUvwBrD3B3OmDSqorb0nCkktO20KNSdIrhGHw0IrIOs=";
+const SCRIPT_SHA256: &str = "fgGU6SVlwbqrwRCoPpuse6q2uZkJVwu3Bs0h9uavjpo=";
+const STYLE_SHA256: &str = "E0uNcZWSBUxAz9ijEfVpyx5MbrczpuQCIE824a9HZ1w=";
 
 /// Content security policy: no network, no plug-in, no frame, no form, no other script or style.
 pub(crate) fn content() -> String {

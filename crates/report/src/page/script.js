@@ -77,12 +77,12 @@
   const within = (f, [low, high]) => (f - low) / (high - low);
 
   const drawTicks = (fig, horizontal) => {
-    const group = fig.box.querySelector(horizontal ? ".xt" : ".yt");
+    const group = fig.root.querySelector(horizontal ? ".xt" : ".yt");
     const a = horizontal ? fig.x : fig.y;
     if (!group || !a) return;
     const view = horizontal ? fig.view.x : fig.view.y;
     const box = fig.curves.getBoundingClientRect();
-    const target = horizontal ? box.width / 95 : box.height / 48;
+    const target = horizontal ? box.width / 80 : box.height / 48;
     const parts = ticks(a, view, Math.floor(target)).flatMap(([v, text]) => {
       const f = within(fraction(a, v), view);
       const at = percent(horizontal ? f : 1 - f);
@@ -113,7 +113,7 @@
     fig.marks.forEach((mark) => placeMark(fig, mark));
     drawTicks(fig, true);
     drawTicks(fig, false);
-    fig.box.parentNode.classList.toggle("zoomed", !isFull(fig));
+    fig.root.parentNode.classList.toggle("zoomed", !isFull(fig));
   };
 
   // ---- Changing it.
@@ -139,8 +139,8 @@
     }
   };
   const linked = (fig) =>
-    fig.box.dataset.link
-      ? figures.filter((f) => f !== fig && f.box.dataset.link === fig.box.dataset.link)
+    fig.root.dataset.link
+      ? figures.filter((f) => f !== fig && f.root.dataset.link === fig.root.dataset.link)
       : [];
   const reset = (fig) => {
     fig.view.y = [0, 1];
@@ -159,8 +159,8 @@
     return f.map((v) => Math.min(1, Math.max(0, v)));
   };
   const plotBox = (fig) => {
-    const outer = fig.box.getBoundingClientRect();
-    const style = getComputedStyle(fig.box);
+    const outer = fig.root.getBoundingClientRect();
+    const style = getComputedStyle(fig.root);
     const [l, r, t, b] = ["--l", "--r", "--t", "--b"].map((n) => parseFloat(style.getPropertyValue(n)));
     return { left: outer.left + l, top: outer.top + t, width: outer.width - l - r, height: outer.height - t - b };
   };
@@ -181,8 +181,8 @@
     if (event.button !== 0 || isFull(fig)) return;
     const box = plotBox(fig);
     const start = { x: event.clientX, y: event.clientY, view: fig.view };
-    fig.box.setPointerCapture(event.pointerId);
-    fig.box.classList.add("dragging");
+    fig.root.setPointerCapture(event.pointerId);
+    fig.root.classList.add("dragging");
     hideTip();
     const onMove = (e) => {
       const dx = (start.x - e.clientX) / box.width;
@@ -190,12 +190,12 @@
       change(fig, moved(start.view.x, dx), moved(start.view.y, dy));
     };
     const stop = () => {
-      fig.box.classList.remove("dragging");
-      fig.box.removeEventListener("pointermove", onMove);
+      fig.root.classList.remove("dragging");
+      fig.root.removeEventListener("pointermove", onMove);
     };
-    fig.box.addEventListener("pointermove", onMove);
-    fig.box.addEventListener("pointerup", stop, { once: true });
-    fig.box.addEventListener("pointercancel", stop, { once: true });
+    fig.root.addEventListener("pointermove", onMove);
+    fig.root.addEventListener("pointerup", stop, { once: true });
+    fig.root.addEventListener("pointercancel", stop, { once: true });
   };
 
   const onKey = (fig, event) => {
@@ -278,7 +278,7 @@
   };
   const onHover = (fig, event) => {
     drawCursors(fig, event);
-    if (fig.box.classList.contains("dragging")) return;
+    if (fig.root.classList.contains("dragging")) return;
     const mark = event.target.closest("[data-t]") || rowAt(fig, event);
     if (mark) return showTip(mark.dataset.t, event);
     const found = fig.y ? nearest(fig, event) : {};
@@ -290,7 +290,7 @@
     const [fx] = place(fig, event);
     const at = value(fig.x, fig.view.x[0] + fx * (fig.view.x[1] - fig.view.x[0]));
     for (const other of [fig, ...linked(fig)]) {
-      other.cursor ||= other.box.querySelector(".axes").appendChild(make("line", { class: "cursor", y2: "100%" }));
+      other.cursor ||= other.root.querySelector(".axes").appendChild(make("line", { class: "cursor", y2: "100%" }));
       const f = within(fraction(other.x, at), other.view.x);
       const x = percent(f);
       other.cursor.setAttribute("x1", x);
@@ -326,42 +326,42 @@
       button("−", "Zoom out", () => zoom(fig, 1 / 0.6, [0.5, 0.5])),
       button("reset", "Reset the zoom", () => reset(fig)),
     );
-    fig.box.parentNode.append(bar);
+    fig.root.parentNode.append(bar);
   };
-  const setUp = (box) => {
+  const setUp = (root) => {
     const fig = {
-      box,
-      x: axis(box.dataset.x),
-      y: box.dataset.y ? axis(box.dataset.y) : null,
-      curves: box.querySelector(".curves"),
-      marks: [...box.querySelector(".marks").children].map((element) => (
+      root,
+      x: axis(root.dataset.x),
+      y: root.dataset.y ? axis(root.dataset.y) : null,
+      curves: root.querySelector(".curves"),
+      marks: [...root.querySelector(".marks").children].map((element) => (
         { element, fx: part(element, "x"), fy: part(element, "y") })),
       view: { x: [0, 1], y: [0, 1] },
     };
     // The browser's own tooltips would come late and lie over ours.
-    for (const title of box.querySelectorAll("title")) {
+    for (const title of root.querySelectorAll("title")) {
       title.parentNode.dataset.t = title.textContent;
       title.remove();
     }
-    box.addEventListener("wheel", (event) => onWheel(fig, event), { passive: false });
-    box.addEventListener("pointerdown", (event) => onDown(fig, event));
-    box.addEventListener("pointermove", (event) => onHover(fig, event));
-    box.addEventListener("pointerleave", () => onLeave(fig));
-    box.addEventListener("dblclick", () => reset(fig));
-    box.addEventListener("keydown", (event) => onKey(fig, event));
+    root.addEventListener("wheel", (event) => onWheel(fig, event), { passive: false });
+    root.addEventListener("pointerdown", (event) => onDown(fig, event));
+    root.addEventListener("pointermove", (event) => onHover(fig, event));
+    root.addEventListener("pointerleave", () => onLeave(fig));
+    root.addEventListener("dblclick", () => reset(fig));
+    root.addEventListener("keydown", (event) => onKey(fig, event));
     addButtons(fig);
     figures.push(fig);
     return fig;
   };
 
   document.querySelectorAll(".fig").forEach(setUp);
-  const byBox = new Map(figures.map((fig) => [fig.box, fig]));
+  const byRoot = new Map(figures.map((fig) => [fig.root, fig]));
   const resized = new ResizeObserver((entries) => {
     for (const entry of entries) {
-      if (entry.contentRect.width > 0) drawTicks(byBox.get(entry.target), true);
+      if (entry.contentRect.width > 0) drawTicks(byRoot.get(entry.target), true);
     }
   });
-  figures.forEach((fig) => resized.observe(fig.box));
+  figures.forEach((fig) => resized.observe(fig.root));
 
   const tabs = [...document.querySelectorAll(".tabs a")];
   const panels = tabs.map((tab) => document.getElementById(tab.getAttribute("href").slice(1)));

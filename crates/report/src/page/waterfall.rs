@@ -123,19 +123,21 @@ impl Context<'_> {
             .set("dy", "0.32em")
     }
 
-    /// The limit's instants and the scheme's own, one label above the other.
+    /// The limit's instants and the scheme's own. The earlier a line, the higher its label: labels
+    /// run to the right, where later lines end below them.
     fn milestones(&self, scheme: &SchemeView, x: &Span) -> Vec<Box<dyn Node>> {
         let limit = &self.report.limit;
-        let lines = [
-            ("page", scheme.page_done, Colour::Ink),
-            ("limit, page", limit.page, Colour::Muted),
-            ("HTML", scheme.html_done, Colour::Ink),
-            ("limit, HTML", limit.html, Colour::Muted),
+        let mut lines = [
+            (limit.html, "limit, HTML", Colour::Muted),
+            (limit.page, "limit, page", Colour::Muted),
+            (scheme.html_done, "HTML", Colour::Ink),
+            (scheme.page_done, "page", Colour::Ink),
         ];
+        lines.sort_by_key(|line| std::cmp::Reverse(line.0));
         let lines = lines
             .into_iter()
             .enumerate()
-            .filter_map(|(i, (name, at, colour))| {
+            .filter_map(|(i, (at, name, colour))| {
                 let at = at?.as_secs_f64();
                 let text = Text::new(format!("{name} {}", format::seconds(at)));
                 let group = viewport(&format!("ref {}", colour.class()));
