@@ -59,6 +59,20 @@ fn article_is_a_redirect_and_a_document_with_many_pictures() {
 }
 
 #[test]
+fn what_playwright_cannot_tell_apart_is_said() {
+    // Up to 16 responses of photos.example overlap in the file, on six connections.
+    let queued = |name: &str| {
+        let page = recorded(name);
+        page.notes()
+            .iter()
+            .filter(|note| note.contains("queueing"))
+            .count()
+    };
+    // Both hosts of article; app.example, but not api.example; HTTP/2 does not queue.
+    assert_eq!(["article", "app", "landing"].map(queued), [2, 1, 0]);
+}
+
+#[test]
 fn what_article_names_is_found_in_the_course_of_its_body() {
     let page = recorded("article");
     // The redirect began at 0 and took 9.510 + 2.443 ms; the document was asked for at 14 ms.

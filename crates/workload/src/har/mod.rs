@@ -11,9 +11,10 @@
 //! - `sizes` finds the bytes of each, `discovery` what reveals it, `page` puts them together.
 //!
 //! A server's time is `timings.wait` less one round trip, which is the shortest time TCP took to
-//! connect to its host (else to any host; 0 if no connection was opened). What else an exporter
-//! counts as waiting stays in it: Chromium's time for a free HTTP/1.1 connection is in `blocked`
-//! in its own exports, but missing or part of `wait` in Playwright's.
+//! connect to its host (else to any host; 0 if no connection was opened). Whatever else an exporter
+//! counts as waiting stays in it. Playwright has no `blocked`, and over HTTP/1.1 its `wait` and
+//! `receive` hold time spent queueing for a connection: more responses overlap than connections
+//! could carry. That shows and is noted, but cannot be undone; a load then queues once more.
 //!
 //! Whatever was skipped or estimated is said in [`Page::notes`](crate::Page::notes). Time spent on
 //! name lookups is left out. Text from the file is passed on raw: who shows it must escape it.

@@ -6,7 +6,7 @@ use super::fetch::Fetch;
 use super::recording::Recording;
 use super::sizes::Known;
 use crate::page::{Discovery, Host, HostId, Kind, Object, Page};
-use crate::{Http, Tls};
+use crate::{HTTP11_CONNECTIONS, Http, Tls};
 use units::Duration;
 
 /// Connections that a browser opens at once to a server that closes after every response.
@@ -182,6 +182,13 @@ fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
         " started after the page's load event",
     );
     notes.extend(host_notes(hosts));
+    notes.extend(hosts.list.iter().filter(|s| overlaps(s, fetches)).map(|s| {
+        format!(
+            "{}: more responses overlap than {HTTP11_CONNECTIONS} connections carry, so the \
+             recorded waits hold queueing that counts as server time",
+            s.host.name
+        )
+    }));
     let dns = fetches.iter().fold(Duration::ZERO, |sum, f| sum + f.dns);
     if dns >= Duration::from_micros(100) {
         let millis = dns.as_micros() as f64 / 1e3;
@@ -213,6 +220,24 @@ fn host_notes(hosts: &Hosts) -> Vec<String> {
         ),
     }
     notes
+}
+
+/// True if more responses of an HTTP/1.x host were arriving at once than it had connections.
+fn overlaps(server: &Server, fetches: &[Fetch]) -> bool {
+    let on_host = |f: &&Fetch| f.url.scheme() == server.scheme && name(f) == server.host.name;
+    let mut changes: Vec<(Duration, i32)> = fetches
+        .iter()
+        .filter(on_host)
+        .flat_map(|f| [(f.first_byte, 1), (f.finished, -1)])
+        .collect();
+    // At the same instant ends come before beginnings.
+    changes.sort_unstable();
+    let arriving = changes.iter().scan(0, |sum, (_, change)| {
+        *sum += change;
+        Some(*sum)
+    });
+    let most = arriving.max().unwrap_or(0);
+    server.host.http != Http::Http2 && most > HTTP11_CONNECTIONS as i32
 }
 
 fn requests(count: usize) -> String {

@@ -308,6 +308,22 @@ mod hosts {
     }
 
     #[test]
+    fn more_responses_at_once_than_connections_are_said_to_have_queued() {
+        let noted = |count: usize, version: &str| {
+            let picture = |n| png(40, &format!("http://a.test/{n}"));
+            let mut entries = vec![html(0)];
+            entries.extend((0..count).map(picture));
+            let over = |e| with(e, "/response/httpVersion", json!(version));
+            let page = parse(entries.into_iter().map(over).collect()).unwrap();
+            page.notes().iter().any(|note| note.contains("queueing"))
+        };
+        // Six connections carry six pictures; over HTTP/2 one carries any number.
+        assert!(!noted(6, "HTTP/1.1"));
+        assert!(noted(7, "HTTP/1.1"));
+        assert!(!noted(7, "h2"));
+    }
+
+    #[test]
     fn without_a_connection_on_record_the_wait_is_kept_and_said() {
         let page = parse(vec![html(0)]).unwrap();
         assert_eq!(page.objects()[0].server_wait, Duration::from_millis(10));

@@ -49,8 +49,8 @@ pub enum Kind {
 
 impl Kind {
     /// The order in which browsers want responses when they compete on one connection: smaller is
-    /// sooner. What blocks rendering is before what fills it in, which is the default split of
-    /// Chromium's and Firefox's RFC 9218 urgencies.
+    /// sooner. What blocks rendering is before what fills it in: two of the eight urgencies of
+    /// RFC 9218 §4.1, of which browsers use more.
     pub const fn urgency(self) -> u8 {
         match self {
             Self::Html | Self::Script | Self::Style | Self::Data | Self::Font | Self::Redirect => 0,
