@@ -1,8 +1,9 @@
 //! RACK-TLP (RFC 8985) as a Linux 6.x sender with SACK runs it by default.
 //!
-//! This file is the state machine; its parts are one file each: [`detect`] which segments are lost,
-//! [`reordering`] how long to wait before saying so, [`tail_probe`], [`frto`] and [`undo`] whether a
-//! timeout or a reduction was spurious. [`super::prr`] shapes the window during fast recovery.
+//! This file is what the driver sees: ACKs, timers, what may be sent. The rest is one file each:
+//! `states` how recovery begins, ends and is undone, `detect` which segments are lost, `reordering`
+//! how long to wait before saying so, `tail_probe`, `frto` and `undo` whether a timeout or a
+//! reduction was spurious. [`super::prr`] shapes the window during fast recovery.
 //!
 //! What the driver is told: entering fast recovery is [`Reduction::Gradual`] (the threshold falls at
 //! once; the window follows in [`Report::cwnd`] from the next ACK on, and what may be sent is
@@ -19,6 +20,7 @@
 mod detect;
 mod frto;
 mod reordering;
+mod states;
 mod tail_probe;
 mod undo;
 
@@ -127,182 +129,6 @@ impl RackTlp {
             self.reordering.adapt(newest.sent_at, ack.now);
         }
         u64::from(twice) * cx.mss
-    }
-
-    /// The state machine (Linux `tcp_fastretrans_alert`).
-    fn react(&mut self, cx: &mut Context<'_>, ack: &AckInfo, report: &mut Report) -> Verdict {
-        match self.state {
-            State::Open => self.undo.settle(),
-            State::Recovery if ack.una >= self.high => self.finish(cx, ack, report),
-            _ => {}
-        }
-        match self.state {
-            State::Recovery => self.on_ack_in_recovery(cx, ack, report),
-            State::Loss => self.on_ack_in_loss(cx, ack, report),
-            State::Open | State::Disorder => {
-                self.undo_by_dsack(cx, report);
-                let verdict = self.judge(cx, ack.now);
-                self.recover_or_open(cx, report);
-                verdict
-            }
-        }
-    }
-
-    fn on_ack_in_recovery(
-        &mut self,
-        cx: &mut Context<'_>,
-        ack: &AckInfo,
-        report: &mut Report,
-    ) -> Verdict {
-        if ack.advanced() && self.undo.is_proven_by_original(ack) {
-            self.reordering.observe(ack.una_before, ack.una, cx.mss);
-            if cx.board.retransmissions_in_flight() > 0 {
-                self.hold = true;
-                return Verdict::default();
-            }
-            self.undo_reduction(cx, report, true);
-            self.open(cx);
-        }
-        if self.undo_by_dsack(cx, report) {
-            self.open(cx);
-        }
-        let verdict = self.judge(cx, ack.now);
-        if self.state != State::Recovery && cx.board.lost() > 0 {
-            self.enter_recovery(cx, report);
-        }
-        verdict
-    }
-
-    fn on_ack_in_loss(
-        &mut self,
-        cx: &mut Context<'_>,
-        ack: &AckInfo,
-        report: &mut Report,
-    ) -> Verdict {
-        self.process_loss(cx, ack, report);
-        let verdict = self.judge(cx, ack.now);
-        if self.state == State::Open || verdict.retransmission {
-            self.recover_or_open(cx, report);
-        }
-        verdict
-    }
-
-    /// Leaves the state after a timeout if all is repaired or the timeout was spurious (Linux
-    /// `tcp_process_loss`; F-RTO, RFC 5682 §3.1).
-    fn process_loss(&mut self, cx: &mut Context<'_>, ack: &AckInfo, report: &mut Report) {
-        if ack.advanced() && self.undo.is_proven(ack) {
-            return self.undo_timeout(cx, report);
-        }
-        match self.frto.on_ack(cx, ack, self.high) {
-            frto::Verdict::Spurious => return self.undo_timeout(cx, report),
-            frto::Verdict::SendNewData => {
-                self.hold = true;
-                return;
-            }
-            frto::Verdict::Conventional => {}
-        }
-        if ack.una >= self.high {
-            self.finish(cx, ack, report);
-        }
-    }
-
-    fn undo_timeout(&mut self, cx: &mut Context<'_>, report: &mut Report) {
-        self.undo_reduction(cx, report, true);
-        self.timeouts = 0;
-        self.state = State::Open;
-    }
-
-    /// All that was outstanding when the episode began is acknowledged. Fast recovery leaves the
-    /// window at `ssthresh`.
-    fn finish(&mut self, cx: &mut Context<'_>, ack: &AckInfo, report: &mut Report) {
-        let fast = self.state == State::Recovery;
-        if self.undo.is_proven(ack) {
-            self.undo_reduction(cx, report, false);
-        } else {
-            self.reordering.on_recovered();
-            if fast && self.undo.is_reduced() {
-                report.cwnd = Some(cx.ssthresh);
-            }
-        }
-        self.state = State::Open;
-    }
-
-    fn undo_by_dsack(&mut self, cx: &mut Context<'_>, report: &mut Report) -> bool {
-        let proven = self.undo.is_proven_by_dsack();
-        if proven {
-            self.reordering.on_undone();
-            self.undo_reduction(cx, report, false);
-        }
-        proven
-    }
-
-    /// Restores the window; with `forgive`, what was presumed lost counts as under way again.
-    fn undo_reduction(&mut self, cx: &mut Context<'_>, report: &mut Report, forgive: bool) {
-        if forgive {
-            cx.board.forgive_losses();
-            self.detector.reexamine(cx.board);
-        } else {
-            self.detector.insist();
-        }
-        if let Some(before) = self.undo.take() {
-            // What the path restores; a recovery that begins on this very ACK starts from it.
-            cx.cwnd = cx.cwnd.max(before);
-            report.undo = true;
-        }
-    }
-
-    fn judge(&mut self, cx: &mut Context<'_>, now: Instant) -> Verdict {
-        if !self.detector.is_due() {
-            return Verdict::default();
-        }
-        let window = self.reordering.window(cx, self.recovering());
-        self.detector.judge(cx.board, now, window)
-    }
-
-    fn recover_or_open(&mut self, cx: &mut Context<'_>, report: &mut Report) {
-        if cx.board.lost() > 0 {
-            self.enter_recovery(cx, report);
-        } else {
-            self.open(cx);
-        }
-    }
-
-    fn enter_recovery(&mut self, cx: &Context<'_>, report: &mut Report) {
-        if !anything_sent_again(cx) {
-            self.undo.settle();
-        }
-        let cwnd = report.cwnd.take().unwrap_or(cx.cwnd);
-        self.begin_episode(cx, cwnd);
-        self.prr = Some(Prr::new(cwnd));
-        self.state = State::Recovery;
-        report.congestion = Some(Reduction::Gradual);
-    }
-
-    fn begin_episode(&mut self, cx: &Context<'_>, cwnd: u64) {
-        let una = cx.board.segment(0).map_or(cx.snd_nxt, |head| head.start);
-        let again = cx.board.retransmissions_in_flight().div_ceil(cx.mss);
-        let in_flight = again + u64::from(self.probe.repeats());
-        self.undo
-            .begin(una, cwnd, u32::try_from(in_flight).unwrap_or(u32::MAX));
-        self.high = cx.snd_nxt;
-        self.probe.forget();
-    }
-
-    fn open(&mut self, cx: &Context<'_>) {
-        let again = anything_sent_again(cx);
-        if !again {
-            self.undo.settle();
-        }
-        let dubious = again || cx.board.sacked() + cx.board.lost() > 0;
-        let state = if dubious {
-            State::Disorder
-        } else {
-            State::Open
-        };
-        if self.state != state {
-            self.state = state;
-            self.high = cx.snd_nxt;
-        }
     }
 
     /// Ends the tail-loss probe; a loss it repaired lowers the window (RFC 8985 §7.4.2).
@@ -520,12 +346,6 @@ impl LossRecovery for RackTlp {
 /// An ACK that is more than plain progress.
 fn is_dubious(ack: &AckInfo) -> bool {
     ack.progress.sacked > 0 || ack.dsack.is_some() || ack.duplicate
-}
-
-/// Something sent again is under way, or is the head.
-fn anything_sent_again(cx: &Context<'_>) -> bool {
-    let head = cx.board.segment(0);
-    cx.board.retransmissions_in_flight() > 0 || head.is_some_and(|s| s.was_retransmitted())
 }
 
 /// The head is lost and not sent again yet.
