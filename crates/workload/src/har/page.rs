@@ -7,6 +7,7 @@ use super::recording::Recording;
 use super::sizes::Known;
 use crate::page::{Discovery, Host, HostId, Kind, Object, Page};
 use crate::{HTTP11_CONNECTIONS, Http, Tls};
+use std::collections::BTreeMap;
 use units::Duration;
 
 /// Connections that a browser opens at once to a server that closes after every response.
@@ -16,17 +17,17 @@ pub(super) fn build(recording: Recording, file: &str) -> Result<Page, HarError> 
     let fetches = &recording.fetches;
     let (discoveries, document) = discovery::infer(fetches);
     let hosts = Hosts::of(fetches);
-    let mut objects: Vec<Object> = fetches
-        .iter()
-        .zip(discoveries)
-        .map(|(fetch, discovery)| hosts.object(fetch, discovery))
+    let mut objects: Vec<Object> = discoveries
+        .into_iter()
+        .enumerate()
+        .map(|(index, discovery)| hosts.object(&fetches[index], hosts.of_fetch[index], discovery))
         .collect();
     objects[document].kind = Kind::Html;
     let notes = notes(&recording, &hosts);
     let name = fetches[document].label.clone();
     let page = Page::new(
         name,
-        hosts.list.into_iter().map(|h| h.host).collect(),
+        hosts.list.into_iter().map(|s| s.host).collect(),
         objects,
     );
     page.map(|p| p.with_notes(notes))
@@ -35,12 +36,13 @@ pub(super) fn build(recording: Recording, file: &str) -> Result<Page, HarError> 
 
 struct Hosts {
     list: Vec<Server>,
+    /// Per fetch, the index of its host.
+    of_fetch: Vec<usize>,
     /// The shortest round trip to any host.
     rtt: Option<Duration>,
 }
 
 struct Server {
-    scheme: String,
     host: Host,
     /// The highest HTTP version seen; `None` if no entry says.
     http: Option<Http>,
@@ -52,12 +54,20 @@ impl Hosts {
     fn of(fetches: &[Fetch]) -> Self {
         let mut hosts = Self {
             list: Vec::new(),
+            of_fetch: Vec::new(),
             rtt: None,
         };
+        let mut known = BTreeMap::new();
         for fetch in fetches {
-            let server = hosts.server_of(fetch);
+            let origin = (fetch.url.scheme(), name(fetch));
+            let index = *known.entry(origin).or_insert_with_key(|(scheme, name)| {
+                hosts.list.push(Server::new(scheme, name));
+                hosts.list.len() - 1
+            });
+            let server = &mut hosts.list[index];
             server.http = server.http.max_by_age(fetch.http);
             server.rtt = min(server.rtt, fetch.tcp_connect);
+            hosts.of_fetch.push(index);
         }
         for server in &mut hosts.list {
             server.host.http = server.http.unwrap_or(Http::Http11);
@@ -66,45 +76,11 @@ impl Hosts {
         hosts
     }
 
-    fn server_of(&mut self, fetch: &Fetch) -> &mut Server {
-        let (scheme, name) = (fetch.url.scheme(), name(fetch));
-        let index = self.position(fetch).unwrap_or_else(|| {
-            let tls = if scheme == "https" {
-                Tls::Tls13
-            } else {
-                Tls::None
-            };
-            let host = Host {
-                name,
-                http: Http::Http11,
-                tls,
-                http10_connections: HTTP10_CONNECTIONS,
-            };
-            let scheme = scheme.to_owned();
-            self.list.push(Server {
-                scheme,
-                host,
-                http: None,
-                rtt: None,
-            });
-            self.list.len() - 1
-        });
-        &mut self.list[index]
-    }
-
-    fn position(&self, fetch: &Fetch) -> Option<usize> {
-        let name = name(fetch);
-        self.list
-            .iter()
-            .position(|s| s.scheme == fetch.url.scheme() && s.host.name == name)
-    }
-
-    fn object(&self, fetch: &Fetch, discovery: Discovery) -> Object {
-        let index = self.position(fetch).unwrap_or_default();
-        let rtt = self.list[index].rtt.or(self.rtt).unwrap_or_default();
+    fn object(&self, fetch: &Fetch, host: usize, discovery: Discovery) -> Object {
+        let rtt = self.list[host].rtt.or(self.rtt).unwrap_or_default();
         Object {
             label: fetch.label.clone(),
-            host: HostId(index as u32),
+            host: HostId(host as u32),
             kind: fetch.kind,
             request_bytes: fetch.request_bytes,
             response_header_bytes: fetch.sizes.header,
@@ -114,6 +90,54 @@ impl Hosts {
             discovery,
         }
     }
+
+    /// The names of HTTP/1.x hosts of which more responses were arriving at once than they had
+    /// connections.
+    fn overlapping(&self, fetches: &[Fetch]) -> impl Iterator<Item = &str> {
+        let mut changes = vec![Vec::new(); self.list.len()];
+        for (fetch, host) in fetches.iter().zip(&self.of_fetch) {
+            changes[*host].extend([(fetch.first_byte, 1), (fetch.finished, -1)]);
+        }
+        let overlaps = |(server, changes): &(&Server, Vec<(Duration, i32)>)| {
+            server.host.http != Http::Http2 && most_at_once(changes) > HTTP11_CONNECTIONS as i32
+        };
+        self.list
+            .iter()
+            .zip(changes)
+            .filter(overlaps)
+            .map(|(s, _)| s.host.name.as_str())
+    }
+}
+
+impl Server {
+    fn new(scheme: &str, name: &str) -> Self {
+        let host = Host {
+            name: name.to_owned(),
+            http: Http::Http11,
+            tls: if scheme == "https" {
+                Tls::Tls13
+            } else {
+                Tls::None
+            },
+            http10_connections: HTTP10_CONNECTIONS,
+        };
+        Self {
+            host,
+            http: None,
+            rtt: None,
+        }
+    }
+}
+
+/// The highest sum of changes in order of time; at the same instant ends come before beginnings.
+fn most_at_once(changes: &[(Duration, i32)]) -> i32 {
+    let mut changes = changes.to_vec();
+    changes.sort_unstable();
+    let sums = changes.iter().scan(0, |sum, (_, change)| {
+        *sum += change;
+        Some(*sum)
+    });
+    sums.max().unwrap_or(0)
 }
 
 trait MaxByAge {
@@ -182,11 +206,10 @@ fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
         " started after the page's load event",
     );
     notes.extend(host_notes(hosts));
-    notes.extend(hosts.list.iter().filter(|s| overlaps(s, fetches)).map(|s| {
+    notes.extend(hosts.overlapping(fetches).map(|name| {
         format!(
-            "{}: more responses overlap than {HTTP11_CONNECTIONS} connections carry, so the \
-             recorded waits hold queueing that counts as server time",
-            s.host.name
+            "{name}: more responses overlap than {HTTP11_CONNECTIONS} connections carry, so the \
+             recorded waits hold queueing that counts as server time"
         )
     }));
     let dns = fetches.iter().fold(Duration::ZERO, |sum, f| sum + f.dns);
@@ -220,24 +243,6 @@ fn host_notes(hosts: &Hosts) -> Vec<String> {
         ),
     }
     notes
-}
-
-/// True if more responses of an HTTP/1.x host were arriving at once than it had connections.
-fn overlaps(server: &Server, fetches: &[Fetch]) -> bool {
-    let on_host = |f: &&Fetch| f.url.scheme() == server.scheme && name(f) == server.host.name;
-    let mut changes: Vec<(Duration, i32)> = fetches
-        .iter()
-        .filter(on_host)
-        .flat_map(|f| [(f.first_byte, 1), (f.finished, -1)])
-        .collect();
-    // At the same instant ends come before beginnings.
-    changes.sort_unstable();
-    let arriving = changes.iter().scan(0, |sum, (_, change)| {
-        *sum += change;
-        Some(*sum)
-    });
-    let most = arriving.max().unwrap_or(0);
-    server.host.http != Http::Http2 && most > HTTP11_CONNECTIONS as i32
 }
 
 fn requests(count: usize) -> String {
