@@ -21,6 +21,11 @@ pub trait Application: Any {
         let _ = (context, host, event);
     }
 
+    /// A connection at `host` has less unsent than [`Context::notify_unsent_below`] asked about.
+    fn on_unsent_low(&mut self, context: &mut Context<'_>, host: HostId, conn: ConnId) {
+        let _ = (context, host, conn);
+    }
+
     /// A timer set with [`Context::set_timer`] is due.
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
         let _ = (context, token);
@@ -68,9 +73,9 @@ impl Context<'_> {
         self.world.listen(self.app, host, port, scheme);
     }
 
-    /// A port of `host`, 5001 or above, at which no one listens.
-    pub fn unused_port(&self, host: HostId) -> u16 {
-        self.world.unused_port(host)
+    /// `preferred` if no one listens there at `host`, else the first such port from 5001 on.
+    pub fn unused_port(&self, host: HostId, preferred: u16) -> u16 {
+        self.world.unused_port(host, preferred)
     }
 
     /// Opens a connection from an ephemeral port of `from` to `to:port`.
@@ -110,6 +115,12 @@ impl Context<'_> {
     /// Whether `host` consumes what is in order at once; it does unless told otherwise.
     pub fn set_auto_read(&mut self, host: HostId, on: bool) {
         self.world.touch(host).set_auto_read(on);
+    }
+
+    /// Asks for [`Application::on_unsent_low`], once, when a connection has fewer than `bytes` that
+    /// were written and not yet sent; a second request for a connection replaces the first.
+    pub fn notify_unsent_below(&mut self, host: HostId, conn: ConnId, bytes: u64) {
+        self.world.watch_unsent(host, conn, bytes);
     }
 
     /// Asks for [`Application::on_timer`] with `token` at `at`, or now if that is past. Timers

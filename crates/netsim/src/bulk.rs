@@ -8,6 +8,9 @@ use units::Instant;
 /// Stands for "more than any run can send"; far from overflow wherever bytes are added up.
 const ENDLESS: u64 = 1 << 60;
 
+/// The port of a service that throws away what it receives (RFC 863).
+const DISCARD: u16 = 9;
+
 /// From where to where, how much, with what.
 #[derive(Clone, Debug)]
 pub struct BulkSpec {
@@ -135,7 +138,7 @@ impl BulkTransfer {
 impl Application for BulkTransfer {
     fn start(&mut self, context: &mut Context<'_>) {
         let spec = &self.spec;
-        let port = context.unused_port(spec.to);
+        let port = context.unused_port(spec.to, DISCARD);
         context.listen(spec.to, port, spec.receiver.clone());
         let conn = context.connect(spec.from, spec.to, port, &spec.scheme);
         context.write(spec.from, conn, spec.bytes.unwrap_or(ENDLESS));

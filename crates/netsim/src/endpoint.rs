@@ -33,6 +33,8 @@ pub(crate) struct Endpoint {
     next_port: u16,
     ports_in_use: BTreeSet<u16>,
     wakes: Wakes,
+    /// Connections whose application waits for this many bytes or more to have gone out.
+    watches: Vec<(ConnId, u64)>,
     /// Where the last segment came from and which port it came to.
     pub(crate) caller: Peer,
 }
@@ -71,6 +73,7 @@ impl Endpoint {
             next_port: FIRST_EPHEMERAL,
             ports_in_use: BTreeSet::new(),
             wakes: Wakes::default(),
+            watches: Vec::new(),
             caller: Peer::default(),
         }
     }
@@ -100,11 +103,10 @@ impl Endpoint {
         }
     }
 
-    pub(crate) fn unused_port(&self) -> u16 {
-        let taken = |port: u16| self.listeners.iter().any(|(at, _)| *at == port);
-        (FIRST_SERVICE..FIRST_EPHEMERAL)
-            .find(|port| !taken(*port))
-            .unwrap_or(FIRST_SERVICE)
+    pub(crate) fn unused_port(&self, preferred: u16) -> u16 {
+        let free = |port: &u16| self.listeners.iter().all(|(at, _)| at != port);
+        let mut candidates = std::iter::once(preferred).chain(FIRST_SERVICE..FIRST_EPHEMERAL);
+        candidates.find(free).unwrap_or(preferred)
     }
 
     /// An ephemeral port that no connection opened here uses.
@@ -137,6 +139,31 @@ impl Endpoint {
         if let Some(owner) = self.owner(conn) {
             self.ports_in_use.remove(&owner.peer.local_port);
         }
+    }
+
+    /// The application wants to know when fewer than `bytes` are unsent.
+    pub(crate) fn watch_unsent(&mut self, conn: ConnId, bytes: u64) {
+        self.watches.retain(|(watched, _)| *watched != conn);
+        self.watches.push((conn, bytes));
+    }
+
+    /// A watched connection that has little unsent now; it is watched no longer. One that has
+    /// ended is forgotten.
+    #[inline]
+    pub(crate) fn unsent_low(&mut self) -> Option<ConnId> {
+        if self.watches.is_empty() {
+            return None;
+        }
+        let Self { tcp, watches, .. } = self;
+        watches.retain(|(conn, _)| tcp.connection(*conn).is_some());
+        let unsent = |conn| {
+            tcp.connection(conn)
+                .map_or(0, |connection| connection.unsent())
+        };
+        let found = watches
+            .iter()
+            .position(|(conn, bytes)| unsent(*conn) < *bytes)?;
+        Some(watches.remove(found).0)
     }
 
     #[inline]

@@ -15,6 +15,7 @@ use units::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Notice {
     Event(AppId, HostId, Event),
+    UnsentLow(AppId, HostId, ConnId),
     Timer(AppId, u32),
     Datagram(HostId, Datagram),
 }
@@ -73,8 +74,14 @@ impl World {
         self.touch(host).listen(port, scheme);
     }
 
-    pub(crate) fn unused_port(&self, host: HostId) -> u16 {
-        self.endpoints[host.index()].unused_port()
+    pub(crate) fn unused_port(&self, host: HostId, preferred: u16) -> u16 {
+        self.endpoints[host.index()].unused_port(preferred)
+    }
+
+    pub(crate) fn watch_unsent(&mut self, host: HostId, conn: ConnId, bytes: u64) {
+        // Touched, so that it is looked at even if nothing else happens.
+        self.touch(host);
+        self.endpoints[host.index()].watch_unsent(conn, bytes);
     }
 
     pub(crate) fn connect(
@@ -172,7 +179,13 @@ impl World {
             self.transmit(host);
             let endpoint = &mut self.endpoints[host.index()];
             let Some(event) = endpoint.tcp.poll_event() else {
-                break;
+                let Some(conn) = endpoint.unsent_low() else {
+                    break;
+                };
+                let Some(owner) = endpoint.owner(conn) else {
+                    continue;
+                };
+                return Some(Notice::UnsentLow(owner.app, host, conn));
             };
             match event.kind {
                 EventKind::Accepted => endpoint.accept(event.conn),

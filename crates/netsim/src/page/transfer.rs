@@ -1,0 +1,150 @@
+//! One connection of a page load: the client's connection, the server's, and what the server says.
+
+use crate::HostId;
+use crate::application::Context;
+use tcp::{ConnId, Stats, WindowChange};
+use units::Instant;
+use workload::{PageLoader, Protocol, ServerSession, Span};
+
+/// A timer of an application that is set again and again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Alarm(Option<Instant>);
+
+impl Alarm {
+    /// Sees to it that it rings at `at` at the latest.
+    pub(super) fn set(&mut self, context: &mut Context<'_>, at: Option<Instant>, token: u32) {
+        if let Some(at) = at
+            && self.0.is_none_or(|set| at < set)
+        {
+            self.0 = Some(at);
+            context.set_timer(at, token);
+        }
+    }
+
+    /// It rang.
+    pub(super) fn rung(&mut self) {
+        self.0 = None;
+    }
+}
+
+/// One connection of a page load.
+#[derive(Debug)]
+pub struct Transfer {
+    server: HostId,
+    client_conn: ConnId,
+    server_conn: Option<ConnId>,
+    session: ServerSession,
+    /// The session holds back while this much or more is unsent.
+    low_water: Option<u64>,
+    alarm: Alarm,
+    token: u32,
+    stats: Stats,
+    window: Vec<WindowChange>,
+}
+
+impl Transfer {
+    pub(super) fn new(
+        (server, client_conn): (HostId, ConnId),
+        session: ServerSession,
+        protocol: Protocol,
+        token: u32,
+    ) -> Self {
+        Self {
+            server,
+            client_conn,
+            low_water: protocol.interleaves().then_some(protocol.low_water),
+            server_conn: None,
+            session,
+            alarm: Alarm::default(),
+            token,
+            stats: Stats::default(),
+            window: Vec::new(),
+        }
+    }
+
+    /// The host at the server's end.
+    pub const fn server(&self) -> HostId {
+        self.server
+    }
+
+    /// The connection at the client.
+    pub const fn client_conn(&self) -> ConnId {
+        self.client_conn
+    }
+
+    /// The connection at the server, once accepted.
+    pub const fn server_conn(&self) -> Option<ConnId> {
+        self.server_conn
+    }
+
+    /// The server's counters when the client had closed, or else when the page was done.
+    pub const fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Changes of the server's window until then, if its scheme records them.
+    pub fn window(&self) -> &[WindowChange] {
+        &self.window
+    }
+
+    pub(super) fn on_accepted(&mut self, conn: ConnId) {
+        self.server_conn = Some(conn);
+    }
+
+    pub(super) fn on_received(&mut self, now: Instant, total: u64) {
+        self.session.handle_received(now, total);
+    }
+
+    pub(super) fn on_alarm(&mut self, now: Instant) {
+        self.alarm.rung();
+        self.session.handle_timeout(now);
+    }
+
+    /// The client writes `span`.
+    pub(super) fn request(&mut self, context: &mut Context<'_>, client: HostId, span: Span) {
+        self.session.expect(context.now(), span);
+        context.write(client, self.client_conn, span.bytes);
+    }
+
+    /// The server writes what it has to say and TCP should have by now.
+    pub(super) fn answer(
+        &mut self,
+        context: &mut Context<'_>,
+        loader: &mut PageLoader,
+        conn: workload::ConnId,
+    ) {
+        let Some(id) = self.server_conn else { return };
+        while let Some(unsent) = self.unsent(context)
+            && let Some(span) = self.session.poll_write(context.now(), unsent)
+        {
+            context.write(self.server, id, span.bytes);
+            loader.expect(conn, span);
+        }
+        if self.session.wants_close() {
+            context.shutdown(self.server, id);
+        }
+        self.alarm
+            .set(context, self.session.poll_timeout(), self.token);
+        if let Some(low) = self.low_water
+            && self.unsent(context).is_some_and(|unsent| unsent >= low)
+        {
+            context.notify_unsent_below(self.server, id, low);
+        }
+    }
+
+    /// Bytes the server has written and TCP not sent; `None` without a connection.
+    fn unsent(&self, context: &Context<'_>) -> Option<u64> {
+        let connection = context.host(self.server).connection(self.server_conn?)?;
+        Some(connection.unsent())
+    }
+
+    /// Notes how the server's end stands, as long as it is there.
+    pub(super) fn take_record(&mut self, context: &Context<'_>) {
+        let Some(id) = self.server_conn else { return };
+        let host = context.host(self.server);
+        if let (Some(connection), Some(path)) = (host.connection(id), host.path_of(id)) {
+            self.stats = *connection.stats();
+            self.window = path.window().changes().to_vec();
+        }
+    }
+}

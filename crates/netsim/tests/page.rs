@@ -1,0 +1,194 @@
+//! Pages over TCP over links: everything arrives once, nothing beats the wire, runs repeat.
+
+use link::{LinkConfig, QueueLimit};
+use netsim::{Access, AppId, Duplex, PageLoad, PageSpec, Simulation, SimulationConfig, Transfer};
+use std::sync::Arc;
+use tcp::Scheme;
+use units::{Duration, Instant, Rate};
+use workload::{BUILTINS, Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, Page, Tls};
+
+const FOREVER: Instant = Instant::from_nanos(600_000_000_000);
+
+const SCHEMES: [&str; 3] = ["newreno", "sack", "linux"];
+
+/// Ways to load a page: HTTP version and TLS.
+const WAYS: [(Http, Tls); 6] = [
+    (Http::Http10, Tls::None),
+    (Http::Http11, Tls::None),
+    (Http::Http11, Tls::Tls13),
+    (Http::Http2, Tls::None),
+    (Http::Http2, Tls::Tls13),
+    (Http::Persistent, Tls::None),
+];
+
+fn access(servers: usize, queue: QueueLimit, loss: f64) -> Access {
+    let delay = Duration::from_millis(20);
+    let wire = |mbit| {
+        let config = LinkConfig::new(Rate::from_mbps(mbit), delay, queue).unwrap();
+        config.with_loss(loss).unwrap()
+    };
+    Access::new(
+        servers,
+        None,
+        Duplex {
+            forward: wire(8),
+            reverse: wire(1),
+        },
+    )
+}
+
+fn load(
+    page: &Arc<Page>,
+    scheme: &str,
+    (http, tls): (Http, Tls),
+    loss: f64,
+) -> (Simulation, AppId) {
+    let access = access(page.hosts().len(), QueueLimit::Packets(30), loss);
+    let scheme = Scheme::parse(scheme).unwrap();
+    let spec = PageSpec {
+        page: Arc::clone(page),
+        config: LoaderConfig {
+            http: Some(http),
+            tls: Some(tls),
+            ..LoaderConfig::default()
+        },
+        client: access.client,
+        servers: access.servers,
+        client_scheme: scheme.clone(),
+        server_scheme: scheme,
+    };
+    let config = SimulationConfig {
+        seed: 5,
+        ..SimulationConfig::default()
+    };
+    let mut sim = Simulation::new(access.topology, config);
+    let id = sim.add(Instant::ZERO, PageLoad::new(spec));
+    sim.run(FOREVER).unwrap();
+    (sim, id)
+}
+
+fn check(page: &Page, sim: &Simulation, id: AppId) {
+    let load = sim.application::<PageLoad>(id).unwrap();
+    let loader = load.loader();
+    assert_eq!(loader.failures(), []);
+    for (object, milestones) in page.objects().iter().zip(loader.milestones()) {
+        assert_eq!(milestones.received_bytes, object.response_bytes());
+    }
+    // One byte a microsecond, a round trip of the handshake and one of the first request.
+    let least = Duration::from_micros(page.response_bytes()) + Duration::from_millis(80);
+    assert!(loader.page_done_at().unwrap() - Instant::ZERO > least);
+    let accepted = |transfer: &&Transfer| transfer.server_conn().is_some();
+    assert!(
+        load.transfers()
+            .iter()
+            .filter(accepted)
+            .all(|t| t.stats().segments_sent > 0)
+    );
+}
+
+#[test]
+fn every_page_loads_in_every_way_under_every_scheme() {
+    for builtin in &BUILTINS {
+        let page = Arc::new(Page::builtin(builtin.name).unwrap());
+        for scheme in SCHEMES {
+            for way in WAYS {
+                let (sim, id) = load(&page, scheme, way, 0.0);
+                check(&page, &sim, id);
+            }
+        }
+    }
+}
+
+#[test]
+fn pages_survive_loss() {
+    let page = Arc::new(Page::builtin(BUILTINS[0].name).unwrap());
+    for scheme in SCHEMES {
+        for way in WAYS {
+            let (sim, id) = load(&page, scheme, way, 0.05);
+            check(&page, &sim, id);
+            let transfers = sim.application::<PageLoad>(id).unwrap().transfers();
+            let again: u64 = transfers
+                .iter()
+                .map(|t| t.stats().retransmitted_segments)
+                .sum();
+            assert!(again > 0, "5 % of some hundred packets were lost");
+        }
+    }
+}
+
+#[test]
+fn a_load_repeats_to_the_last_bit() {
+    let page = Arc::new(Page::builtin(BUILTINS[0].name).unwrap());
+    let run = || {
+        let (sim, id) = load(&page, "linux", (Http::Http11, Tls::Tls13), 0.05);
+        let load = sim.application::<PageLoad>(id).unwrap();
+        let stats: Vec<_> = load
+            .transfers()
+            .iter()
+            .map(Transfer::stats)
+            .copied()
+            .collect();
+        (load.loader().milestones().to_vec(), stats, sim.now())
+    };
+    assert_eq!(run(), run());
+}
+
+fn one_object(body_bytes: u64) -> Page {
+    let host = Host {
+        name: "example.org".to_owned(),
+        http: Http::Http11,
+        tls: Tls::None,
+        http10_connections: 1,
+    };
+    let object = Object {
+        label: "/".to_owned(),
+        host: HostId(0),
+        kind: Kind::Html,
+        request_bytes: 300,
+        response_header_bytes: 200,
+        body_bytes,
+        server_wait: Duration::ZERO,
+        discovery: Discovery::AtStart,
+    };
+    Page::new("one object", vec![host], vec![object]).unwrap()
+}
+
+/// HTTP/2 holds back what would queue in TCP, and must go on as soon as TCP has sent: a
+/// connection whose window is wide open from the start never waits for an acknowledgement.
+#[test]
+fn held_back_frames_follow_without_waiting_for_acknowledgements() {
+    let page = Arc::new(one_object(500_000));
+    let wide = "newreno+iw=1000+rwnd=16MB";
+    let access = access(1, QueueLimit::Unlimited, 0.0);
+    let time = |way| {
+        let access = access.clone();
+        let scheme = Scheme::parse(wide).unwrap();
+        let spec = PageSpec {
+            page: Arc::clone(&page),
+            config: LoaderConfig {
+                http: Some(way),
+                tls: Some(Tls::None),
+                ..LoaderConfig::default()
+            },
+            client: access.client,
+            servers: access.servers,
+            client_scheme: scheme.clone(),
+            server_scheme: scheme,
+        };
+        let mut sim = Simulation::new(access.topology, SimulationConfig::default());
+        let id = sim.add(Instant::ZERO, PageLoad::new(spec));
+        sim.run(FOREVER).unwrap();
+        sim.application::<PageLoad>(id)
+            .unwrap()
+            .loader()
+            .page_done_at()
+            .unwrap()
+    };
+    // The same round trips; HTTP/2 adds 9 bytes to each of 32 frames and some settings, a
+    // microsecond each: far less than one more round trip of 40 ms.
+    let (persistent, http2) = (time(Http::Persistent), time(Http::Http2));
+    assert!(
+        http2.saturating_since(persistent) < Duration::from_millis(10),
+        "{persistent} {http2}"
+    );
+}
