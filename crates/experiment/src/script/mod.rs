@@ -11,8 +11,11 @@
 
 mod error;
 pub mod model;
+mod notation;
 mod parse;
+mod run;
 
 pub use error::{Mismatch, ScriptError};
 pub use model::Script;
 pub use parse::parse;
+pub use run::{RunReport, run};

@@ -3,11 +3,14 @@
 //! Segments are [`tcp::Segment`]s with the script's own numbering: the host's initial sequence
 //! number is what the script calls it (usually 0), whatever the host drew.
 
-use tcp::Segment;
+use tcp::{Scheme, Segment};
 use units::Duration;
 
+/// The scheme of a script that names none: what scripts for packetdrill are mostly written for.
+pub const DEFAULT_SCHEME: &str = "linux";
+
 /// A whole script.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Script {
     /// File name, for messages.
     pub name: String,
@@ -20,10 +23,10 @@ pub struct Script {
 }
 
 /// What the `--option=value` lines set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Settings {
-    /// `--scheme`: the TCP under test.
-    pub scheme: String,
+    /// `--scheme`: the TCP under test; `None`: [`DEFAULT_SCHEME`].
+    pub scheme: Option<Scheme>,
     /// `--mss`, or `--mtu` less 40 bytes of headers: largest segment the host offers and sends.
     pub mss: Option<u32>,
     /// `--tolerance_usecs`: how far an outbound segment may be from its time.
@@ -39,7 +42,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            scheme: "linux".to_owned(),
+            scheme: None,
             mss: None,
             tolerance: Duration::from_millis(4),
             timestamp_tick: None,
@@ -150,7 +153,7 @@ pub enum CallKind {
     Shutdown,
     /// `close`
     Close,
-    /// `TCP_NODELAY`
+    /// `TCP_NODELAY`, before `listen` or `connect`.
     NoDelay(bool),
     /// `TCP_MAXSEG`, before `listen` or `connect`: bytes.
     MaxSegment(u32),
@@ -279,15 +282,13 @@ pub enum Info {
     Rto,
     /// `tcpi_rtt`: smoothed, microseconds.
     Rtt,
-    /// `tcpi_rttvar`, microseconds.
-    Rttvar,
     /// `tcpi_snd_mss`, bytes.
     SndMss,
 }
 
 impl Info {
     /// Every quantity with its name.
-    pub const ALL: [(&'static str, Self); 13] = [
+    pub const ALL: [(&'static str, Self); 12] = [
         ("tcpi_state", Self::State),
         ("tcpi_ca_state", Self::CaState),
         ("tcpi_snd_cwnd", Self::SndCwnd),
@@ -299,13 +300,12 @@ impl Info {
         ("tcpi_total_retrans", Self::TotalRetrans),
         ("tcpi_rto", Self::Rto),
         ("tcpi_rtt", Self::Rtt),
-        ("tcpi_rttvar", Self::Rttvar),
         ("tcpi_snd_mss", Self::SndMss),
     ];
 }
 
 /// Constants of conditions: numbers as in Linux's `tcp.h`.
-pub const CONSTANTS: [(&str, u64); 16] = [
+pub const CONSTANTS: [(&str, u64); 15] = [
     ("TCP_ESTABLISHED", 1),
     ("TCP_SYN_SENT", 2),
     ("TCP_SYN_RECV", 3),
@@ -319,7 +319,6 @@ pub const CONSTANTS: [(&str, u64); 16] = [
     ("TCP_CLOSING", 11),
     ("TCP_CA_Open", 0),
     ("TCP_CA_Disorder", 1),
-    ("TCP_CA_CWR", 2),
     ("TCP_CA_Recovery", 3),
     ("TCP_CA_Loss", 4),
 ];

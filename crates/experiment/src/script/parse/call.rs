@@ -3,6 +3,7 @@
 use super::super::model::{Call, CallKind, Errno, Outcome, Position, When};
 use super::argument::{Argument, Value};
 use super::lexer::Token;
+use super::settings::MSS;
 use super::{Parsed, Parser};
 use units::Duration;
 
@@ -204,9 +205,10 @@ impl RawCall<'_> {
                              SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE";
         match self.words(2, "an option")? {
             ["TCP_NODELAY"] => self.option_value(1).map(|on| CallKind::NoDelay(on > 0)),
-            ["TCP_MAXSEG"] => self
-                .option_value(65_495)
-                .map(|n| CallKind::MaxSegment(n as u32)),
+            ["TCP_MAXSEG"] => match self.option_value(u64::from(MSS.1))? as u32 {
+                bytes if bytes >= MSS.0 => Ok(CallKind::MaxSegment(bytes)),
+                _ => self.refuse(&format!("expected TCP_MAXSEG of at least {}", MSS.0)),
+            },
             ["SO_LINGER"] => self.linger(),
             [name] if IGNORED_OPTIONS.contains(name) => Ok(CallKind::Nothing),
             words => {

@@ -106,7 +106,7 @@ fn when_open(kind: CallKind) -> bool {
     any_time(kind)
         || matches!(
             kind,
-            CallKind::Read(_) | CallKind::Write(_) | CallKind::Shutdown | CallKind::NoDelay(_)
+            CallKind::Read(_) | CallKind::Write(_) | CallKind::Shutdown
         )
 }
 
@@ -117,7 +117,9 @@ fn out_of_place(socket: Socket, call: &Call) -> String {
             .to_owned(),
         Socket::Fresh(fd) => format!("{fd} is a socket that neither listens nor connects yet"),
         Socket::Listening(fd) => format!("{fd} listens and nothing is accepted yet"),
-        Socket::Connection { fd, .. } => format!("{fd} is the connection"),
+        Socket::Connection { fd, .. } => {
+            format!("{fd} is the connection; sizes and TCP_NODELAY are set before it opens")
+        }
         Socket::Closed => "the connection's descriptor is closed".to_owned(),
     };
     format!("{} is out of place: {state}", call.text)

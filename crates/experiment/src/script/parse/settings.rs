@@ -3,6 +3,7 @@
 use super::super::model::Settings;
 use super::lexer::Token;
 use super::{Parsed, Parser};
+use tcp::Scheme;
 use units::Duration;
 
 /// What the settings here are for, in the order of messages.
@@ -29,6 +30,9 @@ const IGNORED: [&str; 13] = [
 /// Bytes of IPv4 and TCP headers without options: what an MTU is above an MSS.
 const HEADERS: u64 = 40;
 
+/// Smallest and largest segment size, bytes.
+pub(super) const MSS: (u32, u32) = (64, 65_495);
+
 impl<'a> Parser<'a> {
     /// All settings, and notes about those without effect.
     pub(super) fn settings(&mut self) -> Parsed<(Settings, Vec<String>)> {
@@ -49,12 +53,13 @@ impl<'a> Parser<'a> {
     }
 
     fn setting(&self, flag: &str, value: Option<&str>, settings: &mut Settings) -> Parsed<()> {
-        let bytes = |below| {
-            self.value(flag, value, 1 + below, 65_535)
-                .map(|n| (n - below) as u32)
+        let bytes = |headers| {
+            let (min, max) = (u64::from(MSS.0) + headers, u64::from(MSS.1) + headers);
+            self.value(flag, value, min, max)
+                .map(|n| (n - headers) as u32)
         };
         match flag {
-            "scheme" => settings.scheme = self.scheme(value)?,
+            "scheme" => settings.scheme = Some(self.scheme(value)?),
             "mss" => settings.mss = Some(bytes(0)?),
             "mtu" => settings.mss = Some(bytes(HEADERS)?),
             "tolerance_usecs" => {
@@ -79,11 +84,11 @@ impl<'a> Parser<'a> {
         Err((self.position, message.to_owned()))
     }
 
-    fn scheme(&self, value: Option<&str>) -> Parsed<String> {
-        match value {
-            Some(name) if !name.is_empty() => Ok(name.to_owned()),
-            _ => self.refuse("expected a scheme, like --scheme=newreno"),
-        }
+    fn scheme(&self, value: Option<&str>) -> Parsed<Scheme> {
+        let Some(text) = value else {
+            return self.refuse("expected a scheme, like --scheme=newreno");
+        };
+        Scheme::parse(text).or_else(|error| self.refuse(&error.to_string()))
     }
 
     fn value(&self, flag: &str, value: Option<&str>, min: u64, max: u64) -> Parsed<u64> {

@@ -1,0 +1,119 @@
+//! Conditions of code blocks against what the host reports.
+
+use super::super::model::{Assertion, Comparison, Condition, Info, Operand};
+use super::{Failure, Held, Run, info};
+
+impl Run<'_> {
+    /// All of `assertions` must hold.
+    pub(super) fn assert(&mut self, assertions: &[Assertion]) -> Held {
+        let Some(values) = info::values(&self.driver) else {
+            let expected = assertions
+                .first()
+                .map_or_else(String::new, |first| first.text.clone());
+            let actual = "there is no connection".to_owned();
+            return Err(Failure::new("nothing to ask", expected, actual));
+        };
+        for assertion in assertions {
+            if !holds(&assertion.condition, &values) {
+                let failure = Failure::new(
+                    "the assertion does not hold",
+                    assertion.text.clone(),
+                    named(&assertion.condition, &values),
+                );
+                return Err(Failure {
+                    line: Some(assertion.position.line),
+                    ..failure
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn holds(condition: &Condition, values: &info::Values) -> bool {
+    match condition {
+        Condition::And(parts) => parts.iter().all(|part| holds(part, values)),
+        Condition::Or(parts) => parts.iter().any(|part| holds(part, values)),
+        Condition::Not(inner) => !holds(inner, values),
+        Condition::Compare(first, rest) => chain_holds(*first, rest, values),
+    }
+}
+
+/// As in Python, each operand is compared with the one before it.
+fn chain_holds(first: Operand, rest: &[(Comparison, Operand)], values: &info::Values) -> bool {
+    let mut left = value(first, values);
+    rest.iter().all(|(comparison, operand)| {
+        let right = value(*operand, values);
+        let holds = compare(left, *comparison, right);
+        left = right;
+        holds
+    })
+}
+
+fn value(operand: Operand, values: &info::Values) -> u64 {
+    match operand {
+        Operand::Number(n) => n,
+        Operand::Info(info) => values.of(info),
+    }
+}
+
+fn compare(left: u64, comparison: Comparison, right: u64) -> bool {
+    match comparison {
+        Comparison::Equal => left == right,
+        Comparison::NotEqual => left != right,
+        Comparison::Less => left < right,
+        Comparison::LessOrEqual => left <= right,
+        Comparison::Greater => left > right,
+        Comparison::GreaterOrEqual => left >= right,
+    }
+}
+
+/// `name = value` of everything that the condition asks, once each.
+fn named(condition: &Condition, values: &info::Values) -> String {
+    let mut asked = Vec::new();
+    collect(condition, &mut asked);
+    let names = Info::ALL.iter().filter(|(_, info)| asked.contains(info));
+    let list: Vec<_> = names
+        .map(|(name, info)| format!("{name} = {}", values.of(*info)))
+        .collect();
+    list.join(", ")
+}
+
+fn collect(condition: &Condition, asked: &mut Vec<Info>) {
+    match condition {
+        Condition::And(parts) | Condition::Or(parts) => {
+            parts.iter().for_each(|part| collect(part, asked));
+        }
+        Condition::Not(inner) => collect(inner, asked),
+        Condition::Compare(first, rest) => {
+            let operands = std::iter::once(first).chain(rest.iter().map(|(_, operand)| operand));
+            asked.extend(operands.filter_map(|operand| match operand {
+                Operand::Info(info) => Some(*info),
+                Operand::Number(_) => None,
+            }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number_chain(list: &[(u64, Comparison)], last: u64) -> bool {
+        let first = Operand::Number(list[0].0);
+        let mut rest = Vec::new();
+        for (i, (_, comparison)) in list.iter().enumerate() {
+            let right = list.get(i + 1).map_or(last, |(n, _)| *n);
+            rest.push((*comparison, Operand::Number(right)));
+        }
+        holds(&Condition::Compare(first, rest), &info::Values::default())
+    }
+
+    #[test]
+    fn a_chain_compares_neighbours() {
+        use Comparison::{Less, LessOrEqual};
+        assert!(number_chain(&[(1, LessOrEqual), (2, Less)], 3));
+        // 2 < 2 is false although 1 <= 2 and 1 < 2 are true.
+        assert!(!number_chain(&[(1, LessOrEqual), (2, Less)], 2));
+    }
+}

@@ -1,0 +1,225 @@
+//! The application's side: calls on sockets, and calls that wait.
+
+use super::super::model::{Call, CallKind, Errno, Outcome};
+use super::driver::{Driver, Progress};
+use super::{Failure, Held, Run, seconds};
+use tcp::Scheme;
+use units::Instant;
+
+/// The application and its one socket.
+pub(super) struct Application {
+    scheme: Scheme,
+    /// Bytes read so far.
+    read: u64,
+    shut_down: bool,
+    linger_zero: bool,
+    waiting: Option<Waiting>,
+}
+
+/// A call that has not returned yet.
+struct Waiting {
+    call: Call,
+    line: u32,
+    returns: Instant,
+}
+
+impl Application {
+    pub(super) fn new(scheme: Scheme, mss: Option<u32>) -> Self {
+        let mut new = Self {
+            scheme,
+            read: 0,
+            shut_down: false,
+            linger_zero: false,
+            waiting: None,
+        };
+        if let Some(mss) = mss {
+            new.set_parameter(&format!("mss={mss}"));
+        }
+        new
+    }
+
+    /// Changes the scheme under which the socket will open.
+    fn set_parameter(&mut self, parameter: &str) {
+        let text = format!("{}+{parameter}", self.scheme.name());
+        self.scheme = Scheme::parse(&text).map_or(self.scheme.clone(), |scheme| scheme.recorded());
+    }
+
+    /// What a call would return now; `None` if it would wait.
+    fn outcome(&self, kind: CallKind, asked: Outcome, progress: Progress) -> Option<Outcome> {
+        let available = progress.received - self.read;
+        match kind {
+            CallKind::Connect if progress.reset => Some(failed(Errno::ConnectionRefused)),
+            CallKind::Connect => progress.connected.then_some(Outcome::Value(0)),
+            CallKind::Accept => progress.accepted.then_some(asked),
+            CallKind::Read(_) if progress.reset => Some(failed(Errno::ConnectionReset)),
+            CallKind::Read(most) if available > 0 => Some(Outcome::Value(most.min(available))),
+            CallKind::Read(_) => progress.peer_closed.then_some(Outcome::Value(0)),
+            CallKind::Write(_) if progress.reset => Some(failed(Errno::ConnectionReset)),
+            CallKind::Write(_) if self.shut_down => Some(failed(Errno::Pipe)),
+            CallKind::Write(bytes) => Some(Outcome::Value(bytes)),
+            CallKind::Shutdown if progress.reset => Some(failed(Errno::NotConnected)),
+            CallKind::ConnectWith(bytes) => Some(Outcome::Value(bytes)),
+            CallKind::Socket => Some(asked),
+            _ => Some(Outcome::Value(0)),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Makes a call, which returns at `returns` if it waits.
+    pub(super) fn call(&mut self, call: &Call, returns: Option<Instant>, line: u32) -> Held {
+        self.finish_call()?;
+        if let CallKind::Connect | CallKind::ConnectWith(_) = call.kind {
+            let bytes = if let CallKind::ConnectWith(bytes) = call.kind {
+                bytes
+            } else {
+                0
+            };
+            self.driver.connect(&self.application.scheme, bytes);
+        }
+        if let Some(returns) = returns {
+            self.application.waiting = Some(Waiting {
+                call: call.clone(),
+                line,
+                returns,
+            });
+            return self.settle_call();
+        }
+        let would_wait = match call.kind {
+            CallKind::Connect => Errno::InProgress,
+            _ => Errno::Again,
+        };
+        let outcome = self.would_return(call).unwrap_or(failed(would_wait));
+        self.finish(call, outcome)
+    }
+
+    fn would_return(&self, call: &Call) -> Option<Outcome> {
+        self.application
+            .outcome(call.kind, call.outcome, self.driver.progress())
+    }
+
+    /// Lets the waiting call return if it can, and checks that it does so in time.
+    pub(super) fn settle_call(&mut self) -> Held {
+        let Some(waiting) = self.application.waiting.take() else {
+            return Ok(());
+        };
+        let now = self.driver.now();
+        let tolerance = self.tolerance();
+        match self.would_return(&waiting.call) {
+            Some(outcome) if now + tolerance >= waiting.returns => {
+                if waiting.returns + tolerance < now {
+                    return Err(waiting.fails(&format!("it returns at {}", seconds(now))));
+                }
+                let line = waiting.line;
+                self.finish(&waiting.call, outcome)
+                    .map_err(|failure| Failure {
+                        line: Some(line),
+                        ..failure
+                    })
+            }
+            Some(_) => Err(waiting.fails(&format!("it returns at {}", seconds(now)))),
+            None if waiting.returns + tolerance < now => {
+                Err(waiting.fails(&format!("it still waits at {}", seconds(now))))
+            }
+            None => {
+                self.application.waiting = Some(waiting);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits for the call that has not returned yet.
+    pub(super) fn finish_call(&mut self) -> Held {
+        while let Some(waiting) = &self.application.waiting {
+            let limit = waiting.returns + self.tolerance();
+            let fired = self.driver.step(limit)?;
+            self.settle_call()?;
+            if let (false, Some(waiting)) = (fired, &self.application.waiting) {
+                return Err(waiting.fails("it never returns"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The call returns `outcome`: checks that it is the script's, and does what it does.
+    fn finish(&mut self, call: &Call, outcome: Outcome) -> Held {
+        if outcome != call.outcome {
+            let actual = format!("it returns {}", described(outcome));
+            return Err(Failure::new(
+                "the call returns something else",
+                call.text.clone(),
+                actual,
+            ));
+        }
+        if let Outcome::Value(value) = outcome {
+            self.application.act(call.kind, value, &mut self.driver);
+        }
+        Ok(())
+    }
+}
+
+impl Application {
+    /// Does what a call of `kind` that returned `value` does.
+    fn act(&mut self, kind: CallKind, value: u64, driver: &mut Driver) {
+        match kind {
+            CallKind::Listen => driver.listen(self.scheme.clone()),
+            CallKind::Write(bytes) => driver.with(|host, now, id| host.write(now, id, bytes)),
+            CallKind::Read(_) => {
+                self.read += value;
+                driver.with(|host, now, id| host.read(now, id, value));
+            }
+            CallKind::Shutdown => self.shut_down(driver),
+            CallKind::Close => self.close(driver),
+            CallKind::NoDelay(on) => {
+                self.set_parameter(if on { "nagle=off" } else { "nagle=on" });
+            }
+            CallKind::MaxSegment(bytes) => self.set_parameter(&format!("mss={bytes}")),
+            CallKind::LingerZero(on) => self.linger_zero = on,
+            CallKind::Socket
+            | CallKind::Nothing
+            | CallKind::Connect
+            | CallKind::ConnectWith(_)
+            | CallKind::Accept => {}
+        }
+    }
+
+    fn shut_down(&mut self, driver: &mut Driver) {
+        self.shut_down = true;
+        driver.with(|host, now, id| host.shutdown(now, id));
+    }
+
+    /// Bytes that nobody will read are lost, which the peer must learn (RFC 2525 §2.17).
+    fn close(&mut self, driver: &mut Driver) {
+        let unread = driver.progress().received > self.read;
+        if unread || self.linger_zero {
+            driver.with(|host, now, id| host.abort(now, id));
+        } else if !self.shut_down {
+            self.shut_down(driver);
+        }
+    }
+}
+
+impl Waiting {
+    fn fails(&self, actual: &str) -> Failure {
+        let expected = format!("{} ... {}", self.call.text, seconds(self.returns));
+        Failure {
+            line: Some(self.line),
+            ..Failure::new(
+                "the call returns at another time",
+                expected,
+                actual.to_owned(),
+            )
+        }
+    }
+}
+
+fn failed(errno: Errno) -> Outcome {
+    Outcome::Error(errno)
+}
+
+fn described(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Value(value) => value.to_string(),
+        Outcome::Error(errno) => format!("-1 {}", errno.name()),
+    }
+}

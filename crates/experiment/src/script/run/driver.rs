@@ -1,0 +1,173 @@
+//! The host under test, its clock, and what it has sent and reported.
+
+use super::{Failure, Held, seconds};
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr};
+use tcp::{ConnId, EventKind, FourTuple, Host, HostConfig, Scheme, Segment, Transmit};
+use units::Instant;
+
+/// Ports and address of a script's one connection (RFC 5737's documentation addresses).
+const TUPLE: FourTuple = FourTuple {
+    local_port: 8080,
+    remote: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+    remote_port: 49_152,
+};
+
+/// Timers that may fire at one instant; beyond it the host makes no progress.
+const MOST_AT_ONCE: u32 = 10_000;
+
+/// A segment that the host sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) at: Instant,
+    pub(super) segment: Segment,
+}
+
+/// What the host has reported of the connection, as the application sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Progress {
+    pub(super) connected: bool,
+    pub(super) accepted: bool,
+    pub(super) received: u64,
+    pub(super) peer_closed: bool,
+    pub(super) reset: bool,
+}
+
+/// A host in virtual time.
+pub(super) struct Driver {
+    host: Host,
+    now: Instant,
+    connection: Option<ConnId>,
+    sent: VecDeque<Sent>,
+    progress: Progress,
+    at_once: u32,
+}
+
+impl Driver {
+    pub(super) fn new(seed: u64) -> Self {
+        let mut host = Host::new(HostConfig { seed });
+        host.set_auto_read(false);
+        Self {
+            host,
+            now: Instant::ZERO,
+            connection: None,
+            sent: VecDeque::new(),
+            progress: Progress::default(),
+            at_once: 0,
+        }
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.now
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    pub(super) fn host(&self) -> &Host {
+        &self.host
+    }
+
+    pub(super) fn connection(&self) -> Option<ConnId> {
+        self.connection
+    }
+
+    /// The next segment sent and not yet taken.
+    pub(super) fn take_sent(&mut self) -> Option<Sent> {
+        self.sent.pop_front()
+    }
+
+    pub(super) fn has_sent(&self) -> bool {
+        !self.sent.is_empty()
+    }
+
+    /// When the host's next timer fires.
+    pub(super) fn next_timeout(&mut self) -> Option<Instant> {
+        self.host.poll_timeout()
+    }
+
+    /// Fires the next timer due by `limit`, at its time, and returns true; without one, moves the
+    /// clock to `limit`.
+    pub(super) fn step(&mut self, limit: Instant) -> Held<bool> {
+        match self.host.poll_timeout() {
+            Some(due) if due <= limit.max(self.now) => {
+                self.move_to(due)?;
+                self.host.handle_timeout(self.now);
+                self.drain();
+                Ok(true)
+            }
+            _ => {
+                self.now = self.now.max(limit);
+                Ok(false)
+            }
+        }
+    }
+
+    fn move_to(&mut self, due: Instant) -> Held {
+        self.at_once = if due > self.now { 0 } else { self.at_once + 1 };
+        self.now = self.now.max(due);
+        if self.at_once < MOST_AT_ONCE {
+            return Ok(());
+        }
+        let actual = format!("{MOST_AT_ONCE} timers at {}", seconds(self.now));
+        Err(Failure::new(
+            "the host makes no progress",
+            "time passes".to_owned(),
+            actual,
+        ))
+    }
+
+    pub(super) fn handle_segment(&mut self, segment: &Segment) {
+        self.host.handle_segment(self.now, &TUPLE, segment);
+        self.drain();
+    }
+
+    pub(super) fn listen(&mut self, scheme: Scheme) {
+        self.host.listen(TUPLE.local_port, scheme);
+    }
+
+    /// Connects with `bytes` ready for the SYN.
+    pub(super) fn connect(&mut self, scheme: &Scheme, bytes: u64) {
+        let id = self.host.connect(self.now, TUPLE, scheme);
+        self.connection = Some(id);
+        if bytes > 0 {
+            self.host.write(self.now, id, bytes);
+        }
+        self.drain();
+    }
+
+    /// Calls `act` on the connection, if there is one, and sends what it leads to.
+    pub(super) fn with(&mut self, act: impl FnOnce(&mut Host, Instant, ConnId)) {
+        if let Some(id) = self.connection {
+            act(&mut self.host, self.now, id);
+        }
+        self.drain();
+    }
+
+    /// Takes what the host has to send and to report.
+    fn drain(&mut self) {
+        while let Some(Transmit { conn, segment, .. }) = self.host.poll_transmit(self.now) {
+            self.connection = self.connection.or(conn);
+            self.sent.push_back(Sent {
+                at: self.now,
+                segment,
+            });
+        }
+        while let Some(event) = self.host.poll_event() {
+            self.connection.get_or_insert(event.conn);
+            self.on_event(event.kind);
+        }
+    }
+
+    fn on_event(&mut self, kind: EventKind) {
+        match kind {
+            EventKind::Connected => self.progress.connected = true,
+            EventKind::Accepted => self.progress.accepted = true,
+            EventKind::Received { total } => self.progress.received = total,
+            EventKind::PeerClosed => self.progress.peer_closed = true,
+            EventKind::Reset => self.progress.reset = true,
+            EventKind::Acked { .. } | EventKind::Closed => {}
+        }
+    }
+}

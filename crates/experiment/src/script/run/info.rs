@@ -1,0 +1,98 @@
+//! What the host reports of the connection, in the units of Linux's `struct tcp_info`.
+
+use super::super::model::Info;
+use super::driver::Driver;
+use tcp::{Cause, Connection, Path, State};
+
+/// What Linux says of a threshold that was never set (`TCP_INFINITE_SSTHRESH`).
+const INFINITE_SSTHRESH: u64 = 0x7fff_ffff;
+
+/// Values of all [`Info`]s at one instant, in the order of [`Info::ALL`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Values([u64; Info::ALL.len()]);
+
+impl Values {
+    /// The value of `info`.
+    pub(super) fn of(&self, info: Info) -> u64 {
+        let index = Info::ALL.iter().position(|(_, known)| *known == info);
+        index.map_or(0, |index| self.0[index])
+    }
+}
+
+/// The values now; `None` without a connection.
+pub(super) fn values(driver: &Driver) -> Option<Values> {
+    let id = driver.connection()?;
+    let connection = driver.host().connection(id)?;
+    let path = driver.host().path_of(id)?;
+    Some(Values(
+        Info::ALL.map(|(_, info)| value(info, connection, path)),
+    ))
+}
+
+fn value(info: Info, connection: &Connection, path: &Path) -> u64 {
+    let board = connection.scoreboard();
+    let segments = |bytes: u64| bytes / connection.mss().max(1);
+    match info {
+        Info::State => state(connection.state()),
+        Info::CaState => ca_state(connection, path),
+        Info::SndCwnd => segments(path.window().cwnd()),
+        Info::SndSsthresh if path.window().ssthresh() == u64::MAX => INFINITE_SSTHRESH,
+        Info::SndSsthresh => segments(path.window().ssthresh()),
+        Info::Unacked => board.len() as u64,
+        Info::Sacked => board.iter().filter(|sent| sent.is_sacked()).count() as u64,
+        Info::Lost => board.iter().filter(|sent| sent.is_lost()).count() as u64,
+        Info::Retrans => board
+            .iter()
+            .filter(|sent| sent.is_retransmission_in_flight())
+            .count() as u64,
+        Info::TotalRetrans => connection.stats().retransmitted_segments,
+        Info::Rto => path.rtt.rto(connection.backoff()).as_micros(),
+        Info::Rtt => path.rtt.srtt().as_micros(),
+        Info::SndMss => connection.mss(),
+    }
+}
+
+/// Numbers of Linux's `enum` of states.
+fn state(state: State) -> u64 {
+    match state {
+        State::Established => 1,
+        State::SynSent => 2,
+        State::SynReceived => 3,
+        State::FinWait1 => 4,
+        State::FinWait2 => 5,
+        State::TimeWait => 6,
+        State::Closed => 7,
+        State::CloseWait => 8,
+        State::LastAck => 9,
+        State::Closing => 11,
+    }
+}
+
+/// `TCP_CA_Loss` or `TCP_CA_Recovery` by what began the repair, `TCP_CA_Disorder` while anything
+/// is SACKed, else `TCP_CA_Open`. `TCP_CA_CWR` has no counterpart here.
+fn ca_state(connection: &Connection, path: &Path) -> u64 {
+    const OPEN: u64 = 0;
+    const DISORDER: u64 = 1;
+    const RECOVERY: u64 = 3;
+    const LOSS: u64 = 4;
+    let mut causes = path
+        .window()
+        .changes()
+        .iter()
+        .rev()
+        .map(|change| change.cause);
+    let began_by = causes.find(|cause| matches!(cause, Cause::Loss | Cause::Timeout));
+    match (connection.recovering(), began_by) {
+        (true, Some(Cause::Timeout)) => LOSS,
+        (true, _) => RECOVERY,
+        (false, _) if connection.scoreboard().sacked() > 0 => DISORDER,
+        (false, _) if repairs_after_timeout(connection) => LOSS,
+        (false, _) => OPEN,
+    }
+}
+
+/// After a timeout a policy without SACK is not "recovering", yet what was lost still goes again.
+fn repairs_after_timeout(connection: &Connection) -> bool {
+    let board = connection.scoreboard();
+    board.waiting() > 0 || board.retransmissions_in_flight() > 0
+}

@@ -1,0 +1,191 @@
+//! Expected against sent: the first difference, in words and in the script's notation.
+
+use super::super::model::Expected;
+use super::super::notation;
+use super::driver::Sent;
+use super::{Bounds, Failure, Held, Run, seconds};
+use tcp::{Flags, Options, Segment, Timestamps};
+use units::{Duration, Instant};
+
+/// How long `*` waits for a segment.
+const PATIENCE: Duration = Duration::from_secs(3_600);
+
+impl Run<'_> {
+    /// Takes the next segment that the host sends, or several that together are `expected`, and
+    /// compares.
+    pub(super) fn outbound(&mut self, expected: &Expected, bounds: Bounds) -> Held {
+        let whole = described(expected, bounds);
+        let mut rest = *expected;
+        loop {
+            let Some(sent) = self.wait_for_segment(bounds)? else {
+                let done = rest.segment.seq.distance_from(expected.segment.seq);
+                return Err(self.silence(bounds, whole, done));
+            };
+            self.numbering.learn(&rest.segment, &sent.segment);
+            let actual = self.numbering.to_script(&sent.segment);
+            let piece = self.piece(&rest, &actual);
+            self.compare(piece.as_ref().unwrap_or(&rest), &actual, piece.is_some())
+                .map_err(|what| {
+                    self.differs(&format!("the segment differs in {what}"), &whole, &sent)
+                })?;
+            if let Some(off) = off_time(sent.at, bounds, self.tolerance()) {
+                return Err(self.differs(&format!("the segment is {off}"), &whole, &sent));
+            }
+            self.sent += 1;
+            match piece {
+                Some(piece) => rest = behind(&rest, piece.segment.len),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Until when a segment may leave.
+    fn limit(&self, bounds: Bounds) -> Instant {
+        bounds.map_or(self.driver.now() + PATIENCE, |(_, to)| {
+            to + self.tolerance()
+        })
+    }
+
+    /// The next segment sent, for which time passes as far as `bounds` allow.
+    fn wait_for_segment(&mut self, bounds: Bounds) -> Held<Option<Sent>> {
+        let limit = self.limit(bounds);
+        while !self.driver.has_sent() {
+            let fired = self.driver.step(limit)?;
+            self.settle_call()?;
+            if !fired {
+                break;
+            }
+        }
+        Ok(self.driver.take_sent())
+    }
+
+    /// Nothing leaves in time, or no more after `done` bytes of what is expected.
+    fn silence(&mut self, bounds: Bounds, whole: String, done: i32) -> Failure {
+        let message = match done {
+            0 => "the host sends nothing".to_owned(),
+            _ => format!("the host sends nothing after the first {done} bytes of this"),
+        };
+        let timer = self.driver.next_timeout();
+        let timer = timer.map_or("no timer runs".to_owned(), |at| {
+            format!("the next timer is at {}", seconds(at))
+        });
+        let actual = format!("nothing until {}; {timer}", seconds(self.limit(bounds)));
+        Failure::new(message, whole, actual)
+    }
+
+    /// The beginning of `expected` that is as long as `actual`, if that is shorter and segments
+    /// may be split.
+    fn piece(&self, expected: &Expected, actual: &Segment) -> Option<Expected> {
+        let split = !self.script.settings.strict_segments
+            && 0 < actual.len
+            && actual.len < expected.segment.len;
+        split.then(|| {
+            let mut piece = *expected;
+            piece.segment.len = actual.len;
+            piece
+        })
+    }
+
+    /// What of `actual` is not as `expected`, in words. Of a piece before the last, flags that
+    /// only the last carries may differ.
+    fn compare(&self, expected: &Expected, actual: &Segment, piece: bool) -> Result<(), String> {
+        let mut parts = Vec::new();
+        let wanted = &expected.segment;
+        let last_only = if piece {
+            Flags::PSH.with(Flags::FIN).with(Flags::CWR)
+        } else {
+            Flags(0)
+        };
+        parts.extend(
+            (wanted.flags.0 | last_only.0 != actual.flags.0 | last_only.0).then_some("flags"),
+        );
+        parts.extend((wanted.seq != actual.seq).then_some("sequence number"));
+        parts.extend((wanted.len != actual.len).then_some("length"));
+        let acks = wanted.has(Flags::ACK) && actual.has(Flags::ACK);
+        parts.extend((acks && wanted.ack != actual.ack).then_some("acknowledgement"));
+        let window = expected.check_window && wanted.window != actual.window;
+        parts.extend(window.then_some("window"));
+        parts.extend((expected.check_ecn && wanted.ecn != actual.ecn).then_some("ECN field"));
+        let options =
+            !expected.check_options || self.options_agree(&wanted.options, &actual.options);
+        parts.extend((!options).then_some("options"));
+        if parts.is_empty() {
+            Ok(())
+        } else {
+            Err(parts.join(", "))
+        }
+    }
+
+    fn options_agree(&self, expected: &Options, actual: &Options) -> bool {
+        let without = |options: &Options| Options {
+            timestamps: None,
+            ..*options
+        };
+        let timestamps = match (expected.timestamps, actual.timestamps) {
+            (Some(expected), Some(actual)) => self.timestamps_agree(expected, actual),
+            (expected, actual) => expected == actual,
+        };
+        timestamps && without(expected) == without(actual)
+    }
+
+    fn timestamps_agree(&self, expected: Timestamps, actual: Timestamps) -> bool {
+        let off = (actual.value.wrapping_sub(expected.value) as i32).unsigned_abs();
+        let in_time = match self.script.settings.timestamp_tick {
+            Some(tick) => tick * u64::from(off) <= self.tolerance(),
+            None => true,
+        };
+        in_time && expected.echo == actual.echo
+    }
+
+    fn differs(&self, message: &str, whole: &str, sent: &Sent) -> Failure {
+        Failure::new(message, whole.to_owned(), self.describe_sent(sent))
+    }
+
+    /// A segment that the host sent, in the script's notation with its time.
+    pub(super) fn describe_sent(&self, sent: &Sent) -> String {
+        let segment = notation::segment(&self.numbering.to_script(&sent.segment));
+        format!("{} > {segment}", seconds(sent.at))
+    }
+}
+
+fn described(expected: &Expected, bounds: Bounds) -> String {
+    let time = match bounds {
+        None => "*".to_owned(),
+        Some((from, to)) if from == to => seconds(from),
+        Some((from, to)) => format!("{}~{}", seconds(from), seconds(to)),
+    };
+    format!("{time} > {}", notation::expected(expected))
+}
+
+/// How far `at` is outside of `bounds` and `tolerance`, in words.
+fn off_time(at: Instant, bounds: Bounds, tolerance: Duration) -> Option<String> {
+    let (from, to) = bounds?;
+    if at + tolerance < from {
+        return Some(format!("{} early", from - at));
+    }
+    (to + tolerance < at).then(|| format!("{} late", at - to))
+}
+
+/// What of `expected` follows its first `len` bytes.
+fn behind(expected: &Expected, len: u32) -> Expected {
+    let mut rest = *expected;
+    rest.segment.seq = expected.segment.seq + len;
+    rest.segment.len -= len;
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tolerance_widens_both_ends() {
+        let ms = |n: u64| Instant::from_nanos(n * 1_000_000);
+        let bounds = Some((ms(100), ms(200)));
+        let off = |at| off_time(ms(at), bounds, Duration::from_millis(5));
+        assert_eq!(off(94), Some("6ms early".to_owned()));
+        assert_eq!((off(95), off(205)), (None, None));
+        assert_eq!(off(206), Some("6ms late".to_owned()));
+        assert_eq!(off_time(ms(206), None, Duration::ZERO), None);
+    }
+}
