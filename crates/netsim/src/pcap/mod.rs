@@ -1,0 +1,108 @@
+//! Captures: what crossed a link, in a file that tcpdump, tshark and Wireshark open.
+//!
+//! Classic pcap with nanosecond times (magic `a1b23c4d`) and raw IP packets (`LINKTYPE_RAW`, 101),
+//! cut off behind their headers; see `man pcap-savefile`. Time zero of the simulation is time
+//! zero of the file. A packet is written as its last bit leaves the queue: what the queue dropped is
+//! not there, what is lost on the wire is.
+
+mod headers;
+
+use crate::observer::{Observer, Step};
+use crate::{LinkId, Packet};
+use headers::Headers;
+use std::io::{self, Write};
+use units::Instant;
+
+const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
+const VERSION: [u16; 2] = [2, 4];
+const SNAPLEN: u32 = 65_535;
+const LINKTYPE_RAW: u32 = 101;
+
+/// One capture being written.
+#[derive(Debug)]
+struct Capture<W> {
+    link: LinkId,
+    out: W,
+}
+
+impl<W: Write> Capture<W> {
+    fn begin(link: LinkId, mut out: W) -> io::Result<Self> {
+        let mut header = Vec::with_capacity(24);
+        header.extend(MAGIC_NANOSECONDS.to_le_bytes());
+        header.extend(VERSION.map(u16::to_le_bytes).as_flattened());
+        // Time zone and accuracy: zero, as always.
+        header.extend([0; 8]);
+        header.extend(SNAPLEN.to_le_bytes());
+        header.extend(LINKTYPE_RAW.to_le_bytes());
+        out.write_all(&header)?;
+        Ok(Self { link, out })
+    }
+
+    fn record(&mut self, at: Instant, packet: &Packet) -> io::Result<()> {
+        const SECOND: u64 = 1_000_000_000;
+        let Headers { bytes, packet_len } = Headers::of(packet)?;
+        let (seconds, nanos) = (at.as_nanos() / SECOND, at.as_nanos() % SECOND);
+        let fields = [seconds as u32, nanos as u32, bytes.len() as u32, packet_len];
+        self.out
+            .write_all(fields.map(u32::to_le_bytes).as_flattened())?;
+        self.out.write_all(&bytes)
+    }
+}
+
+/// An observer that writes a capture for each of several links.
+#[derive(Debug)]
+pub struct Captures<W> {
+    captures: Vec<Capture<W>>,
+    /// By link, which capture it has.
+    of_link: Vec<Option<usize>>,
+    /// Why writing stopped.
+    failure: Option<io::Error>,
+}
+
+impl<W: Write> Captures<W> {
+    /// Captures of these links, each to its own writer, which should be buffered.
+    ///
+    /// # Errors
+    /// If a file header cannot be written.
+    pub fn begin(links: impl IntoIterator<Item = (LinkId, W)>) -> io::Result<Self> {
+        let (mut captures, mut of_link) = (Vec::new(), Vec::new());
+        for (link, out) in links {
+            if link.index() >= of_link.len() {
+                of_link.resize(link.index() + 1, None);
+            }
+            of_link[link.index()] = Some(captures.len());
+            captures.push(Capture::begin(link, out)?);
+        }
+        Ok(Self {
+            captures,
+            of_link,
+            failure: None,
+        })
+    }
+
+    /// Flushes all captures and gives the writers back.
+    ///
+    /// # Errors
+    /// The first error that writing has met.
+    pub fn finish(self) -> io::Result<Vec<(LinkId, W)>> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let finish = |mut capture: Capture<W>| {
+            capture.out.flush()?;
+            Ok((capture.link, capture.out))
+        };
+        self.captures.into_iter().map(finish).collect()
+    }
+}
+
+impl<W: Write + 'static> Observer for Captures<W> {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+        if step != Step::Leave || self.failure.is_some() {
+            return;
+        }
+        if let Some(Some(index)) = self.of_link.get(link.index()) {
+            self.failure = self.captures[*index].record(at, packet).err();
+        }
+    }
+}
