@@ -36,6 +36,8 @@ pub struct RtoConfig {
     pub initial: Duration,
     /// Clock granularity: samples and estimates count in ticks. Zero: nanoseconds.
     pub tick: Duration,
+    /// How far into a tick the clock is at the origin of time.
+    pub phase: Duration,
     /// What `min` bounds.
     pub floor: RtoFloor,
 }
@@ -90,6 +92,9 @@ pub struct ReceiveConfig {
     pub ack: AckPolicy,
     /// Report duplicate segments (RFC 2883).
     pub dsack: bool,
+    /// A repetition of the last segment in order may be acknowledged late, as if it were new: what
+    /// ns-2's receiver does. RFC 5681 §4.2 wants an ACK at once.
+    pub delay_repeated_last: bool,
 }
 
 /// Options of one connection.
@@ -148,6 +153,7 @@ impl Default for Config {
                 max: Duration::from_secs(60),
                 initial: Duration::from_secs(1),
                 tick: Duration::ZERO,
+                phase: Duration::ZERO,
                 floor: RtoFloor::Total,
             },
             rtt_sampling: RttSampling::EveryAck,
@@ -167,6 +173,7 @@ impl Default for Config {
                     timeout: Duration::from_millis(200),
                 },
                 dsack: true,
+                delay_repeated_last: false,
             },
             record_window: false,
         }

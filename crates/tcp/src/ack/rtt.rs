@@ -56,7 +56,8 @@ impl RttEstimator {
         self.latest = now.saturating_since(sent);
         self.min_rtt = self.min_rtt.min(self.latest);
         let tick = tick(&self.config);
-        let ticks = (now.as_nanos() / tick).saturating_sub(sent.as_nanos() / tick);
+        let count = |at: Instant| (at + self.config.phase).as_nanos() / tick;
+        let ticks = count(now).saturating_sub(count(sent));
         let rto = match &mut self.smoothing {
             Smoothing::Jacobson(e) => {
                 e.on_sample(ticks);
@@ -134,6 +135,7 @@ mod tests {
             max: Duration::from_secs(60),
             initial: Duration::from_secs(3),
             tick: Duration::from_millis(tick_ms),
+            phase: Duration::ZERO,
             floor: RtoFloor::Total,
         }
     }

@@ -24,6 +24,7 @@ pub struct Sent {
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
+/// Kept, like [`LOST`], beneath a SACK in case that is forgotten.
 const IN_FLIGHT_AGAIN: u8 = 4;
 
 impl Sent {
@@ -37,11 +38,19 @@ impl Sent {
     }
     /// Presumed lost, whether or not sent again since.
     pub const fn is_lost(&self) -> bool {
-        self.marks & LOST != 0
+        self.marks & (LOST | SACKED) == LOST
     }
     /// Sent again, and that transmission is not yet presumed lost.
     pub const fn is_retransmission_in_flight(&self) -> bool {
-        self.marks & IN_FLIGHT_AGAIN != 0
+        self.marks & (IN_FLIGHT_AGAIN | SACKED) == IN_FLIGHT_AGAIN
+    }
+    /// Of `bytes` of it: how many were lost and waiting when they were SACKed.
+    const fn waiting_beneath_sack(&self, bytes: u64) -> u64 {
+        if self.marks & (LOST | IN_FLIGHT_AGAIN) == LOST {
+            bytes
+        } else {
+            0
+        }
     }
     /// Sent more than once, so an ACK for it is ambiguous (Karn & Partridge 1987).
     pub const fn was_retransmitted(&self) -> bool {
@@ -91,6 +100,9 @@ pub struct Scoreboard {
     sacked: u64,
     lost: u64,
     again: u64,
+    /// What of the SACKed bytes was lost, less what of that was sent again, before they were
+    /// SACKed.
+    lost_beneath_sacks: u64,
     /// No segment before this offset is lost and waiting to be sent again.
     lost_hint: u64,
 }
@@ -115,6 +127,10 @@ impl Scoreboard {
     /// Bytes presumed in the network: RFC 6675 §3 `pipe`.
     pub fn pipe(&self) -> u64 {
         self.outstanding - self.sacked - self.lost + self.again
+    }
+    /// As [`Scoreboard::pipe`] if no SACK had come.
+    pub fn pipe_ignoring_sacks(&self) -> u64 {
+        self.pipe() + self.sacked - self.lost_beneath_sacks
     }
     /// Lost bytes that wait to be sent again.
     pub fn waiting(&self) -> u64 {
@@ -203,16 +219,30 @@ impl Scoreboard {
         for s in &mut self.segments {
             s.marks &= !(LOST | IN_FLIGHT_AGAIN);
         }
+        self.lost_beneath_sacks = 0;
         self.lost = 0;
         self.again = 0;
     }
 
-    /// Forgets every SACK: after a timeout the receiver may have reneged (RFC 2018 §8).
+    /// Forgets every SACK: after a timeout the receiver may have reneged (RFC 2018 §8). What was
+    /// lost before it was SACKed is lost again.
     pub fn forget_sacks(&mut self) {
-        for s in &mut self.segments {
+        if self.sacked_ranges.is_empty() {
+            return;
+        }
+        for s in self.segments.iter_mut().filter(|s| s.is_sacked()) {
             s.marks &= !SACKED;
+            let len = u64::from(s.len);
+            if s.is_lost() {
+                self.lost += len;
+                self.lost_hint = self.lost_hint.min(s.start);
+            }
+            if s.is_retransmission_in_flight() {
+                self.again += len;
+            }
         }
         self.sacked = 0;
+        self.lost_beneath_sacks = 0;
         self.sacked_ranges.clear();
     }
 
@@ -261,6 +291,7 @@ impl Scoreboard {
         }
         if s.is_sacked() {
             self.sacked -= part;
+            self.lost_beneath_sacks -= s.waiting_beneath_sack(part);
         } else {
             progress.delivered += part;
             note_delivery(s, part, progress);
@@ -342,8 +373,9 @@ impl Scoreboard {
             }
             let before = *s;
             let len = u64::from(s.len);
-            s.marks = SACKED;
+            s.marks |= SACKED;
             self.sacked += len;
+            self.lost_beneath_sacks += s.waiting_beneath_sack(len);
             if before.is_lost() {
                 self.lost -= len;
             }

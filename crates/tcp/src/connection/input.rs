@@ -17,7 +17,7 @@ impl Connection {
     }
 
     fn handle_synchronized(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
-        let Some(left) = self.check_sequence(segment) else {
+        let Some(left) = self.check_sequence(now, segment) else {
             return;
         };
         if segment.has(Flags::RST) {
@@ -52,7 +52,7 @@ impl Connection {
 
     /// First check: sequence number and timestamps. An unacceptable segment is answered with an
     /// ACK, unless it is a reset.
-    fn check_sequence(&mut self, segment: &Segment) -> Option<u64> {
+    fn check_sequence(&mut self, now: Instant, segment: &Segment) -> Option<u64> {
         let outdated = self.agreed.timestamps
             && !segment.has(Flags::RST)
             && segment
@@ -63,12 +63,12 @@ impl Connection {
         let len = u64::from(segment.sequence_len());
         let acceptable = left.filter(|&left| !outdated && self.receiver.is_acceptable(left, len));
         if acceptable.is_none() && !segment.has(Flags::RST) {
-            self.on_unacceptable(left, segment);
+            self.on_unacceptable(now, left, segment);
         }
         acceptable
     }
 
-    fn on_unacceptable(&mut self, left: Option<u64>, segment: &Segment) {
+    fn on_unacceptable(&mut self, now: Instant, left: Option<u64>, segment: &Segment) {
         if self.state == State::SynReceived && segment.has(Flags::SYN) {
             // The peer has not heard our SYN-ACK.
             self.board.mark_all_lost();
@@ -78,7 +78,7 @@ impl Connection {
         if let Some(left) = left.filter(|_| segment.len > 0) {
             self.receiver.on_duplicate(left, segment);
         }
-        self.receiver.demand_ack();
+        self.receiver.on_unacceptable(now, left, segment);
     }
 
     /// Fifth check: the acknowledgement. False if the segment is to be dropped.

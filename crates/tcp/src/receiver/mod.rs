@@ -154,6 +154,19 @@ impl Receiver {
         }
     }
 
+    /// An unacceptable segment came: answer at once, or, if it repeats the last one in order and
+    /// the configuration says so, as if it were new.
+    pub fn on_unacceptable(&mut self, now: Instant, left: Option<u64>, segment: &Segment) {
+        let len = u64::from(segment.len);
+        let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);
+        if repeats_last && self.config.delay_repeated_last && self.reassembly.is_empty() {
+            self.ack
+                .on_data(now, len, false, self.largest, self.window.capacity());
+        } else {
+            self.ack.demand();
+        }
+    }
+
     /// Remembers CE until the peer says CWR (RFC 3168 §6.1.3).
     fn on_ecn(&mut self, segment: &Segment) {
         if segment.has(Flags::CWR) {

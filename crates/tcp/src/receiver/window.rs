@@ -5,6 +5,9 @@
 use crate::config::ReceiveConfig;
 use units::{Duration, Instant};
 
+/// Largest window that a SYN can offer.
+const UNSCALED_MAX: u64 = 65_535;
+
 /// Offered receive window.
 #[derive(Clone, Copy, Debug)]
 pub struct OfferedWindow {
@@ -52,7 +55,7 @@ impl OfferedWindow {
     /// The peer does not scale windows (RFC 7323 §2.2).
     pub fn disable_scaling(&mut self) {
         self.shift = 0;
-        self.max = self.max.min(65_535);
+        self.max = self.max.min(UNSCALED_MAX);
         self.capacity = self.capacity.min(self.max);
     }
 
@@ -75,18 +78,19 @@ impl OfferedWindow {
     pub fn offer(&mut self, rcv_nxt: u64, read: u64, in_syn: bool) -> u16 {
         let shift = if in_syn { 0 } else { self.shift };
         let window = self.possible_edge(read).saturating_sub(rcv_nxt);
-        let field = (window >> shift).min(65_535);
+        let field = (window >> shift).min(UNSCALED_MAX);
         self.edge = self.edge.max(rcv_nxt + (field << shift));
         field as u16
     }
 
-    /// True if the window could be opened by enough to tell the peer: two segments, or half the
-    /// buffer.
+    /// True if the peer should be told that the window has opened: what it was offered last is
+    /// nearly used up, and at least a segment, or half the buffer, can be added. Otherwise the next
+    /// ordinary ACK tells soon enough.
     pub fn update_is_due(&self, rcv_nxt: u64, read: u64, mss: u64) -> bool {
         let gain = self.possible_edge(read) - self.edge;
         let offered = self.edge.saturating_sub(rcv_nxt);
-        gain >= (2 * mss).min(self.capacity / 2).max(1) && offered < self.capacity / 2
-            || offered < mss && gain >= mss.min(self.capacity / 2).max(1)
+        let scarce = self.capacity.min(UNSCALED_MAX) / 2;
+        offered < scarce && gain >= mss.min(self.capacity / 2).max(1) && gain >= offered
     }
 
     /// Grows the buffer once per round trip so that it holds twice what was read in it.
@@ -110,5 +114,5 @@ impl OfferedWindow {
 
 /// Smallest shift that lets 16 bits hold `max`.
 fn shift_for(max: u64) -> u8 {
-    (0..14).find(|s| max >> s <= 65_535).unwrap_or(14)
+    (0..14).find(|s| max >> s <= UNSCALED_MAX).unwrap_or(14)
 }

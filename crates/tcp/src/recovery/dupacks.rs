@@ -37,12 +37,13 @@ impl DupAcks {
         self.recover = snd_nxt;
     }
 
-    /// `cwnd` less what is in flight, plus limited transmit's segments.
+    /// `cwnd` less what is in flight as far as cumulative ACKs tell, plus limited transmit's
+    /// segments.
     pub fn open_allowance(&self, board: &Scoreboard, cwnd: u64, mss: u64) -> u64 {
         let extra = match self.count {
             n @ 1..DUP_THRESH if self.limited_transmit => u64::from(n) * mss,
             _ => 0,
         };
-        (cwnd + extra).saturating_sub(board.pipe())
+        (cwnd + extra).saturating_sub(board.pipe_ignoring_sacks())
     }
 }

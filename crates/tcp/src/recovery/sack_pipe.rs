@@ -118,12 +118,7 @@ impl LossRecovery for SackPipe {
         match &self.fast {
             Some(pipe) if pipe.forced => cx.mss,
             Some(pipe) => cx.cwnd.saturating_sub(pipe.bytes),
-            None => {
-                // SACKed bytes must not open the window here; only limited transmit does.
-                let sacked = cx.board.sacked();
-                let open = self.dup.open_allowance(cx.board, cx.cwnd, cx.mss);
-                open.saturating_sub(sacked)
-            }
+            None => self.dup.open_allowance(cx.board, cx.cwnd, cx.mss),
         }
     }
 

@@ -68,6 +68,12 @@ const PARAMETERS: &[Parameter] = &[
         |r, v| { duration(v).map(|d| r.config.rto.tick = d) }
     ),
     parameter!(
+        "phase",
+        "duration",
+        "how far into a tick the retransmission clock is at time 0",
+        |r, v| { duration(v).map(|d| r.config.rto.phase = d) }
+    ),
+    parameter!(
         "rto_min",
         "duration",
         "lower bound of the retransmission timeout",
@@ -155,6 +161,15 @@ const PARAMETERS: &[Parameter] = &[
     parameter!("dsack", "on|off", "receiver: report duplicates", |r, v| {
         on_off(v).map(|on| r.config.receive.dsack = on)
     }),
+    parameter!(
+        "repeated_last",
+        "at-once|delay",
+        "receiver: when to ACK a repetition of the last segment in order",
+        |r, v| {
+            let choices = [("at-once", false), ("delay", true)];
+            choose(v, &choices).map(|d| r.config.receive.delay_repeated_last = d)
+        }
+    ),
     parameter!("startup", "slowstart|hystart", "start-up policy", |r, v| {
         let kinds = [
             ("slowstart", StartUpKind::SlowStart),
@@ -299,6 +314,7 @@ fn ns2_profile(recipe: &mut Recipe) {
     config.rto.initial = Duration::from_secs(3);
     config.receive = Config::default().receive;
     config.receive.dsack = false;
+    config.receive.delay_repeated_last = true;
     config.receive.ack = AckPolicy::Immediate;
     recipe.halve = Halve::Window;
     recipe.whole_segments = true;

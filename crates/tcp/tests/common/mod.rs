@@ -196,7 +196,7 @@ impl World {
                 EventKind::Received { total } => Some(total),
                 _ => None,
             })
-            .last()
+            .next_back()
             .unwrap_or(0)
     }
 
