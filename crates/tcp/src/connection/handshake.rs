@@ -76,20 +76,11 @@ impl Connection {
         };
         self.agreed.ecn = config.ecn && peer_ecn;
         let peer_mss = offered.mss.map_or(DEFAULT_PEER_MSS, u32::from);
-        self.agreed.mss = u64::from(config.mss.min(peer_mss).max(64)) - self.option_bytes();
+        self.agreed.mss = u64::from(config.mss.min(peer_mss).max(64))
+            - option_bytes(config, self.agreed.timestamps);
         path.set_mss(self.agreed.mss);
         if !self.agreed.sack && self.recovery.needs_sack() {
             self.recovery = Box::new(NewReno::new(NewRenoOptions::default()));
-        }
-    }
-
-    /// Payload that the options of every data segment take away.
-    fn option_bytes(&self) -> u64 {
-        let timestamps = self.config.options_count && self.agreed.timestamps;
-        if timestamps {
-            u64::from(TIMESTAMPS_BYTES)
-        } else {
-            0
         }
     }
 
@@ -144,12 +135,21 @@ impl Connection {
         }
         self.on_peer_syn(now, path, segment);
         if acceptable {
-            self.state = State::Established;
+            self.on_established(now);
             self.handle_ack(now, path, segment);
         } else {
             // Simultaneous open: our SYN goes again, now with an ACK.
             self.state = State::SynReceived;
             self.board.mark_all_lost();
         }
+    }
+}
+
+/// Payload that the options of every data segment take away.
+pub(super) fn option_bytes(config: &Config, timestamps: bool) -> u64 {
+    if config.options_count && timestamps {
+        u64::from(TIMESTAMPS_BYTES)
+    } else {
+        0
     }
 }

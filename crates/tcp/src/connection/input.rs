@@ -101,7 +101,7 @@ impl Connection {
             if una == 0 {
                 return false;
             }
-            self.on_established();
+            self.on_established(now);
         }
         // RFC 5961 §5: far too old is an attack or a ghost.
         if una + self.max_snd_wnd.max(65_535) < self.snd_una {

@@ -155,7 +155,8 @@ impl Connection {
         state: State,
     ) -> Self {
         let agreed = Agreed {
-            mss: u64::from(config.mss),
+            // Early data leaves room for the options that are offered.
+            mss: u64::from(config.mss) - handshake::option_bytes(config, config.timestamps),
             sack: false,
             timestamps: false,
             ecn: false,

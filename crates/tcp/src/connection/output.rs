@@ -134,8 +134,11 @@ impl Connection {
         if allowance > 0
             && let Some(index) = recovery.next_retransmission(&mut cx)
         {
+            // The policy may have found a loss just now.
+            self.settle_in_flight(path);
             let piece = self.piece_at(index)?;
-            return (piece.len <= allowance).then_some(piece);
+            // A segment cut before the segment size was agreed on may be longer than a full one.
+            return (piece.len.min(self.agreed.mss) <= allowance).then_some(piece);
         }
         let piece = self.new_piece(allowance);
         if piece.is_none() {

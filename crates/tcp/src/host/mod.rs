@@ -294,11 +294,14 @@ impl Host {
             .listeners
             .iter()
             .find(|(port, _)| *port == tuple.local_port);
-        let opening = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
-        let Some((_, scheme)) = listener.filter(|_| opening) else {
+        let Some((_, scheme)) = listener.filter(|_| !segment.has(Flags::ACK)) else {
             self.strays.push_back(reset_for(tuple, segment));
             return;
         };
+        if !segment.has(Flags::SYN) {
+            // Accelerated opening: data that overtook its SYN. It will come again.
+            return;
+        }
         let scheme = scheme.clone();
         let isn = self.initial_sequence(tuple);
         let conn = Connection::passive(*tuple, scheme.config(), scheme.recovery(), isn);

@@ -11,6 +11,7 @@ use crate::congestion::{CongestionControl, Cubic, Halve, Reno};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::recovery::newreno::{NewReno, NewRenoOptions};
+use crate::recovery::rack::RackTlp;
 use crate::recovery::sack::Sack;
 use crate::recovery::sack_pipe::SackPipe;
 use crate::recovery::{reno, tahoe};
@@ -175,7 +176,7 @@ impl Scheme {
             }
             RecoveryKind::Sack => Box::new(Sack::new(limited)),
             RecoveryKind::SackPipe => Box::new(SackPipe::new(limited)),
-            RecoveryKind::Rack => Box::new(Sack::new(limited)),
+            RecoveryKind::Rack => Box::new(RackTlp::new(self.recipe.config.rto.min)),
         }
     }
 }

@@ -83,8 +83,15 @@ pub struct World {
     directions: [Direction; 2],
     flying: BTreeMap<(Instant, u64), (usize, Segment)>,
     counter: u64,
+    /// Packets still to pass before one is lost.
+    lose_after: Option<u64>,
+    /// When paced data may leave at the earliest, by what the paths said, per host.
+    releases: Vec<(Instant, usize, u64, Option<Rate>)>,
     address: [IpAddr; 2],
 }
+
+/// Segments that Linux, and so this core, never paces at the start of a connection.
+const UNPACED: usize = 10;
 
 pub const PORT: u16 = 80;
 
@@ -105,6 +112,8 @@ impl World {
             directions: [direction(0), direction(1)],
             flying: BTreeMap::new(),
             counter: 0,
+            lose_after: None,
+            releases: Vec::new(),
             address: [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(10, 0, 0, n))),
         }
     }
@@ -125,7 +134,16 @@ impl World {
         for host in 0..2 {
             while let Some(t) = self.hosts[host].poll_transmit(self.now) {
                 let bytes = u64::from(t.segment.wire_bytes());
-                let arrivals = self.directions[host].offer(self.now, bytes);
+                let mut arrivals = self.directions[host].offer(self.now, bytes);
+                if self.strikes() {
+                    arrivals.clear();
+                }
+                let path = t.conn.and_then(|id| self.hosts[host].path_of(id));
+                if let Some(rate) = path.map(|p| p.window().pacing_rate())
+                    && t.segment.len > 0
+                {
+                    self.releases.push((self.now, host, bytes, rate));
+                }
                 self.sent
                     .push((self.now, host, t.segment, arrivals.is_empty()));
                 for at in arrivals {
@@ -135,6 +153,64 @@ impl World {
             }
             while let Some(event) = self.hosts[host].poll_event() {
                 self.events.push((self.now, host, event));
+            }
+        }
+    }
+
+    /// Loses the packet that leaves after `n` others, whoever sends it.
+    pub fn lose_nth(&mut self, n: u64) {
+        self.lose_after = Some(n);
+    }
+
+    fn strikes(&mut self) -> bool {
+        match &mut self.lose_after {
+            Some(0) => {
+                self.lose_after = None;
+                true
+            }
+            Some(n) => {
+                *n -= 1;
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// In flight = sent - acknowledged - SACKed - lost + sent again, on path and connection.
+    pub fn check_in_flight(&self) {
+        for host in &self.hosts {
+            for id in (0..4).map(ConnId) {
+                let Some(conn) = host.connection(id) else {
+                    continue;
+                };
+                let board = conn.scoreboard();
+                let gone = board.sacked() + board.lost();
+                let expected = board.outstanding() - gone + board.retransmissions_in_flight();
+                assert_eq!(board.pipe(), expected);
+                let path = host.path_of(id).unwrap();
+                assert_eq!(path.bytes_in_flight(), expected);
+                let sum: u64 = board.iter().map(|s| u64::from(s.len)).sum();
+                assert_eq!(board.outstanding(), sum);
+            }
+        }
+    }
+
+    /// After the first segments, two data segments of a host are never closer together than the
+    /// first of them takes at the rate the path then had.
+    pub fn check_pacing(&self) {
+        for host in 0..2 {
+            let sent: Vec<_> = self.releases.iter().filter(|r| r.1 == host).collect();
+            for pair in sent.windows(2).skip(UNPACED + 2) {
+                let (at, _, bytes, Some(rate)) = *pair[0] else {
+                    continue;
+                };
+                let gap = rate.transmit_time(bytes);
+                assert!(
+                    pair[1].0 >= at + gap,
+                    "host {host}: {:?} after {:?}",
+                    pair[1].0,
+                    pair[0]
+                );
             }
         }
     }

@@ -1,0 +1,163 @@
+//! Every start-up with every congestion controller and every recovery, through anything a network
+//! does: all bytes arrive once and in order, nothing is in flight that should not be, no segment
+//! leaves before the pacer allows it, nothing hangs.
+
+mod common;
+
+use common::{Pipe, World};
+use proptest::prelude::*;
+use tcp::{EventKind, Scheme, State};
+use units::Duration;
+
+const STARTUPS: &[&str] = &["slowstart", "hystart"];
+const CONTROLLERS: &[&str] = &["reno", "cubic"];
+const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack", "pipe", "rack"];
+const EXTRAS: &[&str] = &[
+    "",
+    "+ack=all",
+    "+timestamps=on",
+    "+pacing=on",
+    "+open=data",
+    "+validate=on+idle=decay",
+    "+rwnd=9kB",
+    "+ecn=on+nagle=off",
+    "+tick=100ms+rtt=timed+limited_transmit=off",
+    "+ack=adaptive+timestamps=on+pacing=on+open=data",
+];
+
+fn combination() -> impl Strategy<Value = String> {
+    let pick = prop::sample::select::<&str>;
+    (
+        pick(STARTUPS),
+        pick(CONTROLLERS),
+        pick(RECOVERIES),
+        pick(EXTRAS),
+    )
+        .prop_map(|(s, c, r, x)| format!("newreno+startup={s}+cc={c}+recovery={r}{x}"))
+}
+
+fn pipe() -> impl Strategy<Value = Pipe> {
+    (
+        1u64..50,
+        1u64..80,
+        3usize..200,
+        0u64..100,
+        0u64..30,
+        0u64..100,
+    )
+        .prop_map(|(mbit, delay, queue, loss, duplicate, reorder)| Pipe {
+            loss,
+            duplicate,
+            reorder,
+            ..Pipe::clean(mbit, delay, queue)
+        })
+}
+
+/// Both directions at once: `down` bytes from the server, `up` bytes from the client.
+fn exchange(scheme: &str, pipe: Pipe, (down, up): (u64, u64), seed: u64) -> World {
+    let scheme = Scheme::parse(scheme).unwrap();
+    let mut world = World::new(pipe, &scheme, seed);
+    let client = world.connect(&scheme);
+    world.hosts[0].write(world.now, client, up);
+    world.hosts[0].shutdown(world.now, client);
+    let accepted = |w: &World| w.saw(1, EventKind::Accepted);
+    assert!(
+        world.run(Duration::from_secs(1000), accepted),
+        "never accepted"
+    );
+    let server = world
+        .events
+        .iter()
+        .find(|e| e.2.kind == EventKind::Accepted)
+        .unwrap()
+        .2
+        .conn;
+    world.hosts[1].write(world.now, server, down);
+    world.hosts[1].shutdown(world.now, server);
+    let done = world.run(Duration::from_secs(20_000), |w| {
+        w.check_in_flight();
+        // Under heavy loss the server's last FIN may outlast the client's TIME-WAIT, and be
+        // answered with a reset when all has long been delivered.
+        let over = w.saw(1, EventKind::Closed) || w.saw(1, EventKind::Reset);
+        over && w.received(0) == down && w.received(1) == up
+    });
+    let states = [(0, client), (1, server)].map(|(h, c)| {
+        world.hosts[h]
+            .connection(c)
+            .map(|c| (c.state(), *c.stats(), c.scoreboard().pipe()))
+    });
+    assert!(done, "stuck at {}: {states:?}", world.now);
+    world
+}
+
+/// `PROPTEST_CASES`, for a longer search by hand, or enough for every run of the tests.
+fn cases() -> u32 {
+    let wanted = std::env::var("PROPTEST_CASES").ok();
+    wanted.and_then(|n| n.parse().ok()).unwrap_or(400)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_bytes_arrive_through_anything(
+        scheme in combination(), pipe in pipe(), down in 0u64..150_000, up in 0u64..5_000, seed: u64,
+    ) {
+        let world = exchange(&scheme, pipe, (down, up), seed);
+        prop_assert_eq!(world.received(0), down);
+        prop_assert_eq!(world.received(1), up);
+    }
+
+    #[test]
+    fn nothing_leaves_before_the_pacer_allows(
+        scheme in combination(), mbit in 2u64..50, delay in 5u64..60, seed: u64,
+    ) {
+        let scheme = format!("{scheme}+pacing=on");
+        let world = exchange(&scheme, Pipe::clean(mbit, delay, 1000), (300_000, 10), seed);
+        world.check_pacing();
+    }
+}
+
+#[test]
+fn a_lost_first_segment_of_every_kind_is_repaired() {
+    // Every one of the first forty packets in turn is lost; nothing else is.
+    for recovery in RECOVERIES {
+        for opening in ["", "+open=data"] {
+            let name = format!("newreno+recovery={recovery}+timestamps=on{opening}");
+            let scheme = Scheme::parse(&name).unwrap();
+            for lost in 0..40 {
+                let mut world = World::new(Pipe::clean(10, 10, 100), &scheme, 7);
+                world.lose_nth(lost);
+                let client = world.connect(&scheme);
+                world.hosts[0].write(world.now, client, 300);
+                world.hosts[0].shutdown(world.now, client);
+                let accepted = |w: &World| w.saw(1, EventKind::Accepted);
+                assert!(
+                    world.run(Duration::from_secs(100), accepted),
+                    "{name} {lost}"
+                );
+                let server = world
+                    .events
+                    .iter()
+                    .find(|e| e.2.kind == EventKind::Accepted)
+                    .unwrap()
+                    .2
+                    .conn;
+                world.hosts[1].write(world.now, server, 20_000);
+                world.hosts[1].shutdown(world.now, server);
+                let done = world.run(Duration::from_secs(100), |w| w.saw(1, EventKind::Closed));
+                assert!(done, "{name}: packet {lost} lost, closed by {}", world.now);
+                assert_eq!(
+                    (world.received(0), world.received(1)),
+                    (20_000, 300),
+                    "{name} {lost}"
+                );
+                let state = world.hosts[0].connection(client).map(|c| c.state());
+                assert!(
+                    matches!(state, None | Some(State::TimeWait)),
+                    "{name} {lost}: {state:?}"
+                );
+            }
+        }
+    }
+}
