@@ -1,1 +1,70 @@
-fn main() {}
+//! The `headstart` binary: reads the command line, calls the libraries, prints what they say.
+//!
+//! One file per subcommand; `failure` has the exit codes, `stdout` the one way to print results.
+//! Results go to standard output, everything else to standard error.
+
+mod completions;
+mod failure;
+mod input;
+mod pages;
+mod paths;
+mod race;
+mod schemes;
+mod script;
+mod stdout;
+
+use clap::{Parser, Subcommand};
+use failure::Failure;
+use std::process::ExitCode;
+
+/// Shows how a web page loads under each TCP, beside the physical limit.
+#[derive(Debug, Parser)]
+#[command(name = "headstart", version, propagate_version = true)]
+#[command(after_help = EXAMPLES, max_term_width = 100, subcommand_required = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  headstart race                            a page of today over a cable line
+  headstart race page.har --path 20mbit,80ms,100p --report page.html
+                                            a page you recorded, with pictures
+  headstart schemes                         what can race, and its parameters
+
+Exit codes: 0 done and checks held, 1 a run or check failed, 2 bad input or missing privilege";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Load a page over a path under each scheme
+    Race(Box<race::Args>),
+    /// List the schemes and their parameters
+    Schemes(schemes::Args),
+    /// List the pages that come with headstart
+    Pages,
+    /// List the paths that have names
+    Paths,
+    /// Play a scenario script against a scheme
+    Script(script::Args),
+    /// Write a completion script for a shell
+    Completions(completions::Args),
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Race(args) => race::run(*args),
+        Command::Schemes(args) => schemes::run(&args),
+        Command::Pages => pages::run(),
+        Command::Paths => paths::run(),
+        Command::Script(args) => script::run(&args),
+        Command::Completions(args) => completions::run(&args),
+    }
+}

@@ -1,3 +1,7 @@
 //! What headstart runs and measures: scenario scripts, races, checks against other simulators.
 
+pub mod estimate;
+pub mod limit;
+pub mod path;
+pub mod race;
 pub mod script;

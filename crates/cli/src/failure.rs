@@ -1,0 +1,51 @@
+//! How the program fails: what is said, and the exit code.
+
+use std::fmt::Display;
+use std::io;
+use std::process::ExitCode;
+
+/// Why a command did not succeed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A run or a check failed: exit code 1.
+    Failed(String),
+    /// The input is bad, or a privilege is missing: exit code 2.
+    Input(String),
+    /// Whoever read the results wants no more of them: nothing to say, exit code 0.
+    ReaderGone,
+}
+
+impl Failure {
+    pub(crate) fn failed(why: impl Display) -> Self {
+        Self::Failed(why.to_string())
+    }
+
+    pub(crate) fn input(why: impl Display) -> Self {
+        Self::Input(why.to_string())
+    }
+
+    /// Says why on standard error.
+    pub(crate) fn report(&self) -> ExitCode {
+        match self {
+            Self::Failed(why) => {
+                eprintln!("headstart: {why}");
+                ExitCode::from(1)
+            }
+            Self::Input(why) => {
+                eprintln!("headstart: {why}");
+                ExitCode::from(2)
+            }
+            Self::ReaderGone => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// Writing results failed.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ReaderGone,
+            _ => Self::Failed(format!("cannot write results: {error}")),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The command line of `headstart race`, and the race it describes.
+
+use crate::failure::Failure;
+use crate::input;
+use experiment::path::{DEFAULT_PRESET, PathSpec, preset};
+use experiment::race::{Race, contestants};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tcp::Scheme;
+use workload::{BUILTINS, Http, LoaderConfig, Tls};
+
+/// Races if none are named: what servers run, what they could, and what they ran.
+const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,sack,newreno,tahoe";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A HAR file, or a page that comes with headstart (`headstart pages`)
+    #[arg(value_name = "PAGE|FILE.har", default_value = BUILTINS[0].name)]
+    page: String,
+
+    /// The path: RATE,RTT,QUEUE[,up=RATE][,loss=P]
+    ///
+    /// RATE is towards the client, like 20mbit; RTT is the round trip, like 80ms; QUEUE is 100p, 64kB,
+    /// 0.5bdp or inf and counts the packet in service. Without up= both ways have the same rate.
+    /// loss= strikes each packet of either direction, like 0.01 or 1%.
+    #[arg(long, conflicts_with = "path_preset", value_parser = parse_path)]
+    path: Option<PathSpec>,
+
+    /// A path by name (`headstart paths`) [default: cable]
+    #[arg(long, value_name = "NAME", value_parser = parse_preset)]
+    path_preset: Option<PathSpec>,
+
+    /// The schemes, separated by commas; `linux` and `limit` always run
+    #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
+    schemes: SchemeList,
+
+    /// HTTP version of all hosts [default: as the page says]
+    #[arg(long, value_name = "VERSION", value_parser = parse_http)]
+    http: Option<Http>,
+
+    /// Security of all hosts, none or 1.3 [default: as the page says]
+    #[arg(long, value_name = "VERSION", value_parser = parse_tls)]
+    tls: Option<Tls>,
+
+    /// Bulk linux flows to the same client, begun ten seconds before the page
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1000))]
+    background: u32,
+
+    /// Loads under each scheme, each with other start phases; adds standard errors
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: u32,
+
+    /// Seed of start phases and losses
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Print the JSON's schema and do nothing else
+    #[arg(long)]
+    pub(super) json_schema: bool,
+
+    /// Write a report with pictures of the first repeat
+    #[arg(long, value_name = "FILE.html")]
+    pub(super) report: Option<PathBuf>,
+
+    /// Write captures of the access link, headers only, of the first repeat
+    #[arg(long, value_name = "DIR")]
+    pub(super) pcap: Option<PathBuf>,
+
+    /// Threads to run on; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(super) threads: usize,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  headstart race
+      The page `news` over the path `cable`: a page of today, seconds of computing.
+  headstart race page.har --path 20mbit,80ms,100p --schemes newreno,linux+iw=32
+      Your page (exported from a browser's network panel) over your path.
+  headstart race --path-preset lte --report lte.html
+      Pictures: waterfall, time-sequence plots, windows and why they moved, queues.
+  headstart race --background 2 --repeat 10
+      Against two downloads, ten times; harm is what the downloads lose compared with linux.
+  headstart race map --http 1.0 --path-preset t1-1998 --json
+      A page of 1998, machine-readable (--json-schema says how to read it).
+
+Times count from the start of the load. Name lookups are not part of it. All of it is simulated.";
+
+#[derive(Clone, Debug)]
+struct SchemeList(Vec<Scheme>);
+
+fn parse_path(text: &str) -> Result<PathSpec, String> {
+    text.parse()
+        .map_err(|error: experiment::path::PathError| error.to_string())
+}
+
+fn parse_preset(name: &str) -> Result<PathSpec, String> {
+    let known = || {
+        let names = experiment::path::PRESETS.iter().map(|p| p.name);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    preset(name)
+        .map(|preset| preset.spec())
+        .ok_or_else(|| format!("there are {}", known()))
+}
+
+fn parse_schemes(list: &str) -> Result<SchemeList, String> {
+    contestants(list)
+        .map(SchemeList)
+        .map_err(|error| error.to_string())
+}
+
+fn parse_http(text: &str) -> Result<Http, String> {
+    match text.parse() {
+        // The scheme `phttp` brings its own way; it is no version.
+        Ok(Http::Persistent) | Err(_) => Err("use 1.0, 1.1 or 2".to_owned()),
+        Ok(http) => Ok(http),
+    }
+}
+
+fn parse_tls(text: &str) -> Result<Tls, String> {
+    text.parse().map_err(|_| "use none or 1.3".to_owned())
+}
+
+impl Args {
+    /// The race they describe; reads the page.
+    pub(super) fn race(&self) -> Result<Race, Failure> {
+        let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
+        let path = self.path.or(self.path_preset).or_else(default);
+        Ok(Race {
+            page: Arc::new(input::page(&self.page)?),
+            path: path.ok_or_else(|| Failure::input("no default path"))?,
+            loader: LoaderConfig {
+                http: self.http,
+                tls: self.tls,
+                ..LoaderConfig::default()
+            },
+            schemes: self.schemes.0.clone(),
+            background: self.background,
+            repeats: self.repeat,
+            seed: self.seed,
+        })
+    }
+}

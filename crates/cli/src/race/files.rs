@@ -1,0 +1,65 @@
+//! The files a race leaves behind: report and captures. Checked before the race, written after.
+
+use super::{Args, view};
+use crate::failure::Failure;
+use experiment::race::{Outcome, Race, RaceResult};
+use report::write_atomically;
+use std::fs;
+use std::path::Path;
+
+/// Refuses places that cannot be written to, before anything is run.
+pub(super) fn check(args: &Args) -> Result<(), Failure> {
+    if let Some(report) = &args.report {
+        let folder = report
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let there = folder.is_none_or(Path::is_dir);
+        if !there || report.is_dir() || report.file_name().is_none() {
+            let shown = report.display();
+            return Err(Failure::input(format!(
+                "--report {shown}: name a file in a folder that exists"
+            )));
+        }
+    }
+    if let Some(folder) = &args.pcap {
+        let parent = folder.parent().filter(|p| !p.as_os_str().is_empty());
+        let can_be = folder.is_dir() || (!folder.exists() && parent.is_none_or(Path::is_dir));
+        if !can_be {
+            let shown = folder.display();
+            return Err(Failure::input(format!(
+                "--pcap {shown}: name a folder, or a new one in a folder that exists"
+            )));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn write(
+    args: &Args,
+    (race, outcome, result): (&Race, &Outcome, &RaceResult),
+) -> Result<(), Failure> {
+    if let Some(path) = &args.report {
+        let html = view::report(race, outcome, result).to_html();
+        write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
+        eprintln!("report: {}", path.display());
+    }
+    if let Some(folder) = &args.pcap {
+        write_captures(folder, outcome)?;
+        eprintln!("captures: {}", folder.display());
+    }
+    Ok(())
+}
+
+/// `SCHEME-LINK.pcap` of each contestant's first load.
+fn write_captures(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
+    fs::create_dir_all(folder)
+        .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
+    for contestant in &outcome.contestants {
+        let captures = contestant.loads.iter().flat_map(|load| &load.captures);
+        for (link, bytes) in captures {
+            let name = format!("{}-{link}.pcap", contestant.name);
+            write_atomically(&folder.join(name), bytes).map_err(Failure::failed)?;
+        }
+    }
+    Ok(())
+}

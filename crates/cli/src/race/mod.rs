@@ -1,0 +1,64 @@
+//! `headstart race`: runs a race and shows it.
+
+mod args;
+mod files;
+mod progress;
+mod table;
+mod view;
+
+pub(crate) use args::Args;
+
+use crate::failure::Failure;
+use crate::stdout;
+use experiment::race::{Outcome, Race, RaceResult, RunOptions};
+use progress::Progress;
+
+/// What `--json` prints, as JSON Schema.
+const JSON_SCHEMA: &str = include_str!("../../../../docs/race-schema.json");
+
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    if args.json_schema {
+        return stdout::print(JSON_SCHEMA);
+    }
+    let race = args.race()?;
+    files::check(&args)?;
+    race.page
+        .notes()
+        .iter()
+        .for_each(|note| eprintln!("note: {note}"));
+    let progress = Progress::begin(race.run_count());
+    let outcome = race.run(RunOptions {
+        threads: args.threads,
+        record: args.report.is_some(),
+        capture: args.pcap.is_some(),
+        on_run: &|| progress.step(),
+    });
+    progress.end();
+    let result = RaceResult::new(&race, &outcome);
+    files::write(&args, (&race, &outcome, &result))?;
+    match args.json {
+        true => stdout::print_json(&result)?,
+        false => stdout::print_table(&table::of(&result))?,
+    }
+    complain(&outcome, &race)
+}
+
+/// Fails if a load did not complete; says which and why.
+fn complain(outcome: &Outcome, race: &Race) -> Result<(), Failure> {
+    let mut lines = Vec::new();
+    for contestant in &outcome.contestants {
+        let loads = contestant.loads.iter().enumerate();
+        let failed = loads.filter_map(|(n, load)| Some((n, load.failure.as_ref()?)));
+        lines.extend(failed.map(|(n, why)| match race.repeats {
+            1 => format!("{}: {why}", contestant.name),
+            _ => format!("{}, repeat {}: {why}", contestant.name, n + 1),
+        }));
+    }
+    match lines.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::failed(format!(
+            "not every load completed\n  {}",
+            lines.join("\n  ")
+        ))),
+    }
+}

@@ -1,0 +1,33 @@
+//! A race's results as the table that everybody reads.
+
+use experiment::estimate::Estimate;
+use experiment::race::{Metric, RaceResult, SchemeResult};
+use report::{RaceRow, Table};
+
+pub(super) fn of(result: &RaceResult) -> Table {
+    let rows: Vec<RaceRow> = result.schemes.iter().map(row).collect();
+    Table::race(&rows)
+}
+
+fn row(scheme: &SchemeResult) -> RaceRow {
+    let mean = |metric| scheme.mean(metric).map(shown);
+    RaceRow {
+        scheme: scheme.name.clone(),
+        is_limit: scheme.is_limit(),
+        html_s: mean(Metric::HtmlSeconds),
+        page_s: mean(Metric::PageSeconds),
+        ratio_to_limit: mean(Metric::RatioToLimit),
+        gain_over_linux: mean(Metric::GainOverLinux),
+        retransmissions: mean(Metric::RetransmittedSegments),
+        timeouts: mean(Metric::Timeouts),
+        drops: mean(Metric::DroppedPackets),
+        harm: mean(Metric::BackgroundHarm),
+    }
+}
+
+const fn shown(estimate: Estimate) -> report::Estimate {
+    report::Estimate {
+        mean: estimate.mean,
+        standard_error: estimate.standard_error,
+    }
+}

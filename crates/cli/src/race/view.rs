@@ -1,0 +1,252 @@
+//! A race as the report shows it: the libraries' records in the report's terms.
+
+use super::table;
+use crate::schemes::ABOUT_LIMIT;
+use experiment::limit::{Limit, ObjectLimit};
+use experiment::race::{
+    Contestant, Outcome, Queue, Race, RaceResult, Recording, SequenceEvent, SequenceStep,
+};
+use link::QueueLimit;
+use report::{
+    ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
+    SchemeView, SequenceKind, SequencePoint, WindowPoint,
+};
+use tcp::WindowChange;
+use tcp::scheme::catalogue;
+use units::{Duration, Instant};
+use workload::{ConnectionRecord, Milestones, Object, Page};
+
+/// The report of a race whose first loads were recorded.
+pub(super) fn report(race: &Race, outcome: &Outcome, result: &RaceResult) -> RaceReport {
+    RaceReport {
+        title: format!("{} over {}", race.page.name(), race.path),
+        subtitle: facts(race),
+        table: table::of(result),
+        schemes: outcome
+            .contestants
+            .iter()
+            .filter_map(|c| scheme(race, c))
+            .collect(),
+        limit: limit(race, &outcome.limit),
+    }
+}
+
+fn facts(race: &Race) -> Vec<String> {
+    let page = &race.page;
+    let (objects, hosts) = (page.objects().len(), page.hosts().len());
+    let megabytes = page.response_bytes() as f64 / 1e6;
+    let path = &race.path;
+    let mut facts = vec![
+        format!(
+            "Page: {}, {objects} objects, {megabytes:.2} MB, {hosts} hosts",
+            page.name()
+        ),
+        format!(
+            "Path: {} down, {} up, round trip {}, queue {}, random loss {}",
+            path.down(),
+            path.up(),
+            path.rtt(),
+            path.queue(),
+            path.loss()
+        ),
+        protocols(race),
+    ];
+    if race.background > 0 {
+        facts.push(format!(
+            "Background: {} bulk linux flows, begun about ten seconds before the page",
+            race.background
+        ));
+    }
+    facts.push(format!(
+        "Seed {}, {} repeats; figures show the first",
+        race.seed, race.repeats
+    ));
+    facts.push(format!("limit: {ABOUT_LIMIT}"));
+    facts.push("Simulated. Name lookups are not part of a load.".to_owned());
+    facts.extend(page.notes().iter().cloned());
+    facts
+}
+
+/// What the hosts speak, each kind once.
+fn protocols(race: &Race) -> String {
+    let mut kinds: Vec<String> = Vec::new();
+    for host in race.page.hosts() {
+        let protocol = race.loader.protocol(host);
+        let kind = format!("HTTP/{}, TLS {}", protocol.http, protocol.tls);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds.join("; ")
+}
+
+fn limit(race: &Race, limit: &Limit) -> LimitView {
+    let at = |after: Duration| Instant::ZERO + after;
+    let objects = race.page.objects().iter().zip(&limit.objects);
+    let span = |(object, earliest): (&Object, &ObjectLimit)| ObjectSpan {
+        discovered: at(earliest.discovered),
+        requested: Some(at(earliest.requested)),
+        first_byte: Some(at(earliest.first_byte)),
+        done: Some(at(earliest.done)),
+        ..described(&race.page, object)
+    };
+    let mut objects: Vec<ObjectSpan> = objects.map(span).collect();
+    objects.sort_by_key(|object| object.discovered);
+    LimitView {
+        html: limit.html.map(at),
+        page: Some(at(limit.page)),
+        objects,
+    }
+}
+
+/// Everything about an object but its times.
+fn described(page: &Page, object: &Object) -> ObjectSpan {
+    ObjectSpan {
+        label: object.label.clone(),
+        host: page.host(object.host).name.clone(),
+        kind: object.kind.name().to_owned(),
+        bytes: object.body_bytes,
+        ..ObjectSpan::default()
+    }
+}
+
+fn scheme(race: &Race, contestant: &Contestant) -> Option<SchemeView> {
+    let load = contestant.loads.first()?;
+    let recording = load.recording.as_ref()?;
+    let labels = connection_labels(&race.page, recording);
+    let at = |after: Option<Duration>| after.map(|d| Instant::ZERO + d);
+    Some(SchemeView {
+        name: contestant.name.clone(),
+        description: description(&contestant.name),
+        html_done: at(load.html),
+        page_done: at(load.page),
+        objects: objects(race, recording, &labels),
+        connections: connections(recording, &labels),
+        queues: recording
+            .queues
+            .iter()
+            .map(|q| queue(race, recording, q))
+            .collect(),
+    })
+}
+
+fn description(name: &str) -> String {
+    let (base, changed) = name.split_once('+').unwrap_or((name, ""));
+    let about = catalogue().iter().find(|named| named.name == base);
+    let about = about.map_or("", |named| named.about);
+    match changed {
+        "" => about.to_owned(),
+        changed => format!("{about}; changed: {}", changed.replace('+', ", ")),
+    }
+}
+
+/// `host #n`, numbered per host in the order of opening.
+fn connection_labels(page: &Page, recording: &Recording) -> Vec<String> {
+    let mut opened = vec![0u32; page.hosts().len()];
+    let label = |connection: &ConnectionRecord| {
+        let nth = &mut opened[connection.host.index()];
+        *nth += 1;
+        format!("{} #{nth}", page.host(connection.host).name)
+    };
+    recording
+        .transfers
+        .iter()
+        .map(|t| &t.connection)
+        .map(label)
+        .collect()
+}
+
+fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectSpan> {
+    let shift = |at: Option<Instant>| at.map(|at| shifted(recording, at));
+    let span = |(object, milestones): (&Object, &Milestones)| {
+        let connection = milestones.connection.map(|c| labels[c.index()].clone());
+        Some(ObjectSpan {
+            connection: connection.unwrap_or_default(),
+            discovered: shift(milestones.discovered)?,
+            requested: shift(milestones.requested),
+            first_byte: shift(milestones.first_byte),
+            done: shift(milestones.done),
+            ..described(&race.page, object)
+        })
+    };
+    let objects = race.page.objects().iter().zip(&recording.milestones);
+    let mut spans: Vec<ObjectSpan> = objects.filter_map(span).collect();
+    spans.sort_by_key(|object| object.discovered);
+    spans
+}
+
+fn connections(recording: &Recording, labels: &[String]) -> Vec<ConnectionView> {
+    let transfers = recording.transfers.iter().zip(labels);
+    transfers
+        .map(|(transfer, label)| ConnectionView {
+            label: label.clone(),
+            sequence: transfer
+                .sequence
+                .iter()
+                .map(|e| sequence_point(recording, e))
+                .collect(),
+            window: transfer
+                .window
+                .iter()
+                .map(|c| window_point(recording, c))
+                .collect(),
+        })
+        .collect()
+}
+
+fn sequence_point(recording: &Recording, event: &SequenceEvent) -> SequencePoint {
+    SequencePoint {
+        at: shifted(recording, event.at),
+        from: event.from,
+        to: event.to,
+        kind: match event.step {
+            SequenceStep::Sent => SequenceKind::Sent,
+            SequenceStep::Retransmitted => SequenceKind::Retransmitted,
+            SequenceStep::Dropped => SequenceKind::Dropped,
+            SequenceStep::Acked => SequenceKind::Acked,
+            SequenceStep::Sacked => SequenceKind::Sacked,
+        },
+    }
+}
+
+fn window_point(recording: &Recording, change: &WindowChange) -> WindowPoint {
+    WindowPoint {
+        at: shifted(recording, change.at),
+        cwnd: change.cwnd,
+        ssthresh: (change.ssthresh != u64::MAX).then_some(change.ssthresh),
+        cause: change.cause.name().into(),
+    }
+}
+
+fn queue(race: &Race, recording: &Recording, queue: &Queue) -> QueueView {
+    let links = race.path.links();
+    let config = if queue.link == "up" {
+        links.reverse
+    } else {
+        links.forward
+    };
+    let points = queue.levels.iter().map(|level| QueuePoint {
+        at: shifted(recording, level.at),
+        packets: level.packets,
+        bytes: level.bytes,
+    });
+    QueueView {
+        label: format!("access link, {}", queue.link),
+        capacity: match config.queue() {
+            QueueLimit::Packets(n) => Some(QueueCapacity::Packets(u64::from(n))),
+            QueueLimit::Bytes(n) => Some(QueueCapacity::Bytes(n)),
+            QueueLimit::Unlimited => None,
+        },
+        points: points.collect(),
+        drops: queue
+            .drops
+            .iter()
+            .map(|at| shifted(recording, *at))
+            .collect(),
+    }
+}
+
+/// An instant of the simulation on the report's clock, which starts with the load.
+fn shifted(recording: &Recording, at: Instant) -> Instant {
+    Instant::ZERO + recording.since_start(at)
+}

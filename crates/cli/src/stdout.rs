@@ -1,0 +1,43 @@
+//! Results: the only way to standard output.
+
+use crate::failure::Failure;
+use report::{Table, Terminal};
+use serde::Serialize;
+use std::io::{self, IsTerminal, Write};
+
+/// Prints text as it is.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Prints a value as indented JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
+    print(&(json + "\n"))
+}
+
+/// Prints a table, styled if a person reads it and `NO_COLOR` does not object
+/// (<https://no-color.org>).
+pub(crate) fn print_table(table: &Table) -> Result<(), Failure> {
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let terminal = Terminal {
+        styled: wanted && io::stdout().is_terminal(),
+        ascii: !speaks_utf8(),
+    };
+    print(&table.to_text(terminal))
+}
+
+/// What the locale says; a terminal that says nothing is taken for a modern one.
+fn speaks_utf8() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.is_empty());
+    locale.is_none_or(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}

@@ -1,0 +1,168 @@
+//! Chains of discovery: when each object can be there if it has the links to itself.
+//!
+//! Objects are taken in the order of their discovery, which is the order in which a host is first
+//! needed: its first object opens the connection that all others then find open.
+
+use super::wire::Wire;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use tcp::config::Opening;
+use units::Duration;
+use workload::{Discovery, Http, LoaderConfig, ObjectId, Page, Protocol, TLS_CLIENT_HELLO, Tls};
+
+/// The earliest instants in an object's life, counted from the start of the load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectLimit {
+    /// The client can know of it.
+    pub discovered: Duration,
+    /// A connection can be ready for its request.
+    pub requested: Duration,
+    /// Its first byte can have arrived.
+    pub first_byte: Duration,
+    /// Its last byte can have arrived.
+    pub done: Duration,
+}
+
+impl ObjectLimit {
+    pub(super) fn keep_earlier(&mut self, other: &Self) {
+        self.discovered = self.discovered.min(other.discovered);
+        self.requested = self.requested.min(other.requested);
+        self.first_byte = self.first_byte.min(other.first_byte);
+        self.done = self.done.min(other.done);
+    }
+}
+
+/// What `backlog` needs to know of an object besides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub(super) limit: ObjectLimit,
+    /// No byte of its response can be on the link before this.
+    pub(super) released: Duration,
+    /// The connection it opened, if it had to.
+    pub(super) opened: Option<Opened>,
+}
+
+/// A connection that had to be opened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opened {
+    /// The client's side can carry requests.
+    ready: Duration,
+    /// The server's side can carry responses.
+    serving: Duration,
+    /// The SYN can have reached the server.
+    pub(super) syn_arrived: Duration,
+    /// The ClientHello can have, if there is TLS.
+    pub(super) hello_arrived: Option<Duration>,
+}
+
+/// The bounds of all objects, by id.
+pub(super) fn bounds(page: &Page, config: &LoaderConfig, wire: &Wire) -> Vec<Bound> {
+    let mut chains = Chains {
+        page,
+        config,
+        wire,
+        open: vec![None; page.hosts().len()],
+        due: BinaryHeap::new(),
+    };
+    let at_start = |id: &ObjectId| page.object(*id).discovery == Discovery::AtStart;
+    let start = page.ids().filter(at_start);
+    chains
+        .due
+        .extend(start.map(|id| Reverse((Duration::ZERO, id))));
+    let mut bounds = vec![None; page.objects().len()];
+    while let Some(Reverse((discovered, id))) = chains.due.pop() {
+        bounds[id.index()] = Some(chains.follow(discovered, id));
+    }
+    // Every object is asked for at the start or revealed by an earlier one, so none is missing.
+    bounds.into_iter().flatten().collect()
+}
+
+struct Chains<'a> {
+    page: &'a Page,
+    config: &'a LoaderConfig,
+    wire: &'a Wire,
+    /// The first connection of each host.
+    open: Vec<Option<Opened>>,
+    due: BinaryHeap<Reverse<(Duration, ObjectId)>>,
+}
+
+impl Chains<'_> {
+    /// The bound of an object discovered then; puts what it reveals in line.
+    fn follow(&mut self, discovered: Duration, id: ObjectId) -> Bound {
+        let object = self.page.object(id);
+        let protocol = self.config.protocol(self.page.host(object.host));
+        let there = self.open[object.host.index()].filter(|_| protocol.keeps_alive());
+        let connection = there.unwrap_or_else(|| self.open_at(discovered, &protocol));
+        self.open[object.host.index()] = Some(connection);
+        let first = there.is_none();
+        let requested = discovered.max(connection.ready);
+        let asked = self.request_arrives(requested, (id, first, &protocol));
+        let released = asked.max(connection.serving) + object.server_wait;
+        // Settings go ahead of the response to the first request.
+        let ahead = if first { protocol.server_opening() } else { 0 };
+        let arrives = |bytes: u64| released + self.wire.down(self.wire.stream(ahead + bytes));
+        let limit = ObjectLimit {
+            discovered,
+            requested,
+            first_byte: arrives(1),
+            done: arrives(protocol.response_bytes(object)),
+        };
+        let revealed = self.page.children(id).iter().filter_map(|child| {
+            let Discovery::InBody { offset, delay, .. } = self.page.object(*child).discovery else {
+                return None;
+            };
+            // What is named at offset 0 is seen with the first byte, if there is no header.
+            let seen = protocol.response_prefix(object, offset).max(1);
+            Some(Reverse((arrives(seen) + delay, *child)))
+        });
+        self.due.extend(revealed.collect::<Vec<_>>());
+        Bound {
+            limit,
+            released,
+            opened: first.then_some(connection),
+        }
+    }
+
+    fn open_at(&self, at: Duration, protocol: &Protocol) -> Opened {
+        let wire = self.wire;
+        let syn_arrived = at + wire.up(wire.syn());
+        let (connected, serving) = match wire.opening {
+            // The server's data waits for the ACK that completes the handshake.
+            Opening::Handshake => {
+                let connected = syn_arrived + wire.down(wire.syn());
+                (connected, connected + wire.up(wire.ack()))
+            }
+            Opening::Accelerated => (at, syn_arrived),
+        };
+        let mut opened = Opened {
+            ready: connected,
+            serving,
+            syn_arrived,
+            hello_arrived: None,
+        };
+        if protocol.tls == Tls::Tls13 {
+            let hello = connected + wire.up(wire.stream(TLS_CLIENT_HELLO));
+            opened.hello_arrived = Some(hello);
+            opened.ready = hello + wire.down(wire.stream(protocol.tls_server_flight));
+        }
+        opened
+    }
+
+    /// When a request can be at the server; a request of no bytes costs no trip.
+    fn request_arrives(
+        &self,
+        requested: Duration,
+        (id, first, protocol): (ObjectId, bool, &Protocol),
+    ) -> Duration {
+        let opening = if first { protocol.client_opening() } else { 0 };
+        match opening + protocol.request_bytes(self.page.object(id)) {
+            0 => requested,
+            bytes => requested + self.wire.up(self.wire.stream(bytes)),
+        }
+    }
+}
+
+/// True if every object of a host has a connection of its own.
+pub(super) const fn is_alone(protocol: &Protocol) -> bool {
+    matches!(protocol.http, Http::Http10)
+}

@@ -1,0 +1,32 @@
+//! Why a path was refused.
+
+use std::fmt;
+
+/// A path that cannot be read or cannot exist: which part of it, why, and what would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathError {
+    key: &'static str,
+    why: String,
+}
+
+impl PathError {
+    pub(super) fn of(key: &'static str, why: impl fmt::Display) -> Self {
+        Self {
+            key,
+            why: why.to_string(),
+        }
+    }
+
+    /// The part that is wrong: `rate`, `rtt`, `queue`, `up`, `loss` or `path` for the whole.
+    pub const fn key(&self) -> &'static str {
+        self.key
+    }
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.why)
+    }
+}
+
+impl std::error::Error for PathError {}

@@ -1,0 +1,199 @@
+//! The network path of a race: what people write (`20mbit,80ms,100p`) and the links it means.
+//!
+//! A path is one access link, the client at its end, every server behind it at the same distance.
+//! It is *down* towards the client and *up* away from it. The round trip is given, not the one-way
+//! delay: each direction has half of it. A queue stands before each direction and holds waiting
+//! packets plus the one in service; loss strikes each packet of either direction independently.
+//!
+//! `parse` reads the notation, `presets` names paths worth knowing.
+
+mod error;
+mod parse;
+mod presets;
+
+pub use error::PathError;
+pub use presets::{DEFAULT_PRESET, PRESETS, PathPreset, preset};
+
+use link::{LinkConfig, LinkError, QueueLimit};
+use netsim::Duplex;
+use std::fmt;
+use units::{Duration, Rate};
+
+/// Rates beyond this are refused: a packet of 40 bytes would take no more than a few of the
+/// simulator's nanoseconds, and rounding would show.
+pub const MAX_RATE: Rate = Rate::from_bps(100_000_000_000);
+
+/// Size of a queue, the packet in service included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueSize {
+    /// Packets.
+    Packets(u32),
+    /// Bytes.
+    Bytes(u64),
+    /// Thousandths of the bandwidth-delay product: rate of the direction × round trip.
+    MilliBdp(u64),
+    /// Without bound.
+    Unlimited,
+}
+
+/// A path that can exist; made by parsing, by a preset, or checked by [`PathSpec::new`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathSpec {
+    down: Rate,
+    up: Rate,
+    rtt: Duration,
+    queue: QueueSize,
+    loss: f64,
+}
+
+impl PathSpec {
+    /// A path with the same rate both ways and no random loss; `rtt` is the round trip without
+    /// transmission times.
+    ///
+    /// # Errors
+    /// If the rate is zero or above [`MAX_RATE`], or the queue holds nothing.
+    pub fn new(rate: Rate, rtt: Duration, queue: QueueSize) -> Result<Self, PathError> {
+        Self {
+            down: rate,
+            up: rate,
+            rtt,
+            queue,
+            loss: 0.0,
+        }
+        .checked()
+    }
+
+    /// The same path with another rate up.
+    ///
+    /// # Errors
+    /// As [`PathSpec::new`].
+    pub fn with_up(self, up: Rate) -> Result<Self, PathError> {
+        Self { up, ..self }.checked()
+    }
+
+    /// The same path, losing each packet with `probability` in either direction.
+    ///
+    /// # Errors
+    /// Unless `0 <= probability < 1`.
+    pub fn with_loss(self, probability: f64) -> Result<Self, PathError> {
+        let loss = probability;
+        Self { loss, ..self }.checked()
+    }
+
+    /// Rate towards the client.
+    pub const fn down(&self) -> Rate {
+        self.down
+    }
+
+    /// Rate away from the client.
+    pub const fn up(&self) -> Rate {
+        self.up
+    }
+
+    /// Round trip without transmission times.
+    pub const fn rtt(&self) -> Duration {
+        self.rtt
+    }
+
+    /// Size of the queue of each direction, as it was given.
+    pub const fn queue(&self) -> QueueSize {
+        self.queue
+    }
+
+    /// Probability that a packet is lost, in either direction.
+    pub const fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    /// One-way delays: half of the round trip each, an odd nanosecond on the way up.
+    pub fn delays(&self) -> Duplex<Duration> {
+        let forward = self.rtt / 2;
+        Duplex {
+            forward,
+            reverse: self.rtt - forward,
+        }
+    }
+
+    /// The access link: forward is down to the client.
+    pub fn links(&self) -> Duplex<LinkConfig> {
+        let delays = self.delays();
+        let link = |rate, delay| {
+            self.link(rate, delay)
+                .expect("a path is checked when it is made")
+        };
+        Duplex {
+            forward: link(self.down, delays.forward),
+            reverse: link(self.up, delays.reverse),
+        }
+    }
+
+    fn link(&self, rate: Rate, delay: Duration) -> Result<LinkConfig, LinkError> {
+        LinkConfig::new(rate, delay, self.queue_limit(rate))?.with_loss(self.loss)
+    }
+
+    /// What the queue of a direction of this rate holds.
+    pub fn queue_limit(&self, rate: Rate) -> QueueLimit {
+        match self.queue {
+            QueueSize::Packets(n) => QueueLimit::Packets(n),
+            QueueSize::Bytes(n) => QueueLimit::Bytes(n),
+            QueueSize::MilliBdp(n) => {
+                let bytes = u128::from(rate.bytes_in(self.rtt)) * u128::from(n) / 1000;
+                QueueLimit::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+            }
+            QueueSize::Unlimited => QueueLimit::Unlimited,
+        }
+    }
+
+    fn checked(self) -> Result<Self, PathError> {
+        for (key, rate) in [("rate", self.down), ("up", self.up)] {
+            if rate > MAX_RATE {
+                return Err(PathError::of(key, format!("{rate} is above {MAX_RATE}")));
+            }
+            self.link(rate, Duration::ZERO)
+                .map_err(|error| PathError::of(key_of(error, key), error))?;
+        }
+        Ok(self)
+    }
+}
+
+/// The part of the notation that a link error is about.
+const fn key_of(error: LinkError, rate_key: &'static str) -> &'static str {
+    match error {
+        LinkError::ZeroRate => rate_key,
+        LinkError::ZeroQueue => "queue",
+        LinkError::Loss(_) => "loss",
+    }
+}
+
+impl fmt::Display for QueueSize {
+    /// As it is read back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(n) => write!(f, "{n}p"),
+            Self::Bytes(n) if n % 1000 == 0 => write!(f, "{}kB", n / 1000),
+            Self::Bytes(n) => write!(f, "{n}B"),
+            Self::MilliBdp(n) => {
+                let text = format!("{}.{:03}", n / 1000, n % 1000);
+                write!(f, "{}bdp", text.trim_end_matches('0').trim_end_matches('.'))
+            }
+            Self::Unlimited => write!(f, "inf"),
+        }
+    }
+}
+
+impl fmt::Display for PathSpec {
+    /// As it is read back; what is at its default is left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{},{}", self.down, self.rtt, self.queue)?;
+        if self.up != self.down {
+            write!(f, ",up={}", self.up)?;
+        }
+        if self.loss > 0.0 {
+            write!(f, ",loss={}", self.loss)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+use super::*;
+use proptest::prelude::*;
+
+fn error(text: &str) -> PathError {
+    text.parse::<PathSpec>().unwrap_err()
+}
+
+#[test]
+fn reads_what_people_write() {
+    let path: PathSpec = "20mbit,80ms,100p".parse().unwrap();
+    assert_eq!(
+        (path.down(), path.up()),
+        (Rate::from_mbps(20), Rate::from_mbps(20))
+    );
+    assert_eq!(path.rtt(), Duration::from_millis(80));
+    assert_eq!(path.queue(), QueueSize::Packets(100));
+    assert_eq!(path.loss(), 0.0);
+    let path: PathSpec = "20mbit, 80ms, 64kB, loss=1%, up=1.5mbit".parse().unwrap();
+    assert_eq!(path.up(), Rate::from_bps(1_500_000));
+    assert_eq!(path.queue(), QueueSize::Bytes(64_000));
+    assert_eq!(path.loss(), 0.01);
+}
+
+#[test]
+fn a_bandwidth_delay_product_is_of_each_direction() {
+    let path: PathSpec = "20mbit,80ms,0.5bdp,up=2mbit".parse().unwrap();
+    // 20e6 * 0.08 / 8 = 200,000 bytes, half of it down; a tenth of that up.
+    assert_eq!(path.links().forward.queue(), QueueLimit::Bytes(100_000));
+    assert_eq!(path.links().reverse.queue(), QueueLimit::Bytes(10_000));
+}
+
+#[test]
+fn an_odd_nanosecond_of_the_round_trip_is_not_lost() {
+    let path: PathSpec = "1mbit,101ns,inf".parse().unwrap();
+    let delays = path.delays();
+    assert_eq!(
+        (delays.forward.as_nanos(), delays.reverse.as_nanos()),
+        (50, 51)
+    );
+}
+
+#[test]
+fn impossible_paths_are_refused_by_the_key_that_is_wrong() {
+    for (text, key) in [
+        ("", "rate"),
+        ("20,80ms,100p", "rate"),
+        ("0mbit,80ms,100p", "rate"),
+        ("101gbit,80ms,100p", "rate"),
+        ("20mbit", "rtt"),
+        ("20mbit,-80ms,100p", "rtt"),
+        ("20mbit,80,100p", "rtt"),
+        ("20mbit,80ms", "queue"),
+        ("20mbit,80ms,", "queue"),
+        ("20mbit,80ms,0p", "queue"),
+        ("20mbit,80ms,-1p", "queue"),
+        ("20mbit,80ms,+1p", "queue"),
+        ("20mbit,80ms,0B", "queue"),
+        ("20mbit,80ms,0bdp", "queue"),
+        // No delay, no product.
+        ("20mbit,0ms,1bdp", "queue"),
+        ("20mbit,80ms,lots", "queue"),
+        ("20mbit,80ms,1p,up=0bit", "up"),
+        ("20mbit,80ms,1p,up=", "up"),
+        ("20mbit,80ms,1p,loss=1", "loss"),
+        ("20mbit,80ms,1p,loss=100%", "loss"),
+        ("20mbit,80ms,1p,loss=-0.1", "loss"),
+        ("20mbit,80ms,1p,loss=nan", "loss"),
+        ("20mbit,80ms,1p,loss", "loss"),
+        ("20mbit,80ms,1p,jitter=1ms", "path"),
+        ("20mbit,80ms,1p,up=1mbit,up=2mbit", "path"),
+    ] {
+        assert_eq!(error(text).key(), key, "{text:?}: {}", error(text));
+    }
+}
+
+#[test]
+fn errors_name_the_key_and_the_way_out() {
+    let text = error("20mbit,80ms,0p").to_string();
+    assert!(
+        text.starts_with("queue:") && text.contains("at least 1"),
+        "{text}"
+    );
+    let text = error("20mbit,80ms").to_string();
+    assert!(text.contains("like 20mbit,80ms,100p"), "{text}");
+}
+
+#[test]
+fn every_preset_can_exist_and_names_are_unique() {
+    for (n, preset) in PRESETS.iter().enumerate() {
+        let spec = preset.spec();
+        assert!(spec.down() >= spec.up(), "{}", preset.name);
+        assert!(PRESETS[..n].iter().all(|other| other.name != preset.name));
+    }
+    assert!(preset(DEFAULT_PRESET).is_some());
+    assert!(preset("carrier-pigeon").is_none());
+}
+
+proptest! {
+    /// What is shown is read back as the same path.
+    #[test]
+    fn shows_itself_as_it_is_read(
+        (down, up, rtt) in (1u64..10_000_000_000, 1u64..10_000_000_000, 1u64..10_000_000_000),
+        queue in prop_oneof![
+            (1u32..).prop_map(QueueSize::Packets),
+            (1u64..1 << 40).prop_map(QueueSize::Bytes),
+            Just(QueueSize::Unlimited),
+        ],
+        loss in 0.0f64..1.0,
+    ) {
+        let path = PathSpec::new(Rate::from_bps(down), Duration::from_nanos(rtt), queue)
+            .and_then(|p| p.with_up(Rate::from_bps(up)))
+            .and_then(|p| p.with_loss(loss))
+            .unwrap();
+        prop_assert_eq!(path.to_string().parse::<PathSpec>(), Ok(path));
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "[0-9a-zA-Z=.,%-]{0,30}") {
+        let _ = text.parse::<PathSpec>();
+    }
+}

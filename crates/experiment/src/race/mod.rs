@@ -1,0 +1,206 @@
+//! The race: one page, one path, under each scheme, beside the physical limit.
+//!
+//! Every load runs by itself on the same topology: the client behind its access link, the page's
+//! hosts on the other side of it, all at the same distance. With background traffic, bulk `linux`
+//! flows to the same client begin about ten seconds before the page ([`Race::background`]).
+//! `linux` always runs, because gains and harm are held against it.
+//!
+//! Repeats differ by their seed: it moves the instants at which page and background flows start
+//! and, where the path loses packets, which. The schemes of a repeat share its seed, so gains are
+//! paired. Runs are independent of one another: they are spread over threads, and their results
+//! do not depend on how many.
+//!
+//! Read on in `setup` (topology and start phases), `run` (one load), `tally` and `record` (what is
+//! observed), `result` (means over repeats).
+
+mod harm;
+mod record;
+mod result;
+mod run;
+mod setup;
+mod tally;
+
+pub use record::{Queue, QueueLevel, Recording, SequenceEvent, SequenceStep, TransferRecord};
+pub use result::{Metric, RaceResult, SchemeResult};
+pub use run::Load;
+
+use crate::estimate::Estimate;
+use crate::limit::{Capacity, Limit, limit};
+use crate::path::PathSpec;
+use rayon::prelude::*;
+use std::sync::Arc;
+use tcp::Scheme;
+use tcp::scheme::Transfers;
+use units::{Duration, Rate};
+use workload::{Http, LoaderConfig, Page};
+
+/// The scheme that gains and harm are held against.
+pub const BASELINE: &str = "linux";
+/// The name of the limit's row.
+pub const LIMIT: &str = "limit";
+/// A load that is not done after this long, in virtual time, has not completed.
+pub const TIME_LIMIT: Duration = Duration::from_secs(600);
+/// How long before the page background flows begin, give or take a second of start phase.
+pub const HEAD_START: Duration = Duration::from_secs(10);
+
+/// What to race.
+#[derive(Clone, Debug)]
+pub struct Race {
+    /// The page.
+    pub page: Arc<Page>,
+    /// The path.
+    pub path: PathSpec,
+    /// How the page's hosts are spoken to, unless a scheme has a way of its own.
+    pub loader: LoaderConfig,
+    /// The contestants; see [`contestants`].
+    pub schemes: Vec<Scheme>,
+    /// Bulk `linux` flows that share the access link.
+    pub background: u32,
+    /// Loads under each scheme; at least 1.
+    pub repeats: u32,
+    /// Seed of all repeats.
+    pub seed: u64,
+}
+
+/// How to run it.
+#[derive(Clone, Copy)]
+pub struct RunOptions<'a> {
+    /// Threads to spread runs over; 0: as many as there are cores.
+    pub threads: usize,
+    /// Record the loads of the first repeat for figures.
+    pub record: bool,
+    /// Capture the packets of the first repeat.
+    pub capture: bool,
+    /// Called after each run, from any thread.
+    pub on_run: &'a (dyn Fn() + Sync),
+}
+
+/// What came of a race.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The physical limit: the earliest of the limits of all contestants.
+    pub limit: Limit,
+    /// Each contestant's loads.
+    pub contestants: Vec<Contestant>,
+}
+
+/// One scheme's loads.
+#[derive(Clone, Debug)]
+pub struct Contestant {
+    /// The scheme's text.
+    pub name: String,
+    /// One load per repeat.
+    pub loads: Vec<Load>,
+    /// For each load, the background's loss against the same interval of a `linux` load: 1 − bytes
+    /// delivered / bytes delivered then. `None` without background or if the load never ended.
+    pub harm: Vec<Option<f64>>,
+}
+
+/// The schemes named in a comma-separated list, each once, `linux` first if it was not named.
+/// [`LIMIT`] may be named and adds nothing: it is always there.
+///
+/// # Errors
+/// On a scheme that does not exist.
+pub fn contestants(list: &str) -> Result<Vec<Scheme>, tcp::SchemeError> {
+    let mut names: Vec<&str> = Vec::new();
+    let named = list.split(',').map(str::trim);
+    for name in named.filter(|name| *name != LIMIT) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if !names.contains(&BASELINE) {
+        names.insert(0, BASELINE);
+    }
+    names.into_iter().map(Scheme::parse).collect()
+}
+
+impl Race {
+    /// Number of times that [`RunOptions::on_run`] will be called.
+    pub fn run_count(&self) -> u64 {
+        let contestants = self.schemes.len() as u64;
+        let baselines = u64::from(self.background > 0);
+        u64::from(self.repeats) * (contestants + baselines)
+    }
+
+    /// How hosts are spoken to under a scheme: `phttp` has one connection per host.
+    pub fn loader_for(&self, scheme: &Scheme) -> LoaderConfig {
+        let mut loader = self.loader.clone();
+        if scheme.transfers() == Transfers::Sequential {
+            loader.http = Some(Http::Persistent);
+        }
+        loader
+    }
+
+    /// The limit that binds every contestant.
+    pub fn limit(&self) -> Limit {
+        let capacity = Capacity::of(&self.path, Rate::from_bps(0));
+        let one = |scheme| limit(&self.page, &self.loader_for(scheme), (scheme, capacity));
+        let limits = self.schemes.iter().map(one);
+        limits
+            .reduce(|a, b| a.earlier(&b))
+            .expect("a race has contestants")
+    }
+
+    /// Runs all loads.
+    ///
+    /// # Panics
+    /// If there is no scheme, or the operating system gives no threads.
+    pub fn run(&self, options: RunOptions<'_>) -> Outcome {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads)
+            .build()
+            .expect("threads to run in");
+        let limit = self.limit();
+        let contestants = pool.install(|| self.run_all(options));
+        Outcome { limit, contestants }
+    }
+
+    fn run_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {
+        let all = self
+            .schemes
+            .iter()
+            .flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
+        let runs: Vec<(&Scheme, u32)> = all.collect();
+        let load = |(scheme, repeat): &(&Scheme, u32)| {
+            let load = run::run(self, scheme, (*repeat, options));
+            (options.on_run)();
+            load
+        };
+        let loads: Vec<Load> = runs.par_iter().map(load).collect();
+        let mut loads = loads.into_iter();
+        let mut contestants: Vec<Contestant> = self
+            .schemes
+            .iter()
+            .map(|scheme| Contestant {
+                name: scheme.name().to_owned(),
+                loads: loads.by_ref().take(self.repeats as usize).collect(),
+                harm: vec![None; self.repeats as usize],
+            })
+            .collect();
+        if self.background > 0 {
+            harm::judge(self, &mut contestants, options.on_run);
+        }
+        contestants
+    }
+}
+
+impl Outcome {
+    /// The contestant that the others are held against.
+    pub fn baseline(&self) -> Option<&Contestant> {
+        self.contestants.iter().find(|c| c.name == BASELINE)
+    }
+
+    /// True if every load of every contestant ended with every object.
+    pub fn is_complete(&self) -> bool {
+        let mut loads = self.contestants.iter().flat_map(|c| &c.loads);
+        loads.all(|load| load.page.is_some())
+    }
+}
+
+/// The mean of values of which none may be missing.
+fn mean_of(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
+    values
+        .collect::<Option<Vec<f64>>>()
+        .and_then(|v| Estimate::of(&v))
+}

@@ -1,0 +1,282 @@
+//! Recording a load for figures: what each server sent and heard, what queues held.
+
+use netsim::{Access, Body, HostId, LinkId, Observer, Packet, PageLoad, Step, Transit};
+use std::collections::BTreeMap;
+use tcp::{Flags, SackBlocks, WindowChange};
+use units::{Duration, Instant, SeqNum};
+use workload::{ConnectionRecord, Milestones};
+
+/// A load as it happened. Instants are the simulation's; `start` is the load's beginning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// When the load began.
+    pub start: Instant,
+    /// What happened when to each object, by [`workload::ObjectId`].
+    pub milestones: Vec<Milestones>,
+    /// Its connections, by [`workload::ConnId`].
+    pub transfers: Vec<TransferRecord>,
+    /// The access link's queues: down, then up.
+    pub queues: Vec<Queue>,
+}
+
+/// One connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransferRecord {
+    /// Whose, and when it opened.
+    pub connection: ConnectionRecord,
+    /// What its server sent and heard.
+    pub sequence: Vec<SequenceEvent>,
+    /// Changes of its server's window.
+    pub window: Vec<WindowChange>,
+}
+
+/// Something that happened to bytes `from..to` of a server's stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SequenceEvent {
+    /// When.
+    pub at: Instant,
+    /// First byte.
+    pub from: u64,
+    /// First byte after.
+    pub to: u64,
+    /// What.
+    pub step: SequenceStep,
+}
+
+/// What happened to bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceStep {
+    /// The server sent them.
+    Sent,
+    /// It sent them again.
+    Retransmitted,
+    /// A queue or the wire dropped them.
+    Dropped,
+    /// The server heard that all up to `to` had arrived.
+    Acked,
+    /// It heard that these had.
+    Sacked,
+}
+
+/// What one queue held over time, all traffic together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Queue {
+    /// Name of its link.
+    pub link: String,
+    /// Levels in order of time, from the start of the load on.
+    pub levels: Vec<QueueLevel>,
+    /// When it dropped a packet.
+    pub drops: Vec<Instant>,
+}
+
+/// What a queue holds from an instant on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueLevel {
+    /// From when.
+    pub at: Instant,
+    /// Packets waiting and in service.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A connection of the page, by its port at the client. Ports rise in the order of opening.
+type Flow = u16;
+
+/// Watches the page's servers and all queues.
+#[derive(Clone, Debug)]
+pub(super) struct Recorder {
+    servers: Vec<HostId>,
+    start: Instant,
+    flows: BTreeMap<Flow, FlowRecord>,
+    queues: BTreeMap<LinkId, QueueRecord>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct FlowRecord {
+    events: Vec<SequenceEvent>,
+    /// Sequence number of the stream's first byte, once data has shown it.
+    first: Option<SeqNum>,
+    /// Stream offset up to which all is acknowledged.
+    acked: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct QueueRecord {
+    /// Packets that enter (+1) and leave (−1), with their bytes; leaving is known in advance.
+    changes: Vec<(Instant, i64, i64)>,
+    drops: Vec<Instant>,
+}
+
+impl Recorder {
+    /// Records what happens from `start` on to connections of these servers.
+    pub(super) fn new(servers: &[HostId], start: Instant) -> Self {
+        Self {
+            servers: servers.to_vec(),
+            start,
+            flows: BTreeMap::new(),
+            queues: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn finish(mut self, load: &PageLoad, access: &Access) -> Recording {
+        let flows = std::mem::take(&mut self.flows).into_values();
+        let connections = load.loader().connections().zip(load.transfers());
+        let transfers = connections
+            .zip(flows)
+            .map(|((connection, transfer), flow)| TransferRecord {
+                connection,
+                sequence: flow.events,
+                window: transfer.window().to_vec(),
+            });
+        Recording {
+            start: self.start,
+            milestones: load.loader().milestones().to_vec(),
+            transfers: transfers.collect(),
+            queues: [access.access.forward, access.access.reverse]
+                .map(|link| self.queue(link, access))
+                .to_vec(),
+        }
+    }
+
+    fn queue(&mut self, link: LinkId, access: &Access) -> Queue {
+        let record = self.queues.remove(&link).unwrap_or_default();
+        let start = self.start;
+        Queue {
+            link: access.topology.links()[link.index()].name.clone(),
+            drops: record
+                .drops
+                .iter()
+                .copied()
+                .filter(|at| *at >= start)
+                .collect(),
+            levels: record.levels(start),
+        }
+    }
+}
+
+impl QueueRecord {
+    fn on_step(&mut self, at: Instant, step: Step, bytes: i64) {
+        match step {
+            Step::Enter { .. } => self.changes.push((at, 1, bytes)),
+            Step::Leave => self.changes.push((at, -1, -bytes)),
+            Step::Drop { .. } => self.drops.push(at),
+            Step::Lose | Step::Arrive => {}
+        }
+    }
+
+    /// The levels from `start` on. Of what happens at the same instant, entering comes first: a
+    /// packet that departs at an instant is still there for one that arrives.
+    fn levels(mut self, start: Instant) -> Vec<QueueLevel> {
+        self.changes.sort_by_key(|(at, packets, _)| (*at, -packets));
+        let mut level = QueueLevel::default();
+        let mut levels: Vec<QueueLevel> = Vec::new();
+        for (at, packets, bytes) in self.changes {
+            level.at = at.max(start);
+            level.packets = level.packets.saturating_add_signed(packets);
+            level.bytes = level.bytes.saturating_add_signed(bytes);
+            match levels.last_mut() {
+                Some(last) if last.at == level.at && level.at == start => *last = level,
+                _ => levels.push(level),
+            }
+        }
+        levels
+    }
+}
+
+impl Observer for Recorder {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+        let queue = self.queues.entry(link).or_default();
+        queue.on_step(at, step, i64::from(packet.wire_bytes));
+        let Body::Segment(transit) = &packet.body else {
+            return;
+        };
+        let Transit {
+            source_port,
+            destination_port,
+            ..
+        } = *transit;
+        if self.servers.contains(&packet.from) {
+            let flow = self.flows.entry(destination_port).or_default();
+            flow.on_sent(at, step, transit);
+        } else if self.servers.contains(&packet.to) {
+            let flow = self.flows.entry(source_port).or_default();
+            flow.on_heard(at, step, transit);
+        }
+    }
+}
+
+impl FlowRecord {
+    fn push(&mut self, at: Instant, (from, to): (u64, u64), step: SequenceStep) {
+        self.events.push(SequenceEvent { at, from, to, step });
+    }
+
+    /// A packet of the server is at a link.
+    fn on_sent(&mut self, at: Instant, step: Step, transit: &Transit) {
+        let Transit {
+            segment,
+            payload_offset,
+            retransmission,
+            ..
+        } = transit;
+        if segment.len == 0 {
+            return;
+        }
+        let before = segment.seq + u32::from(segment.has(Flags::SYN));
+        // Offsets are added modulo 2^32, as sequence numbers are.
+        self.first = Some(SeqNum(before.0.wrapping_sub(*payload_offset as u32)));
+        let range = (*payload_offset, payload_offset + u64::from(segment.len));
+        let sent = match retransmission {
+            true => SequenceStep::Retransmitted,
+            false => SequenceStep::Sent,
+        };
+        match step {
+            Step::Enter { .. } => self.push(at, range, sent),
+            Step::Drop { .. } => {
+                self.push(at, range, sent);
+                self.push(at, range, SequenceStep::Dropped);
+            }
+            Step::Lose => self.push(at, range, SequenceStep::Dropped),
+            Step::Leave | Step::Arrive => {}
+        }
+    }
+
+    /// A packet of the client is at a link.
+    fn on_heard(&mut self, at: Instant, step: Step, transit: &Transit) {
+        let segment = &transit.segment;
+        if step != Step::Arrive || !segment.has(Flags::ACK) || self.first.is_none() {
+            return;
+        }
+        let acked = self.offset(segment.ack);
+        if acked > self.acked {
+            let from = std::mem::replace(&mut self.acked, acked);
+            self.push(at, (from, acked), SequenceStep::Acked);
+        }
+        self.on_sacked(at, &segment.options.sack);
+    }
+
+    fn on_sacked(&mut self, at: Instant, blocks: &SackBlocks) {
+        for (left, right) in blocks.as_slice() {
+            let range = (self.offset(*left), self.offset(*right));
+            // A block below the cumulative point reports a duplicate (RFC 2883).
+            if range.0 >= self.acked && range.0 < range.1 {
+                self.push(at, range, SequenceStep::Sacked);
+            }
+        }
+    }
+
+    /// The stream offset of a sequence number within 2^31 of what is acknowledged.
+    fn offset(&self, seq: SeqNum) -> u64 {
+        let first = self.first.unwrap_or_default();
+        let known = first + self.acked as u32;
+        let distance = i64::from(seq.distance_from(known));
+        self.acked.saturating_add_signed(distance)
+    }
+}
+
+impl Recording {
+    /// How long after the load's start something was; zero for what was before.
+    pub const fn since_start(&self, at: Instant) -> Duration {
+        at.saturating_since(self.start)
+    }
+}

@@ -1,0 +1,191 @@
+//! One load: builds the simulation of a repeat, runs it, keeps what the race needs.
+
+use super::record::{Recorder, Recording};
+use super::setup::Setup;
+use super::tally::Tally;
+use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
+use netsim::{
+    Access, AppId, BulkSpec, BulkTransfer, Captures, HostId, LinkId, PageLoad, PageSpec,
+    Simulation, SimulationConfig, WireSizes,
+};
+use std::sync::Arc;
+use tcp::Scheme;
+use units::{Duration, Instant};
+
+/// One load of the page. Durations count from its start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Until the last byte of the last HTML part had arrived.
+    pub html: Option<Duration>,
+    /// Until the last byte of the page had; `None` if it never did.
+    pub page: Option<Duration>,
+    /// Segments sent again, by servers and client.
+    pub retransmitted: u64,
+    /// Expiries of retransmission timers, of servers and client.
+    pub timeouts: u64,
+    /// The page's own packets dropped by queues or lost on the way.
+    pub dropped: u64,
+    /// Bytes the background flows received from the load's start to its end.
+    pub background_bytes: u64,
+    /// Why it did not complete.
+    pub failure: Option<String>,
+    /// When each object arrived, by [`workload::ObjectId`].
+    pub objects: Vec<Option<Duration>>,
+    /// For figures; if asked for.
+    pub recording: Option<Recording>,
+    /// Captures of the access link, by the name of each direction; if asked for.
+    pub captures: Vec<(String, Vec<u8>)>,
+}
+
+/// A simulation of a repeat under a scheme, and who is in it.
+pub(super) struct Stage {
+    pub(super) simulation: Simulation,
+    pub(super) start: Instant,
+    background: Vec<AppId>,
+    load: AppId,
+    access: Access,
+}
+
+/// Loads the page under `scheme`.
+pub(super) fn run(race: &Race, scheme: &Scheme, (repeat, options): (u32, RunOptions<'_>)) -> Load {
+    let first = repeat == 0;
+    let record = options.record && first;
+    let scheme = if record { &scheme.recorded() } else { scheme };
+    let mut stage = Stage::new(race, scheme, repeat);
+    let servers = stage.servers(race).to_vec();
+    stage.simulation.observe(Tally::of(&servers));
+    if record {
+        let recorder = Recorder::new(&servers, stage.start);
+        stage.simulation.observe(recorder);
+    }
+    if options.capture && first {
+        let capture = stage.capture();
+        stage.simulation.observe(capture);
+    }
+    let (bytes, failure) = stage.load_page();
+    stage.result(race, bytes, failure)
+}
+
+impl Stage {
+    pub(super) fn new(race: &Race, scheme: &Scheme, repeat: u32) -> Self {
+        let setup = Setup::new(race, repeat);
+        let access = setup.topology(race);
+        let config = SimulationConfig {
+            seed: setup.seed,
+            wire_sizes: WireSizes::default(),
+        };
+        let mut simulation = Simulation::new(access.topology.clone(), config);
+        let (servers, sources) = access.servers.split_at(race.page.hosts().len());
+        let flows = setup.background.iter().zip(sources);
+        let background = flows
+            .map(|(at, from)| simulation.add_background(*at, bulk(*from, access.client)))
+            .collect();
+        let load = PageLoad::new(PageSpec {
+            page: Arc::clone(&race.page),
+            config: race.loader_for(scheme),
+            client: access.client,
+            servers: servers.to_vec(),
+            client_scheme: scheme.clone(),
+            server_scheme: scheme.clone(),
+        });
+        let load = simulation.add(setup.page, load);
+        Self {
+            simulation,
+            start: setup.page,
+            background,
+            load,
+            access,
+        }
+    }
+
+    fn servers(&self, race: &Race) -> &[HostId] {
+        &self.access.servers[..race.page.hosts().len()]
+    }
+
+    /// Captures both directions of the access link in memory.
+    fn capture(&self) -> Captures<Vec<u8>> {
+        let access = self.access.access;
+        let links = [access.forward, access.reverse].map(|link| (link, Vec::new()));
+        Captures::begin(links).expect("writing to memory")
+    }
+
+    fn captured(&self, captures: Option<Captures<Vec<u8>>>) -> Vec<(String, Vec<u8>)> {
+        let name = |link: LinkId| self.access.topology.links()[link.index()].name.clone();
+        let files = captures.map(|c| c.finish().expect("writing to memory"));
+        let files = files.into_iter().flatten();
+        files.map(|(link, file)| (name(link), file)).collect()
+    }
+
+    /// Bytes that the background flows have received so far.
+    pub(super) fn background_bytes(&self) -> u64 {
+        let flows = self.background.iter();
+        flows
+            .filter_map(|id| self.simulation.application::<BulkTransfer>(*id))
+            .map(BulkTransfer::received)
+            .sum()
+    }
+
+    /// Runs to the end of the load; returns the background's bytes during it, and what went wrong.
+    fn load_page(&mut self) -> (u64, Option<String>) {
+        let warm_up = self.simulation.run_until(self.start);
+        let before = self.background_bytes();
+        let end = self.simulation.run(self.start + TIME_LIMIT);
+        let failure = warm_up.and(end.map(drop)).err();
+        (
+            self.background_bytes() - before,
+            failure.map(|error| error.to_string()),
+        )
+    }
+
+    fn result(mut self, race: &Race, background_bytes: u64, failure: Option<String>) -> Load {
+        let mut observers = self.simulation.take_observers();
+        let observed = &mut observers;
+        let tally = take::<Tally>(observed).unwrap_or_default();
+        let recorder = take::<Recorder>(observed);
+        let captures = take::<Captures<Vec<u8>>>(observed);
+        let captures = self.captured(captures);
+        let load = self
+            .simulation
+            .application::<PageLoad>(self.load)
+            .expect("the load was added");
+        let loader = load.loader();
+        let since = |at: Option<Instant>| at.map(|at| at.saturating_since(self.start));
+        let lost = loader
+            .failures()
+            .first()
+            .map(|(id, why)| format!("{:?}: {why}", race.page.object(*id).label));
+        Load {
+            html: since(loader.html_done_at()),
+            page: since(loader.page_done_at()),
+            retransmitted: tally.retransmitted,
+            timeouts: load.transfers().iter().map(|t| t.stats().timeouts).sum(),
+            dropped: tally.dropped,
+            background_bytes,
+            failure: failure.or(lost),
+            objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
+            recording: recorder.map(|r| r.finish(load, &self.access)),
+            captures,
+        }
+    }
+}
+
+/// An endless `linux` flow to the client.
+fn bulk(from: HostId, to: HostId) -> BulkTransfer {
+    let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
+    BulkTransfer::new(BulkSpec {
+        from,
+        to,
+        bytes: None,
+        scheme: linux.clone(),
+        receiver: linux,
+        close: false,
+    })
+}
+
+/// Takes the observer of this kind out.
+fn take<T: netsim::Observer>(observers: &mut Vec<Box<dyn netsim::Observer>>) -> Option<T> {
+    let is_it = |o: &Box<dyn netsim::Observer>| (&**o as &dyn std::any::Any).is::<T>();
+    let index = observers.iter().position(is_it)?;
+    let observer: Box<dyn std::any::Any> = observers.swap_remove(index);
+    observer.downcast().ok().map(|observer| *observer)
+}

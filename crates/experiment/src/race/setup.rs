@@ -1,0 +1,52 @@
+//! What all runs of a repeat have in common: topology, seeds, and who starts when.
+
+use super::{HEAD_START, Race};
+use netsim::{Access, derive_seed, stream};
+use rand_core::RngCore;
+use units::{Duration, Instant};
+
+/// Start phases are uniform within this; longer than any clock tick a scheme may have.
+const PHASE: Duration = Duration::from_secs(1);
+
+/// Random but the same for all schemes of a repeat.
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    /// Seed of the simulation.
+    pub(super) seed: u64,
+    /// When each background flow begins.
+    pub(super) background: Vec<Instant>,
+    /// When the page load begins.
+    pub(super) page: Instant,
+}
+
+impl Setup {
+    pub(super) fn new(race: &Race, repeat: u32) -> Self {
+        let seed = derive_seed(race.seed, &format!("repeat/{repeat}"));
+        let mut phases = stream(seed, "start phases");
+        let mut phase = || {
+            let fraction = u128::from(phases.next_u64());
+            let nanos = (fraction * u128::from(PHASE.as_nanos())) >> 64;
+            Duration::from_nanos(nanos as u64)
+        };
+        // The page draws first: its phase does not depend on how many flows there are.
+        let page_phase = phase();
+        let background = (0..race.background)
+            .map(|_| Instant::ZERO + phase())
+            .collect();
+        let head_start = match race.background {
+            0 => Duration::ZERO,
+            _ => HEAD_START,
+        };
+        Self {
+            seed,
+            background,
+            page: Instant::ZERO + head_start + page_phase,
+        }
+    }
+
+    /// The client, a host for each of the page's, and one for each background flow.
+    pub(super) fn topology(&self, race: &Race) -> Access {
+        let hosts = race.page.hosts().len() + self.background.len();
+        Access::new(hosts, None, race.path.links())
+    }
+}

@@ -1,0 +1,41 @@
+//! Counts what happens to the page's own packets, background excluded.
+
+use netsim::{Body, HostId, LinkId, Observer, Packet, Step};
+use std::collections::BTreeSet;
+use units::Instant;
+
+/// Totals over all connections of the page, both directions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    servers: BTreeSet<HostId>,
+    /// Packets dropped by a queue or lost on a wire.
+    pub(super) dropped: u64,
+    /// Segments sent again.
+    pub(super) retransmitted: u64,
+}
+
+impl Tally {
+    /// Counts packets from and to these servers.
+    pub(super) fn of(servers: &[HostId]) -> Self {
+        Self {
+            servers: servers.iter().copied().collect(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Observer for Tally {
+    fn on_packet(&mut self, _: Instant, _: LinkId, step: Step, packet: &Packet) {
+        let ours = self.servers.contains(&packet.from) || self.servers.contains(&packet.to);
+        let Body::Segment(transit) = packet.body else {
+            return;
+        };
+        if !ours {
+            return;
+        }
+        // The access link is the only one on the way, so a packet is offered to a link once.
+        let offered = matches!(step, Step::Enter { .. } | Step::Drop { .. });
+        self.retransmitted += u64::from(offered && transit.retransmission);
+        self.dropped += u64::from(matches!(step, Step::Drop { .. } | Step::Lose));
+    }
+}
