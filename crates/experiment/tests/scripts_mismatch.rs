@@ -116,6 +116,25 @@ fn one_expected_segment_matches_several_unless_segments_are_strict() {
 }
 
 #[test]
+fn of_what_is_split_the_last_is_compared_in_full() {
+    // The third of three carries PSH; none carries FIN.
+    let rest = |expected: &str| {
+        format!("0.1 write(4, ..., 3000) = 3000\n+0 > {expected} 1:3001(3000) ack 1\n")
+    };
+    assert_eq!(play(&rest("P.")).map(drop), Ok(()));
+    assert_eq!(mismatch(&rest(".")).message, "the segment differs in flags");
+    assert_eq!(
+        mismatch(&rest("FP.")).message,
+        "the segment differs in flags"
+    );
+    let text = format!("--ignore_push\n{OPENING}{}", rest("."));
+    assert_eq!(
+        run(&parse("test.pkt", text).expect("a good script"), None).map(drop),
+        Ok(())
+    );
+}
+
+#[test]
 fn an_assertion_shows_the_values_it_asked_for() {
     let mismatch = mismatch("+0 %{\nassert tcpi_snd_cwnd == 4\nassert tcpi_unacked > 0, 1 }%\n");
     // The first holds: iw=4. The second, on the block's third line, does not.

@@ -35,6 +35,8 @@ pub struct Settings {
     pub timestamp_tick: Option<Duration>,
     /// `--strict_segments`: one expected segment matches one sent segment only.
     pub strict_segments: bool,
+    /// `--ignore_push`: the flag PSH is not compared.
+    pub ignore_push: bool,
     /// `--seed`: the host draws its initial sequence number from it.
     pub seed: u64,
 }
@@ -47,6 +49,7 @@ impl Default for Settings {
             tolerance: Duration::from_millis(4),
             timestamp_tick: None,
             strict_segments: false,
+            ignore_push: false,
             seed: 1,
         }
     }
@@ -149,8 +152,8 @@ pub enum CallKind {
     Write(u64),
     /// `sendto` with `MSG_FASTOPEN`: connect with so many bytes ready for the SYN.
     ConnectWith(u64),
-    /// `shutdown` with `SHUT_WR`, or `SHUT_RDWR`.
-    Shutdown,
+    /// `shutdown` with `SHUT_WR`; true with `SHUT_RDWR`: reading ends too.
+    Shutdown(bool),
     /// `close`
     Close,
     /// `TCP_NODELAY`, before `listen` or `connect`.

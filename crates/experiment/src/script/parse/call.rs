@@ -11,7 +11,7 @@ const KNOWN: &str = "socket, setsockopt, fcntl, bind, listen, accept, connect, r
                      write, send, sendto, shutdown, close";
 
 /// Options of `setsockopt` without effect here.
-const IGNORED_OPTIONS: [&str; 3] = ["SO_REUSEADDR", "SO_REUSEPORT", "SO_KEEPALIVE"];
+const IGNORED_OPTIONS: [&str; 4] = ["SO_REUSEADDR", "SO_REUSEPORT", "SO_KEEPALIVE", "SO_SNDBUF"];
 
 /// Most bytes of one `read` or `write`: a terabyte.
 const MOST_BYTES: u64 = 1 << 40;
@@ -78,26 +78,40 @@ impl<'a> Parser<'a> {
 
     /// `1000`, or `-1 EAGAIN (Resource temporarily unavailable)`.
     fn outcome(&mut self) -> Parsed<Outcome> {
-        if !self.accept_mark("-")? {
-            return self
-                .number("what the call returns", MOST_BYTES)
-                .map(Outcome::Value);
+        let outcome = if self.accept_mark("-")? {
+            Outcome::Error(self.failure()?)
+        } else {
+            Outcome::Value(self.number("what the call returns", MOST_BYTES)?)
+        };
+        self.note()?;
+        Ok(outcome)
+    }
+
+    /// `1 EAGAIN`, behind the minus.
+    fn failure(&mut self) -> Parsed<Errno> {
+        if self.token != Token::Int(1) {
+            return self.unexpected("1: a call that fails returns -1");
         }
-        self.number("1: a call that fails returns -1", 1)?;
-        let Token::Word(name) = self.token else {
-            return self.unexpected(&error_names());
-        };
-        let Some((_, errno)) = Errno::ALL.iter().find(|(known, _)| *known == name) else {
-            return self.unexpected(&error_names());
-        };
         self.advance()?;
-        if self.accept_mark("(")? {
-            while matches!(self.token, Token::Word(_)) {
-                self.advance()?;
-            }
-            self.expect_mark(")", "after the words about the error")?;
+        let known = match self.token {
+            Token::Word(name) => Errno::ALL.iter().find(|(known, _)| *known == name),
+            _ => None,
+        };
+        match known {
+            Some((_, errno)) => self.advance().map(|_| *errno),
+            None => self.unexpected(&error_names()),
         }
-        Ok(Outcome::Error(*errno))
+    }
+
+    /// `(words for the reader)`, perhaps.
+    fn note(&mut self) -> Parsed<()> {
+        if !self.accept_mark("(")? {
+            return Ok(());
+        }
+        while !self.is_mark(")") && self.token != Token::End {
+            self.advance()?;
+        }
+        self.expect_mark(")", "after the words about the outcome")
     }
 }
 
@@ -192,7 +206,8 @@ impl RawCall<'_> {
 
     fn shutdown(&self) -> Parsed<CallKind> {
         match self.words(1, "SHUT_WR")? {
-            ["SHUT_WR" | "SHUT_RDWR"] => Ok(CallKind::Shutdown),
+            ["SHUT_WR"] => Ok(CallKind::Shutdown(false)),
+            ["SHUT_RDWR"] => Ok(CallKind::Shutdown(true)),
             _ => self.refuse(
                 "expected SHUT_WR or SHUT_RDWR: the receiving side alone cannot be \
                               shut down",
@@ -202,7 +217,7 @@ impl RawCall<'_> {
 
     fn set_option(&self) -> Parsed<CallKind> {
         const KNOWN: &str = "TCP_NODELAY, TCP_MAXSEG, SO_LINGER, and without effect \
-                             SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE";
+                             SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE, SO_SNDBUF";
         match self.words(2, "an option")? {
             ["TCP_NODELAY"] => self.option_value(1).map(|on| CallKind::NoDelay(on > 0)),
             ["TCP_MAXSEG"] => match self.option_value(u64::from(MSS.1))? as u32 {

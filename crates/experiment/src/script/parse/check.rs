@@ -106,7 +106,7 @@ fn when_open(kind: CallKind) -> bool {
     any_time(kind)
         || matches!(
             kind,
-            CallKind::Read(_) | CallKind::Write(_) | CallKind::Shutdown
+            CallKind::Read(_) | CallKind::Write(_) | CallKind::Shutdown(_)
         )
 }
 

@@ -8,7 +8,8 @@ use units::Duration;
 
 /// What the settings here are for, in the order of messages.
 const KNOWN: &str = "--scheme=NAME, --mss=BYTES, --mtu=BYTES, --tolerance_usecs=N, \
-                     --tcp_ts_tick_usecs=N, --strict_segments, --ip_version=ipv4, --seed=N";
+                     --tcp_ts_tick_usecs=N, --strict_segments, --ignore_push, \
+                     --ip_version=ipv4, --seed=N";
 
 /// packetdrill's own that mean nothing without a real network: accepted, with a note.
 const IGNORED: [&str; 13] = [
@@ -72,9 +73,12 @@ impl<'a> Parser<'a> {
             }
             "seed" => settings.seed = self.value(flag, value, 0, u64::MAX)?,
             "strict_segments" if value.is_none() => settings.strict_segments = true,
+            "ignore_push" if value.is_none() => settings.ignore_push = true,
             "ip_version" if value == Some("ipv4") => {}
             "ip_version" => return self.refuse("expected --ip_version=ipv4, the only one here"),
-            "strict_segments" => return self.refuse("--strict_segments takes no value"),
+            "strict_segments" | "ignore_push" => {
+                return self.refuse(&format!("--{flag} takes no value"));
+            }
             _ => return self.refuse(&format!("unknown option --{flag}; known are {KNOWN}")),
         }
         Ok(())

@@ -12,6 +12,7 @@ pub(super) struct Application {
     /// Bytes read so far.
     read: u64,
     shut_down: bool,
+    reading_ended: bool,
     linger_zero: bool,
     waiting: Option<Waiting>,
 }
@@ -29,6 +30,7 @@ impl Application {
             scheme,
             read: 0,
             shut_down: false,
+            reading_ended: false,
             linger_zero: false,
             waiting: None,
         };
@@ -53,13 +55,15 @@ impl Application {
             CallKind::Accept => progress.accepted.then_some(asked),
             CallKind::Read(_) if progress.reset => Some(failed(Errno::ConnectionReset)),
             CallKind::Read(most) if available > 0 => Some(Outcome::Value(most.min(available))),
-            CallKind::Read(_) => progress.peer_closed.then_some(Outcome::Value(0)),
+            CallKind::Read(_) => {
+                (progress.peer_closed || self.reading_ended).then_some(Outcome::Value(0))
+            }
             CallKind::Write(_) if progress.reset => Some(failed(Errno::ConnectionReset)),
             CallKind::Write(_) if self.shut_down => Some(failed(Errno::Pipe)),
             CallKind::Write(bytes) => Some(Outcome::Value(bytes)),
-            CallKind::Shutdown if progress.reset => Some(failed(Errno::NotConnected)),
+            CallKind::Shutdown(_) if progress.reset => Some(failed(Errno::NotConnected)),
             CallKind::ConnectWith(bytes) => Some(Outcome::Value(bytes)),
-            CallKind::Socket => Some(asked),
+            CallKind::Socket | CallKind::Nothing => Some(asked),
             _ => Some(Outcome::Value(0)),
         }
     }
@@ -164,11 +168,14 @@ impl Application {
         match kind {
             CallKind::Listen => driver.listen(self.scheme.clone()),
             CallKind::Write(bytes) => driver.with(|host, now, id| host.write(now, id, bytes)),
-            CallKind::Read(_) => {
+            CallKind::Read(_) if value > 0 => {
                 self.read += value;
                 driver.with(|host, now, id| host.read(now, id, value));
             }
-            CallKind::Shutdown => self.shut_down(driver),
+            CallKind::Shutdown(both) => {
+                self.reading_ended |= both;
+                self.shut_down(driver);
+            }
             CallKind::Close => self.close(driver),
             CallKind::NoDelay(on) => {
                 self.set_parameter(if on { "nagle=off" } else { "nagle=on" });
@@ -179,7 +186,8 @@ impl Application {
             | CallKind::Nothing
             | CallKind::Connect
             | CallKind::ConnectWith(_)
-            | CallKind::Accept => {}
+            | CallKind::Accept
+            | CallKind::Read(_) => {}
         }
     }
 

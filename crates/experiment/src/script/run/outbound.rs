@@ -82,37 +82,41 @@ impl Run<'_> {
         split.then(|| {
             let mut piece = *expected;
             piece.segment.len = actual.len;
+            piece.segment.flags = without(piece.segment.flags, Flags::FIN);
             piece
         })
     }
 
-    /// What of `actual` is not as `expected`, in words. Of a piece before the last, flags that
-    /// only the last carries may differ.
-    fn compare(&self, expected: &Expected, actual: &Segment, piece: bool) -> Result<(), String> {
-        let mut parts = Vec::new();
+    /// What of `actual` is not as `expected`, in words; PSH may come early in what is split.
+    fn compare(&self, expected: &Expected, actual: &Segment, split: bool) -> Result<(), String> {
         let wanted = &expected.segment;
-        let last_only = if piece {
-            Flags::PSH.with(Flags::FIN).with(Flags::CWR)
-        } else {
-            Flags(0)
+        let flags = |segment: &Segment| match split || self.script.settings.ignore_push {
+            true => segment.flags.with(Flags::PSH),
+            false => segment.flags,
         };
-        parts.extend(
-            (wanted.flags.0 | last_only.0 != actual.flags.0 | last_only.0).then_some("flags"),
-        );
-        parts.extend((wanted.seq != actual.seq).then_some("sequence number"));
-        parts.extend((wanted.len != actual.len).then_some("length"));
         let acks = wanted.has(Flags::ACK) && actual.has(Flags::ACK);
-        parts.extend((acks && wanted.ack != actual.ack).then_some("acknowledgement"));
-        let window = expected.check_window && wanted.window != actual.window;
-        parts.extend(window.then_some("window"));
-        parts.extend((expected.check_ecn && wanted.ecn != actual.ecn).then_some("ECN field"));
-        let options =
-            !expected.check_options || self.options_agree(&wanted.options, &actual.options);
-        parts.extend((!options).then_some("options"));
-        if parts.is_empty() {
+        let options = self.options_agree(&wanted.options, &actual.options);
+        let parts = [
+            (flags(wanted) != flags(actual), "flags"),
+            (wanted.seq != actual.seq, "sequence number"),
+            (wanted.len != actual.len, "length"),
+            (acks && wanted.ack != actual.ack, "acknowledgement"),
+            (
+                expected.check_window && wanted.window != actual.window,
+                "window",
+            ),
+            (expected.check_ecn && wanted.ecn != actual.ecn, "ECN field"),
+            (expected.check_options && !options, "options"),
+        ];
+        let different: Vec<_> = parts
+            .iter()
+            .filter(|(differs, _)| *differs)
+            .map(|(_, part)| *part)
+            .collect();
+        if different.is_empty() {
             Ok(())
         } else {
-            Err(parts.join(", "))
+            Err(different.join(", "))
         }
     }
 
@@ -157,6 +161,10 @@ fn described(expected: &Expected, bounds: Bounds) -> String {
     format!("{time} > {}", notation::expected(expected))
 }
 
+fn without(flags: Flags, flag: Flags) -> Flags {
+    Flags(flags.0 & !flag.0)
+}
+
 /// How far `at` is outside of `bounds` and `tolerance`, in words.
 fn off_time(at: Instant, bounds: Bounds, tolerance: Duration) -> Option<String> {
     let (from, to) = bounds?;
@@ -171,6 +179,7 @@ fn behind(expected: &Expected, len: u32) -> Expected {
     let mut rest = *expected;
     rest.segment.seq = expected.segment.seq + len;
     rest.segment.len -= len;
+    rest.segment.flags = without(rest.segment.flags, Flags::CWR);
     rest
 }
 
