@@ -235,7 +235,7 @@ impl Connection {
     /// retransmit.
     fn on_ecn_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         let echoed = self.agreed.ecn && segment.has(Flags::ECE) && !segment.has(Flags::SYN);
-        if !echoed || self.recovery.recovering() || self.snd_una < self.ecn_recover {
+        if !echoed || self.recovery.recovering() || self.snd_una <= self.ecn_recover {
             return;
         }
         self.ecn_recover = self.snd_nxt;

@@ -122,6 +122,7 @@ pub struct Host {
     /// Resets for segments of no connection.
     strays: VecDeque<Transmit>,
     auto_read: bool,
+    fixed_sequence: Option<SeqNum>,
 }
 
 impl Host {
@@ -140,12 +141,19 @@ impl Host {
             events: VecDeque::new(),
             strays: VecDeque::new(),
             auto_read: true,
+            fixed_sequence: None,
         }
     }
 
     /// Whether data is consumed as it arrives; otherwise the application calls [`Host::read`].
     pub fn set_auto_read(&mut self, on: bool) {
         self.auto_read = on;
+    }
+
+    /// Every connection from now on starts at this sequence number, so that a test can put the
+    /// wrap where it wants it.
+    pub fn set_initial_sequence(&mut self, isn: SeqNum) {
+        self.fixed_sequence = Some(isn);
     }
 
     /// Accepts connections to `port` under `scheme`; replaces an earlier listener.
@@ -187,6 +195,9 @@ impl Host {
 
     /// Derived, not random: a simulation repeats. Mixes by multiplication (Steele & Vigna 2021).
     fn initial_sequence(&self, tuple: &FourTuple) -> SeqNum {
+        if let Some(isn) = self.fixed_sequence {
+            return isn;
+        }
         let address = match tuple.remote {
             IpAddr::V4(a) => u64::from(u32::from(a)),
             IpAddr::V6(a) => (u128::from(a) >> 64) as u64 ^ u128::from(a) as u64,

@@ -10,7 +10,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, Event, EventKind, FourTuple, Host, HostConfig, Scheme, Segment};
+use tcp::{ConnId, Ecn, Event, EventKind, FourTuple, Host, HostConfig, Scheme, Segment};
 use units::{Duration, Instant, Rate};
 
 /// What the pipe does to a segment, in parts per thousand.
@@ -80,6 +80,8 @@ pub struct World {
     pub events: Vec<(Instant, usize, Event)>,
     /// Segments that were sent, with the host that sent them and whether they got lost.
     pub sent: Vec<(Instant, usize, Segment, bool)>,
+    /// Marks every ECN-capable packet of the server once this many have passed.
+    pub mark_from: Option<u64>,
     directions: [Direction; 2],
     flying: BTreeMap<(Instant, u64), (usize, Segment)>,
     counter: u64,
@@ -109,6 +111,7 @@ impl World {
             hosts,
             events: Vec::new(),
             sent: Vec::new(),
+            mark_from: None,
             directions: [direction(0), direction(1)],
             flying: BTreeMap::new(),
             counter: 0,
@@ -146,9 +149,13 @@ impl World {
                 }
                 self.sent
                     .push((self.now, host, t.segment, arrivals.is_empty()));
+                let mut segment = t.segment;
+                if self.mark_from.is_some_and(|n| self.counter >= n) && segment.ecn == Ecn::Ect0 {
+                    segment.ecn = Ecn::Ce;
+                }
                 for at in arrivals {
                     self.counter += 1;
-                    self.flying.insert((at, self.counter), (host, t.segment));
+                    self.flying.insert((at, self.counter), (host, segment));
                 }
             }
             while let Some(event) = self.hosts[host].poll_event() {
