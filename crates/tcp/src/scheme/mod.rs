@@ -134,6 +134,17 @@ impl Scheme {
         }
     }
 
+    /// The same scheme as an application uses it that asks for no delay (`TCP_NODELAY`).
+    #[must_use]
+    pub fn without_nagle(&self) -> Self {
+        let mut recipe = *self.recipe;
+        recipe.config.nagle = false;
+        Self {
+            name: self.name.clone(),
+            recipe: Arc::new(recipe),
+        }
+    }
+
     /// A fresh path.
     pub(crate) fn path(&self) -> Path {
         Path::new(&self.recipe.config, self.startup(), self.congestion())
