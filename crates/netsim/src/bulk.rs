@@ -155,6 +155,9 @@ impl Application for BulkTransfer {
             self.on_sender(now, event);
         } else {
             self.on_receiver(now, event);
+            if event.kind == EventKind::PeerClosed {
+                context.shutdown(host, event.conn);
+            }
         }
         if self.reset || (self.acked_at.is_some() && self.received_at.is_some()) {
             context.finish();
