@@ -79,6 +79,9 @@ impl Context<'_> {
     }
 
     /// Opens a connection from an ephemeral port of `from` to `to:port`.
+    ///
+    /// # Panics
+    /// If every ephemeral port of `from`, some 55,000, is connected there already.
     pub fn connect(&mut self, from: HostId, to: HostId, port: u16, scheme: &Scheme) -> ConnId {
         self.world.connect(self.app, from, (to, port), scheme)
     }

@@ -1,7 +1,7 @@
 //! A host in the simulation: its TCP, who owns its connections, and its pending wake-ups.
 
-use crate::AppId;
 use crate::application::Peer;
+use crate::{AppId, HostId};
 use std::collections::BTreeSet;
 use tcp::{ConnId, Host};
 use units::Instant;
@@ -31,7 +31,8 @@ pub(crate) struct Endpoint {
     /// Ports listened at, and for whom.
     listeners: Vec<(u16, AppId)>,
     next_port: u16,
-    ports_in_use: BTreeSet<u16>,
+    /// Local port, remote host and remote port of every connection opened here.
+    ports_in_use: BTreeSet<(u16, HostId, u16)>,
     wakes: Wakes,
     /// Connections whose application waits for this many bytes or more to have gone out.
     watches: Vec<(ConnId, u64)>,
@@ -109,17 +110,19 @@ impl Endpoint {
         candidates.find(free).unwrap_or(preferred)
     }
 
-    /// An ephemeral port that no connection opened here uses.
-    pub(crate) fn take_port(&mut self) -> u16 {
-        let span = usize::from(u16::MAX - FIRST_EPHEMERAL) + 1;
-        for _ in 0..span {
-            let port = self.next_port;
-            self.next_port = port.checked_add(1).unwrap_or(FIRST_EPHEMERAL);
-            if self.ports_in_use.insert(port) {
-                return port;
+    /// An ephemeral port from which nothing is connected to that `port` of `host`.
+    pub(crate) fn take_port(&mut self, (host, port): (HostId, u16)) -> u16 {
+        for _ in FIRST_EPHEMERAL..=u16::MAX {
+            let local = self.next_port;
+            self.next_port = local.checked_add(1).unwrap_or(FIRST_EPHEMERAL);
+            if self.ports_in_use.insert((local, host, port)) {
+                return local;
             }
         }
-        self.next_port
+        panic!(
+            "every ephemeral port is connected to port {port} of host {}",
+            host.0
+        )
     }
 
     pub(crate) fn adopt(&mut self, conn: ConnId, app: AppId, peer: Peer) {
@@ -137,7 +140,12 @@ impl Endpoint {
     /// A connection has ended and its port may be used again.
     pub(crate) fn release(&mut self, conn: ConnId) {
         if let Some(owner) = self.owner(conn) {
-            self.ports_in_use.remove(&owner.peer.local_port);
+            let Peer {
+                host,
+                port,
+                local_port,
+            } = owner.peer;
+            self.ports_in_use.remove(&(local_port, host, port));
         }
     }
 
@@ -178,6 +186,25 @@ impl Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ports_are_used_again_only_towards_someone_else() {
+        let mut endpoint = Endpoint::new(Host::new(tcp::HostConfig::default()));
+        let ports = usize::from(u16::MAX - FIRST_EPHEMERAL) + 1;
+        let taken: BTreeSet<_> = (0..ports)
+            .map(|_| endpoint.take_port((HostId(1), 80)))
+            .collect();
+        assert_eq!(taken.len(), ports);
+        let peer = Peer {
+            host: HostId(1),
+            port: 80,
+            local_port: 12_345,
+        };
+        assert_eq!(endpoint.take_port((HostId(2), 80)), FIRST_EPHEMERAL);
+        endpoint.adopt(ConnId(0), AppId(0), peer);
+        endpoint.release(ConnId(0));
+        assert_eq!(endpoint.take_port((HostId(1), 80)), 12_345);
+    }
 
     #[test]
     fn a_wake_up_is_scheduled_only_if_earlier_than_all_pending() {

@@ -214,7 +214,8 @@ impl EventQueue {
 
     #[inline]
     fn next_key(&mut self, at: Instant, kind: Kind, index: u32) -> Key {
-        self.sequence += 1;
+        // Should a run ever schedule 2^40 events, ties across the wrap come in the wrong order.
+        self.sequence = (self.sequence + 1) & ((1 << SEQUENCE_BITS) - 1);
         Key::new(at, kind, index, self.sequence)
     }
 

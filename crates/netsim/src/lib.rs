@@ -4,7 +4,8 @@
 //! [`Simulation`] runs [`Application`]s on it: they open connections and write; the hosts' TCP
 //! decides what is sent when; links say when it arrives. Inside, `events` orders what happens,
 //! `network` passes packets from link to link, `world` lets hosts send and receive.
-//! An [`Observer`] sees every packet at every link.
+//! [`BulkTransfer`], [`PageLoad`] and [`Cbr`] are applications to begin with. An [`Observer`] sees
+//! every packet at every link: [`Recorder`] keeps what it sees, [`Captures`] writes it for tshark.
 //!
 //! # What happens first
 //! Events happen in the order of (time, kind, index, sequence): of those at the same instant,

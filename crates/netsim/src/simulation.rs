@@ -86,6 +86,9 @@ pub struct Simulation {
 
 impl Simulation {
     /// Time zero, nothing under way.
+    ///
+    /// # Panics
+    /// If the topology has four million links or hosts.
     pub fn new(topology: Topology, config: SimulationConfig) -> Self {
         Self {
             world: World::new(topology, config.seed, config.wire_sizes),
@@ -94,6 +97,9 @@ impl Simulation {
     }
 
     /// Adds an application that starts at `start` (or now, if that is past) and has to finish.
+    ///
+    /// # Panics
+    /// If there are four million applications already; so does [`Simulation::add_background`].
     pub fn add(&mut self, start: Instant, app: impl Application) -> AppId {
         self.seat(start, Box::new(app), true)
     }

@@ -2,6 +2,7 @@
 
 use crate::application::Peer;
 use crate::endpoint::Endpoint;
+use crate::events::Key;
 use crate::network::{Network, Next};
 use crate::packet::{Body, Datagram, Packet, Transit, WireSizes};
 use crate::streams::derive_seed;
@@ -92,7 +93,7 @@ impl World {
         scheme: &Scheme,
     ) -> ConnId {
         let now = self.now();
-        let local_port = self.endpoints[from.index()].take_port();
+        let local_port = self.endpoints[from.index()].take_port((host, port));
         let tuple = FourTuple {
             local_port,
             remote: address_of(host),
@@ -139,6 +140,11 @@ impl World {
 
     /// Enters the next application; a background one never holds the end of the run up.
     pub(crate) fn enter(&mut self, foreground: bool) -> AppId {
+        let limit = Key::INDEX_LIMIT;
+        assert!(
+            self.unfinished.len() < limit,
+            "more than {limit} applications"
+        );
         self.unfinished.push(foreground);
         self.unfinished_count += usize::from(foreground);
         AppId((self.unfinished.len() - 1) as u32)
