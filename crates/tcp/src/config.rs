@@ -115,6 +115,8 @@ pub struct Config {
     pub opening: Opening,
     /// Retransmission timer.
     pub rto: RtoConfig,
+    /// A further timeout of the same segment lowers `ssthresh` again; RFC 5681 §3.1 holds it.
+    pub halve_again: bool,
     /// When round trips are measured; with timestamps every ACK is.
     pub rtt_sampling: RttSampling,
     /// Offer timestamps (RFC 7323).
@@ -156,6 +158,7 @@ impl Default for Config {
                 phase: Duration::ZERO,
                 floor: RtoFloor::Total,
             },
+            halve_again: false,
             rtt_sampling: RttSampling::EveryAck,
             timestamps: false,
             sack: true,
@@ -169,9 +172,7 @@ impl Default for Config {
                 initial_window: 65_535,
                 max_window: 6 << 20,
                 autotune: false,
-                ack: AckPolicy::Delayed {
-                    timeout: Duration::from_millis(200),
-                },
+                ack: AckPolicy::Delayed { timeout: Duration::from_millis(200) },
                 dsack: true,
                 delay_repeated_last: false,
             },

@@ -20,6 +20,8 @@ pub mod recovery;
 pub mod scheme;
 pub mod segment;
 pub mod startup;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use config::Config;
 pub use connection::{Connection, State, Stats};

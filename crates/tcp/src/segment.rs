@@ -186,10 +186,7 @@ mod tests {
             ..Options::default()
         };
         assert_eq!(IPV4_HEADER + TCP_HEADER + syn.wire_bytes(), 60);
-        let mut ack = Options {
-            timestamps: syn.timestamps,
-            ..Options::default()
-        };
+        let mut ack = Options { timestamps: syn.timestamps, ..Options::default() };
         assert_eq!(ack.wire_bytes(), TIMESTAMPS_BYTES);
         ack.sack.push(SeqNum(1), SeqNum(2));
         // 10 + 2 + 8 = 20.

@@ -27,30 +27,19 @@ const EXTRAS: &[&str] = &[
 
 fn combination() -> impl Strategy<Value = String> {
     let pick = prop::sample::select::<&str>;
-    (
-        pick(STARTUPS),
-        pick(CONTROLLERS),
-        pick(RECOVERIES),
-        pick(EXTRAS),
-    )
+    (pick(STARTUPS), pick(CONTROLLERS), pick(RECOVERIES), pick(EXTRAS))
         .prop_map(|(s, c, r, x)| format!("newreno+startup={s}+cc={c}+recovery={r}{x}"))
 }
 
 fn pipe() -> impl Strategy<Value = Pipe> {
-    (
-        1u64..50,
-        1u64..80,
-        3usize..200,
-        0u64..100,
-        0u64..30,
-        0u64..100,
-    )
-        .prop_map(|(mbit, delay, queue, loss, duplicate, reorder)| Pipe {
+    (1u64..50, 1u64..80, 3usize..200, 0u64..100, 0u64..30, 0u64..100).prop_map(
+        |(mbit, delay, queue, loss, duplicate, reorder)| Pipe {
             loss,
             duplicate,
             reorder,
             ..Pipe::clean(mbit, delay, queue)
-        })
+        },
+    )
 }
 
 /// Both directions at once: `down` bytes from the server, `up` bytes from the client.
@@ -58,20 +47,18 @@ fn exchange(scheme: &str, pipe: Pipe, (down, up): (u64, u64), seed: u64) -> Worl
     let scheme = Scheme::parse(scheme).unwrap();
     let mut world = World::new(pipe, &scheme, seed);
     let client = world.connect(&scheme);
-    world.hosts[0].write(world.now, client, up);
-    world.hosts[0].shutdown(world.now, client);
+    // Closing before anything was exchanged would delete the connection (RFC 9293 §3.10.4).
+    let early = up > 0;
+    if early {
+        world.hosts[0].write(world.now, client, up);
+        world.hosts[0].shutdown(world.now, client);
+    }
     let accepted = |w: &World| w.saw(1, EventKind::Accepted);
-    assert!(
-        world.run(Duration::from_secs(1000), accepted),
-        "never accepted"
-    );
-    let server = world
-        .events
-        .iter()
-        .find(|e| e.2.kind == EventKind::Accepted)
-        .unwrap()
-        .2
-        .conn;
+    assert!(world.run(Duration::from_secs(1000), accepted), "never accepted");
+    let server = world.events.iter().find(|e| e.2.kind == EventKind::Accepted).unwrap().2.conn;
+    if !early {
+        world.hosts[0].shutdown(world.now, client);
+    }
     world.hosts[1].write(world.now, server, down);
     world.hosts[1].shutdown(world.now, server);
     let done = world.run(Duration::from_secs(20_000), |w| {
@@ -82,9 +69,7 @@ fn exchange(scheme: &str, pipe: Pipe, (down, up): (u64, u64), seed: u64) -> Worl
         over && w.received(0) == down && w.received(1) == up
     });
     let states = [(0, client), (1, server)].map(|(h, c)| {
-        world.hosts[h]
-            .connection(c)
-            .map(|c| (c.state(), *c.stats(), c.scoreboard().pipe()))
+        world.hosts[h].connection(c).map(|c| (c.state(), *c.stats(), c.scoreboard().pipe()))
     });
     assert!(done, "stuck at {}: {states:?}", world.now);
     world
@@ -132,31 +117,16 @@ fn a_lost_first_segment_of_every_kind_is_repaired() {
                 world.hosts[0].write(world.now, client, 300);
                 world.hosts[0].shutdown(world.now, client);
                 let accepted = |w: &World| w.saw(1, EventKind::Accepted);
-                assert!(
-                    world.run(Duration::from_secs(100), accepted),
-                    "{name} {lost}"
-                );
-                let server = world
-                    .events
-                    .iter()
-                    .find(|e| e.2.kind == EventKind::Accepted)
-                    .unwrap()
-                    .2
-                    .conn;
+                assert!(world.run(Duration::from_secs(100), accepted), "{name} {lost}");
+                let server =
+                    world.events.iter().find(|e| e.2.kind == EventKind::Accepted).unwrap().2.conn;
                 world.hosts[1].write(world.now, server, 20_000);
                 world.hosts[1].shutdown(world.now, server);
                 let done = world.run(Duration::from_secs(100), |w| w.saw(1, EventKind::Closed));
                 assert!(done, "{name}: packet {lost} lost, closed by {}", world.now);
-                assert_eq!(
-                    (world.received(0), world.received(1)),
-                    (20_000, 300),
-                    "{name} {lost}"
-                );
+                assert_eq!((world.received(0), world.received(1)), (20_000, 300), "{name} {lost}");
                 let state = world.hosts[0].connection(client).map(|c| c.state());
-                assert!(
-                    matches!(state, None | Some(State::TimeWait)),
-                    "{name} {lost}: {state:?}"
-                );
+                assert!(matches!(state, None | Some(State::TimeWait)), "{name} {lost}: {state:?}");
             }
         }
     }

@@ -61,13 +61,7 @@ impl World {
             Step::Send => {
                 self.board.push(self.nxt, SEGMENT as u32, now);
                 let start = self.nxt;
-                let fresh = Model {
-                    start,
-                    len: SEGMENT,
-                    sacked: false,
-                    lost: false,
-                    again: false,
-                };
+                let fresh = Model { start, len: SEGMENT, sacked: false, lost: false, again: false };
                 self.model.push(fresh);
                 self.nxt += SEGMENT;
             }
@@ -91,9 +85,7 @@ impl World {
             }
             Step::Forgive => {
                 self.board.forgive_losses();
-                self.model
-                    .iter_mut()
-                    .for_each(|m| (m.lost, m.again) = (false, false));
+                self.model.iter_mut().for_each(|m| (m.lost, m.again) = (false, false));
             }
         }
     }
@@ -132,10 +124,7 @@ impl World {
     }
 
     fn repair(&mut self, now: Instant) {
-        let expected = self
-            .model
-            .iter()
-            .position(|m| m.lost && !m.again && !m.sacked);
+        let expected = self.model.iter().position(|m| m.lost && !m.again && !m.sacked);
         let found = self.board.next_lost();
         assert_eq!(found, expected);
         if let Some(i) = found {
@@ -151,10 +140,7 @@ impl World {
         assert_eq!(self.board.outstanding(), self.nxt - self.una);
         assert_eq!(self.board.sacked(), sum(|m| m.sacked));
         assert_eq!(self.board.lost(), sum(|m| m.lost && !m.sacked));
-        assert_eq!(
-            self.board.retransmissions_in_flight(),
-            sum(|m| m.again && !m.sacked)
-        );
+        assert_eq!(self.board.retransmissions_in_flight(), sum(|m| m.again && !m.sacked));
         // In flight = sent - acknowledged - lost, plus what was sent again (RFC 6675 §3).
         let in_flight = sum(|m| !m.sacked && (!m.lost || m.again));
         assert_eq!(self.board.pipe(), in_flight);

@@ -52,18 +52,11 @@ struct Ack {
 }
 
 fn ack(una: u64) -> Ack {
-    Ack {
-        una,
-        ..Ack::default()
-    }
+    Ack { una, ..Ack::default() }
 }
 
 fn sack(una: u64, sack: Ranges) -> Ack {
-    Ack {
-        una,
-        sack,
-        ..Ack::default()
-    }
+    Ack { una, sack, ..Ack::default() }
 }
 
 /// What the path is worth: smallest and smoothed round trip 100 ms, timeout 300 ms.
@@ -135,14 +128,7 @@ impl Sender {
 
     fn tell_sent(&mut self, now: Instant, end: u64, retransmission: bool) {
         let (srtt, rto) = (ms(100), ms(300));
-        self.rack.on_sent(&SentInfo {
-            now,
-            len: MSS,
-            end,
-            retransmission,
-            srtt,
-            rto,
-        });
+        self.rack.on_sent(&SentInfo { now, len: MSS, end, retransmission, srtt, rto });
     }
 
     fn ack(&mut self, now: Instant, ack: Ack) -> Report {
@@ -198,7 +184,7 @@ impl Sender {
             self.ssthresh = (self.cwnd * 7 / 10 / MSS).max(2) * MSS;
             match reduction {
                 Reduction::ToSsthresh => self.cwnd = self.ssthresh,
-                Reduction::ToOneSegment => self.cwnd = MSS,
+                Reduction::ToOneSegment | Reduction::Again => self.cwnd = MSS,
                 Reduction::Gradual => {}
             }
         }
@@ -206,11 +192,7 @@ impl Sender {
     }
 
     fn lost(&self) -> Vec<u64> {
-        self.board
-            .iter()
-            .filter(|s| s.is_lost())
-            .map(|s| s.start / MSS)
-            .collect()
+        self.board.iter().filter(|s| s.is_lost()).map(|s| s.start / MSS).collect()
     }
 }
 
@@ -235,13 +217,7 @@ fn without_loss_the_window_may_grow_and_a_probe_is_two_round_trips_away() {
     // 2 * 100 ms and 2 ms for timers.
     assert_eq!(s.rack.timeout(), Some(at(202)));
     let report = s.ack(at(100), ack(2));
-    assert_eq!(
-        report,
-        Report {
-            grow: true,
-            ..Report::default()
-        }
-    );
+    assert_eq!(report, Report { grow: true, ..Report::default() });
     assert_eq!(s.rack.timeout(), Some(at(302)));
     // Sending looks at the head, too: it times out 300 ms after it was sent.
     assert_eq!(s.send(at(100)), [New(4), New(5)]);
@@ -397,13 +373,7 @@ fn a_loss_that_the_probe_itself_repaired_lowers_the_window() {
 fn a_probe_reported_as_duplicate_was_needless() {
     let mut s = after_probe_of_a_single_segment();
     s.ack(at(410), ack(10));
-    s.ack(
-        at(500),
-        Ack {
-            dsack: Some((9, 10)),
-            ..ack(10)
-        },
-    );
+    s.ack(at(500), Ack { dsack: Some((9, 10)), ..ack(10) });
     s.supply = 11;
     s.send(at(500));
     assert_eq!(s.ack(at(600), ack(11)).congestion, None);
@@ -496,13 +466,7 @@ fn without_new_data_a_timeout_is_repaired_by_slow_start() {
 #[test]
 fn timestamps_prove_a_timeout_spurious_at_the_first_ack() {
     let mut s = after_timeout(100);
-    let report = s.ack(
-        at(310),
-        Ack {
-            echoes_original: true,
-            ..ack(1)
-        },
-    );
+    let report = s.ack(at(310), Ack { echoes_original: true, ..ack(1) });
     assert!(report.undo && report.ended);
     assert_eq!(s.cwnd, 5 * MSS);
 }
@@ -540,26 +504,11 @@ fn dsack_for_every_retransmission_undoes_the_reduction() {
     let report = s.ack(at(110), ack(12));
     assert!(report.ended && !report.undo);
     assert_eq!(s.cwnd, 7 * MSS);
-    let report = s.ack(
-        at(200),
-        Ack {
-            dsack: Some((0, 1)),
-            ..ack(12)
-        },
-    );
+    let report = s.ack(at(200), Ack { dsack: Some((0, 1)), ..ack(12) });
     assert!(report.undo);
     assert_eq!((s.cwnd, s.ssthresh), (10 * MSS, u64::MAX));
     // Once only.
-    assert!(
-        !s.ack(
-            at(201),
-            Ack {
-                dsack: Some((0, 1)),
-                ..ack(12)
-            }
-        )
-        .undo
-    );
+    assert!(!s.ack(at(201), Ack { dsack: Some((0, 1)), ..ack(12) }).undo);
 }
 
 #[test]
@@ -567,39 +516,15 @@ fn more_duplicates_than_retransmissions_are_not_believed() {
     let mut s = into_recovery(100);
     assert_eq!(s.send(at(100)), [Again(0)]);
     s.ack(at(110), ack(12));
-    assert!(
-        !s.ack(
-            at(200),
-            Ack {
-                dsack: Some((0, 2)),
-                ..ack(12)
-            }
-        )
-        .undo
-    );
-    assert!(
-        !s.ack(
-            at(201),
-            Ack {
-                dsack: Some((0, 1)),
-                ..ack(12)
-            }
-        )
-        .undo
-    );
+    assert!(!s.ack(at(200), Ack { dsack: Some((0, 2)), ..ack(12) }).undo);
+    assert!(!s.ack(at(201), Ack { dsack: Some((0, 1)), ..ack(12) }).undo);
 }
 
 #[test]
 fn timestamps_undo_fast_recovery_when_it_ends() {
     let mut s = into_recovery(100);
     s.send(at(100));
-    let report = s.ack(
-        at(110),
-        Ack {
-            echoes_original: true,
-            ..ack(12)
-        },
-    );
+    let report = s.ack(at(110), Ack { echoes_original: true, ..ack(12) });
     assert!(report.undo && report.ended);
     assert_eq!((report.cwnd, s.cwnd), (None, 10 * MSS));
 }
@@ -613,21 +538,9 @@ fn a_partial_ack_of_an_original_stops_retransmitting_and_then_undoes() {
     assert_eq!(s.lost(), [0, 1]);
     assert_eq!(s.send(at(100)), [Again(0), Again(1)]);
     // The original of 0 arrives; the retransmission of 1 is under way: nothing more goes again.
-    let report = s.ack(
-        at(101),
-        Ack {
-            echoes_original: true,
-            ..sack(1, &[(2, 5)])
-        },
-    );
+    let report = s.ack(at(101), Ack { echoes_original: true, ..sack(1, &[(2, 5)]) });
     assert!(!report.undo && !report.ended);
-    let report = s.ack(
-        at(102),
-        Ack {
-            echoes_original: true,
-            ..ack(5)
-        },
-    );
+    let report = s.ack(at(102), Ack { echoes_original: true, ..ack(5) });
     assert!(report.undo && report.ended);
     assert_eq!(s.cwnd, 10 * MSS);
     assert_eq!(s.lost(), []);
@@ -651,10 +564,7 @@ fn a_sack_does_not_extend_the_timer_unless_it_is_older_than_the_heads_last_trans
     let mut s = into_recovery(100);
     s.send(at(100));
     // Segment 4 was sent at 0 ms, the head again at 100 ms: the path is alive.
-    assert_eq!(
-        s.ack(at(110), sack(0, &[(1, 5)])).timer,
-        TimerAction::Restart
-    );
+    assert_eq!(s.ack(at(110), sack(0, &[(1, 5)])).timer, TimerAction::Restart);
     s.send(at(110));
     // Segment 12 was sent after the head.
     let report = s.ack(at(199), sack(0, &[(1, 5), (12, 13)]));

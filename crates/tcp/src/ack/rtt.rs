@@ -110,6 +110,12 @@ impl RttEstimator {
         backed_off.min(self.config.max).max(two_ticks)
     }
 
+    /// The handshake needed retransmissions and gave no sample: at least 3 s until one comes
+    /// (RFC 6298 §5.7).
+    pub fn restart_after_handshake_loss(&mut self) {
+        self.base_rto = self.config.initial.max(Duration::from_secs(3));
+    }
+
     /// Distrusts the estimate after several timeouts in a row: the next sample starts it anew
     /// (RFC 6298 §5.7). The timeout stays until then.
     pub fn distrust(&mut self) {

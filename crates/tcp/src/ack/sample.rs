@@ -43,6 +43,9 @@ pub struct AckSample {
     pub now: Instant,
     /// Bytes newly acknowledged cumulatively.
     pub acked: u64,
+    /// Bytes newly delivered: newly acknowledged ones that SACK had not told of before, and newly
+    /// SACKed ones.
+    pub delivered: u64,
     /// Round trip measured on the latest segment newly delivered, if it was sent only once.
     pub rtt: Option<Duration>,
     /// Smoothed round trip time; zero before the first sample.

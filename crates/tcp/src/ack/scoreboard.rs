@@ -46,11 +46,7 @@ impl Sent {
     }
     /// Of `bytes` of it: how many were lost and waiting when they were SACKed.
     const fn waiting_beneath_sack(&self, bytes: u64) -> u64 {
-        if self.marks & (LOST | IN_FLIGHT_AGAIN) == LOST {
-            bytes
-        } else {
-            0
-        }
+        if self.marks & (LOST | IN_FLIGHT_AGAIN) == LOST { bytes } else { 0 }
     }
     /// Sent more than once, so an ACK for it is ambiguous (Karn & Partridge 1987).
     pub const fn was_retransmitted(&self) -> bool {
@@ -168,13 +164,7 @@ impl Scoreboard {
     /// Notes a first transmission; `start` continues where the last one ended.
     pub fn push(&mut self, start: u64, len: u32, now: Instant) {
         debug_assert!(self.segments.back().is_none_or(|s| s.end() == start));
-        self.segments.push_back(Sent {
-            start,
-            len,
-            marks: 0,
-            retransmissions: 0,
-            sent_at: now,
-        });
+        self.segments.push_back(Sent { start, len, marks: 0, retransmissions: 0, sent_at: now });
         self.outstanding += u64::from(len);
     }
 
@@ -320,11 +310,7 @@ impl Scoreboard {
         let mut from = left;
         while from < right {
             let next = self.sacked_ranges.partition_point(|r| r.1 <= from);
-            let known = self
-                .sacked_ranges
-                .get(next)
-                .copied()
-                .unwrap_or((u64::MAX, u64::MAX));
+            let known = self.sacked_ranges.get(next).copied().unwrap_or((u64::MAX, u64::MAX));
             let to = right.min(known.0);
             if from < to {
                 self.sack_fresh((from, to), merged, progress);
@@ -394,9 +380,7 @@ fn note_delivery(s: &Sent, bytes: u64, progress: &mut Progress) {
         progress.undelivered_loss += bytes;
     }
     if !s.was_retransmitted() {
-        let earliest = progress
-            .earliest_sent
-            .map_or(s.sent_at, |t| t.min(s.sent_at));
+        let earliest = progress.earliest_sent.map_or(s.sent_at, |t| t.min(s.sent_at));
         progress.earliest_sent = Some(earliest);
         progress.latest_sent = progress.latest_sent.max(Some(s.sent_at));
         let lowest = progress.lowest_original.map_or(s.start, |l| l.min(s.start));
@@ -404,10 +388,7 @@ fn note_delivery(s: &Sent, bytes: u64, progress: &mut Progress) {
     }
     let newer = |n: Newest| (s.sent_at, s.end()) > (n.sent_at, n.end);
     if progress.newest.is_none_or(newer) {
-        progress.newest = Some(Newest {
-            sent_at: s.sent_at,
-            end: s.end(),
-            retransmitted: s.was_retransmitted(),
-        });
+        progress.newest =
+            Some(Newest { sent_at: s.sent_at, end: s.end(), retransmitted: s.was_retransmitted() });
     }
 }

@@ -28,7 +28,7 @@ impl CongestionControl for Cubic {
             return;
         }
         let mss = window.mss();
-        let acked = sample.acked.div_ceil(mss);
+        let acked = sample.delivered.div_ceil(mss);
         let pace = self.curve.on_ack(&Ack {
             now_ms: millis(sample.now),
             cwnd: window.cwnd() / mss,
@@ -62,11 +62,7 @@ const fn millis(t: Instant) -> u64 {
 
 /// Rounded up, as the kernel converts to its clock; zero while unknown.
 fn millis_up(d: Duration) -> u64 {
-    if d == Duration::MAX {
-        0
-    } else {
-        d.as_nanos().div_ceil(1_000_000)
-    }
+    if d == Duration::MAX { 0 } else { d.as_nanos().div_ceil(1_000_000) }
 }
 
 #[cfg(test)]
@@ -83,6 +79,7 @@ mod tests {
         AckSample {
             now: Instant::from_nanos(now_ms * 1_000_000),
             acked,
+            delivered: acked,
             rtt: Some(Duration::from_millis(100)),
             srtt: Duration::from_millis(100),
             min_rtt: Duration::from_millis(100),
@@ -94,12 +91,7 @@ mod tests {
     }
 
     fn event(timeout: bool) -> CongestionEvent {
-        CongestionEvent {
-            now: Instant::ZERO,
-            flight_size: 0,
-            usable_window: 0,
-            timeout,
-        }
+        CongestionEvent { now: Instant::ZERO, flight_size: 0, usable_window: 0, timeout }
     }
 
     #[test]
@@ -153,13 +145,7 @@ mod tests {
         let mut cubic = Cubic::default();
         let mut w = window(10);
         for ms in 0..1000 {
-            cubic.on_ack(
-                &mut w,
-                &AckSample {
-                    cwnd_limited: false,
-                    ..sample(ms, MSS)
-                },
-            );
+            cubic.on_ack(&mut w, &AckSample { cwnd_limited: false, ..sample(ms, MSS) });
         }
         assert_eq!(w.cwnd(), 10 * MSS);
     }

@@ -40,11 +40,7 @@ impl CongestionControl for Reno {
 
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
         let half = self.half(event);
-        if self.whole_segments {
-            half / window.mss() * window.mss()
-        } else {
-            half
-        }
+        if self.whole_segments { half / window.mss() * window.mss() } else { half }
     }
 
     fn exact_reduction(&self, event: &CongestionEvent) -> Option<u64> {

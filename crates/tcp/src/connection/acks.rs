@@ -44,8 +44,10 @@ impl Connection {
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, false);
         self.on_ecn_echo(now, path, segment);
-        if report.grow && acked_data > 0 {
-            self.grow_window(now, path, &info, acked_data, prior_in_flight);
+        let delivered = progress.delivered - u64::from(una_before == 0).min(progress.delivered);
+        if report.grow && acked_data.max(delivered) > 0 {
+            let sample = self.ack_sample(path, &info, (acked_data, delivered), prior_in_flight);
+            path.on_ack(sample);
         }
         path.update_pacing_rate();
         self.update_timer(now, path, &info, report.timer);
@@ -62,11 +64,7 @@ impl Connection {
         if !newer {
             return false;
         }
-        let shift = if segment.has(Flags::SYN) {
-            0
-        } else {
-            self.agreed.peer_shift
-        };
+        let shift = if segment.has(Flags::SYN) { 0 } else { self.agreed.peer_shift };
         let window = u64::from(segment.window) << shift;
         let changed = window != self.snd_wnd;
         self.snd_wnd = window;
@@ -163,11 +161,7 @@ impl Connection {
     fn take_timed(&mut self, una: u64) -> Option<Instant> {
         let (_, sent) = self.timers.timed.filter(|&(end, _)| una >= end)?;
         self.timers.timed = None;
-        if self
-            .recovery
-            .recovery_point()
-            .is_some_and(|point| una < point)
-        {
+        if self.recovery.recovery_point().is_some_and(|point| una < point) {
             self.timers.backoff = 0;
             return None;
         }
@@ -177,11 +171,7 @@ impl Connection {
     /// Only retransmitted data was acknowledged: the echoed timestamp still tells the round trip,
     /// in its own coarse ticks.
     fn sample_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
-        let Some(ts) = segment
-            .options
-            .timestamps
-            .filter(|_| self.agreed.timestamps)
-        else {
+        let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) else {
             return;
         };
         let age = self.timestamp(now).wrapping_sub(ts.echo) as i32;
@@ -214,6 +204,12 @@ impl Connection {
         }
         let event = self.congestion_event(now, path, timeout);
         path.on_report(report, &event);
+        if report.congestion == Some(Reduction::Gradual) {
+            let (recovery, cx) = self.recovery_parts(path);
+            if let Some(cwnd) = recovery.window_after_reduction(&cx) {
+                path.on_report(&Report { cwnd: Some(cwnd), ..Report::default() }, &event);
+            }
+        }
         if report.ended || report.undo {
             self.retransmit_stamp = None;
         }
@@ -224,9 +220,7 @@ impl Connection {
             now,
             // Limited transmit sent beyond the window; that does not count (RFC 5681 §3.2 step 2).
             flight_size: self.board.outstanding().min(path.usable_cwnd()),
-            usable_window: path
-                .usable_cwnd()
-                .min(self.max_snd_wnd.max(self.agreed.mss)),
+            usable_window: path.usable_cwnd().min(self.max_snd_wnd.max(self.agreed.mss)),
             timeout,
         }
     }
@@ -245,30 +239,27 @@ impl Connection {
         path.reduce(Reduction::ToSsthresh, &event, Cause::Ecn);
     }
 
-    fn grow_window(
-        &mut self,
-        now: Instant,
-        path: &mut Path,
+    /// What start-up and congestion control are told; the path adds its totals.
+    fn ack_sample(
+        &self,
+        path: &Path,
         info: &AckInfo,
-        acked: u64,
+        (acked, delivered): (u64, u64),
         prior_in_flight: u64,
-    ) {
-        let rtt = info
-            .progress
-            .latest_sent
-            .map(|sent| now.saturating_since(sent));
-        let mut sample = AckSample {
+    ) -> AckSample {
+        let now = info.now;
+        AckSample {
             now,
             acked,
-            rtt,
+            delivered,
+            rtt: info.progress.latest_sent.map(|sent| now.saturating_since(sent)),
             srtt: path.rtt.srtt(),
             min_rtt: path.rtt.min_rtt(),
             prior_in_flight,
             cwnd_limited: true,
             sent_total: 0,
             acked_total: 0,
-        };
-        path.on_ack(&mut sample);
+        }
     }
 
     /// RFC 6298 §5.2, §5.3, as recovery modifies it.

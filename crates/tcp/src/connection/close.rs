@@ -1,12 +1,18 @@
 //! Closing: FIN both ways, half-close, abort (RFC 9293 §3.6).
 
-use super::{Connection, ResetCause, State};
+use super::{Connection, PendingReset, ResetCause, State};
 use units::Instant;
 
 impl Connection {
     /// Nothing more will be written: FIN follows the last byte.
     pub(crate) fn shutdown(&mut self) {
         if self.fin_requested || self.state == State::Closed {
+            return;
+        }
+        if self.state == State::SynSent && self.written == 1 {
+            // RFC 9293 §3.10.4: nothing was exchanged, nothing is owed.
+            self.state = State::Closed;
+            self.timers.cancel_all();
             return;
         }
         self.fin_requested = true;
@@ -22,7 +28,7 @@ impl Connection {
         if self.state == State::Closed {
             return;
         }
-        self.reset_pending = self.snd_nxt > 0;
+        self.reset_pending = (self.snd_nxt > 0).then_some(PendingReset::Abort);
         self.end(ResetCause::Local);
     }
 
@@ -44,11 +50,7 @@ impl Connection {
 
     /// The handshake is complete.
     pub(super) fn on_established(&mut self, now: Instant) {
-        self.state = if self.fin_requested {
-            State::FinWait1
-        } else {
-            State::Established
-        };
+        self.state = if self.fin_requested { State::FinWait1 } else { State::Established };
         // A FIN may have come with data before the handshake ended.
         if self.receiver.fin_arrived() {
             self.on_peer_fin(now);

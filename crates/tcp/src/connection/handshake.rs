@@ -1,7 +1,7 @@
 //! Opening: three-way or accelerated, active or passive, and what the SYNs agree on
 //! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
 
-use super::{Connection, State};
+use super::{Connection, PendingReset, State};
 use crate::config::Config;
 use crate::host::FourTuple;
 use crate::path::Path;
@@ -38,21 +38,13 @@ impl Connection {
     pub(crate) fn on_peer_syn(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         self.receiver.on_syn(segment.seq);
         self.agree(path, segment);
-        if let Some(ts) = segment
-            .options
-            .timestamps
-            .filter(|_| self.agreed.timestamps)
-        {
+        if let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
             self.receiver.on_timestamps(0, ts);
         }
         self.snd_wnd = u64::from(segment.window);
         self.max_snd_wnd = self.snd_wnd;
         if segment.len > 0 && self.is_early_data_allowed() {
-            let data = Segment {
-                flags: Flags::ACK,
-                seq: segment.seq + 1,
-                ..*segment
-            };
+            let data = Segment { flags: Flags::ACK, seq: segment.seq + 1, ..*segment };
             self.receiver.on_segment(now, 1, &data);
         }
     }
@@ -94,10 +86,8 @@ impl Connection {
             mss: Some(self.config.mss.min(65_535) as u16),
             window_scale: scaling.then(|| self.receiver.window_shift()),
             sack_permitted: offer(self.config.sack, self.agreed.sack),
-            timestamps: timestamps.then(|| Timestamps {
-                value: self.timestamp(now),
-                echo: self.receiver.echo(),
-            }),
+            timestamps: timestamps
+                .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() }),
             ..Options::default()
         }
     }
@@ -114,6 +104,14 @@ impl Connection {
         }
     }
 
+    /// RFC 6298 §5.7: after a lost SYN the timeout begins anew, with 3 s.
+    pub(super) fn on_handshake_done(&mut self, path: &mut Path) {
+        if self.stats.timeouts > 0 && !path.rtt.has_sample() {
+            self.timers.backoff = 0;
+            path.rtt.restart_after_handshake_loss();
+        }
+    }
+
     /// SYN-SENT (RFC 9293 §3.10.7.3).
     pub(super) fn handle_in_syn_sent(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         let una = self.ack_offset(segment.ack);
@@ -121,7 +119,9 @@ impl Connection {
             && una.is_some_and(|una| una > self.snd_una && una <= self.snd_nxt);
         if segment.has(Flags::ACK) && !acceptable {
             // The host answers with RST: this belongs to another incarnation.
-            self.reset_pending = !segment.has(Flags::RST);
+            if !segment.has(Flags::RST) {
+                self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+            }
             return;
         }
         if segment.has(Flags::RST) {
@@ -136,7 +136,14 @@ impl Connection {
         self.on_peer_syn(now, path, segment);
         if acceptable {
             self.on_established(now);
+            self.on_handshake_done(path);
             self.handle_ack(now, path, segment);
+            if una == Some(1) {
+                // The peer took only the SYN: the data that came with it or after it goes again
+                // at once (RFC 7413 §4.1.3).
+                self.board.mark_all_lost();
+                self.settle_in_flight(path);
+            }
         } else {
             // Simultaneous open: our SYN goes again, now with an ACK.
             self.state = State::SynReceived;
@@ -147,9 +154,5 @@ impl Connection {
 
 /// Payload that the options of every data segment take away.
 pub(super) fn option_bytes(config: &Config, timestamps: bool) -> u64 {
-    if config.options_count && timestamps {
-        u64::from(TIMESTAMPS_BYTES)
-    } else {
-        0
-    }
+    if config.options_count && timestamps { u64::from(TIMESTAMPS_BYTES) } else { 0 }
 }

@@ -1,6 +1,6 @@
 //! Segment arrival, in the order of RFC 9293 §3.10.7.4, hardened by RFC 5961.
 
-use super::{Connection, State};
+use super::{Connection, PendingReset, State};
 use crate::path::Path;
 use crate::segment::{Flags, Segment};
 use units::{Instant, SeqNum};
@@ -34,15 +34,11 @@ impl Connection {
             self.receiver.demand_ack();
             return;
         }
-        if let Some(ts) = segment
-            .options
-            .timestamps
-            .filter(|_| self.agreed.timestamps)
-        {
-            self.receiver.on_timestamps(left, ts);
-        }
         if !self.check_ack(now, path, segment) {
             return;
+        }
+        if let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
+            self.receiver.on_timestamps(left, ts);
         }
         if matches!(self.state, State::Closed | State::TimeWait) {
             return;
@@ -55,10 +51,7 @@ impl Connection {
     fn check_sequence(&mut self, now: Instant, segment: &Segment) -> Option<u64> {
         let outdated = self.agreed.timestamps
             && !segment.has(Flags::RST)
-            && segment
-                .options
-                .timestamps
-                .is_some_and(|ts| self.receiver.is_outdated(ts));
+            && segment.options.timestamps.is_some_and(|ts| self.receiver.is_outdated(ts));
         let left = self.receiver.offset_of(segment.seq);
         let len = u64::from(segment.sequence_len());
         let acceptable = left.filter(|&left| !outdated && self.receiver.is_acceptable(left, len));
@@ -91,7 +84,7 @@ impl Connection {
         let Some(una) = una.filter(|&una| una <= self.snd_nxt) else {
             // It acknowledges what was never sent.
             if self.state == State::SynReceived {
-                self.reset_pending = true;
+                self.reset_pending = Some(PendingReset::Refuse(segment.ack));
             } else {
                 self.receiver.demand_ack();
             }
@@ -102,6 +95,7 @@ impl Connection {
                 return false;
             }
             self.on_established(now);
+            self.on_handshake_done(path);
         }
         // RFC 5961 §5: far too old is an attack or a ghost.
         if una + self.max_snd_wnd.max(65_535) < self.snd_una {
@@ -134,7 +128,6 @@ impl Connection {
     /// SYN.
     pub(super) fn ack_offset(&self, ack: SeqNum) -> Option<u64> {
         let expected = self.isn + self.snd_una as u32;
-        self.snd_una
-            .checked_add_signed(i64::from(ack.distance_from(expected)))
+        self.snd_una.checked_add_signed(i64::from(ack.distance_from(expected)))
     }
 }

@@ -98,6 +98,16 @@ pub enum ResetCause {
     TimedOut,
 }
 
+/// A reset that is to be sent.
+#[derive(Clone, Copy, Debug)]
+enum PendingReset {
+    /// The connection was aborted.
+    Abort,
+    /// Another incarnation's acknowledgement is refused: the reset takes this number
+    /// (RFC 9293 §3.5.2).
+    Refuse(SeqNum),
+}
+
 /// What the handshake has agreed on.
 #[derive(Clone, Copy, Debug)]
 struct Agreed {
@@ -134,9 +144,13 @@ pub struct Connection {
     timers: Timers,
     receiver: Receiver,
     reset: Option<ResetCause>,
-    reset_pending: bool,
+    reset_pending: Option<PendingReset>,
     probe_pending: bool,
     zero_window_probe_pending: bool,
+    /// A small window is to be used after all (RFC 9293 §3.8.6.2.1, override timeout).
+    window_override: bool,
+    /// `snd_una` at the last retransmission timeout.
+    timed_out_at: Option<u64>,
     /// Timestamp of the first retransmission of this episode (Eifel).
     retransmit_stamp: Option<u32>,
     /// One ECN reaction per window: `snd_nxt` at the last one.
@@ -182,9 +196,11 @@ impl Connection {
             timers: Timers::default(),
             receiver: Receiver::new(config),
             reset: None,
-            reset_pending: false,
+            reset_pending: None,
             probe_pending: false,
             zero_window_probe_pending: false,
+            window_override: false,
+            timed_out_at: None,
             retransmit_stamp: None,
             ecn_recover: 0,
             cwr_pending: false,
@@ -291,8 +307,11 @@ impl Connection {
     ) -> (&'a mut Box<dyn LossRecovery>, Context<'a>) {
         let others = path.bytes_in_flight() - self.last_in_flight;
         let new_data = self.new_data_waits();
+        // SYN and FIN take sequence space but no window.
+        let control = u64::from(self.snd_una == 0 && self.snd_nxt > 0)
+            + u64::from(self.snd_nxt > self.written);
         let context = Context {
-            cwnd: path.usable_cwnd().saturating_sub(others),
+            cwnd: path.usable_cwnd().saturating_sub(others) + control,
             ssthresh: path.window().ssthresh(),
             mss: self.agreed.mss,
             srtt: path.rtt.srtt(),

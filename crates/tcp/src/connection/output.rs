@@ -1,7 +1,7 @@
 //! The next segment to send. The order is fixed: control, retransmission, what recovery allows,
 //! new data, and only then a bare ACK. The window gates data, never ACKs, probes or control.
 
-use super::{Connection, State};
+use super::{Connection, PendingReset, State};
 use crate::path::Path;
 use crate::recovery::SentInfo;
 use crate::segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
@@ -30,8 +30,8 @@ struct Piece {
 impl Connection {
     /// The next segment, if one may leave now.
     pub(crate) fn poll_transmit(&mut self, now: Instant, path: &mut Path) -> Option<Outgoing> {
-        if std::mem::take(&mut self.reset_pending) {
-            return Some(self.bare(now, Flags::RST.with(Flags::ACK), self.snd_nxt));
+        if let Some(reset) = self.reset_pending.take() {
+            return Some(self.reset_segment(now, reset));
         }
         if self.state == State::Closed {
             return None;
@@ -39,16 +39,14 @@ impl Connection {
         if let Some(piece) = self.next_piece(now, path) {
             return Some(self.send_piece(now, path, piece));
         }
+        self.update_persist_timer(now, path);
         if std::mem::take(&mut self.zero_window_probe_pending) && self.window_edge() <= self.snd_nxt
         {
             // One below what is acknowledged: the peer must answer with its window, and nothing
             // enters the stream. Linux probes so; RFC 9293 §3.8.6.1 would send a byte.
             return Some(self.bare(now, Flags::ACK, self.snd_una - 1));
         }
-        self.receiver
-            .ack_timer()
-            .is_due()
-            .then(|| self.bare(now, Flags::ACK, self.snd_nxt))
+        self.receiver.ack_timer().is_due().then(|| self.bare(now, Flags::ACK, self.snd_nxt))
     }
 
     /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
@@ -80,16 +78,8 @@ impl Connection {
     }
 
     fn syn_piece(&self) -> Piece {
-        let data = if self.is_early_data_allowed() {
-            self.next_new_len(1)
-        } else {
-            0
-        };
-        Piece {
-            start: 0,
-            len: 1 + data,
-            index: None,
-        }
+        let data = if self.is_early_data_allowed() { self.next_new_len(1) } else { 0 };
+        Piece { start: 0, len: 1 + data, index: None }
     }
 
     /// A SYN, SYN-ACK or what accompanies it that timed out.
@@ -100,11 +90,7 @@ impl Connection {
 
     fn piece_at(&self, index: usize) -> Option<Piece> {
         let s = self.board.segment(index)?;
-        Some(Piece {
-            start: s.start,
-            len: u64::from(s.len),
-            index: Some(index),
-        })
+        Some(Piece { start: s.start, len: u64::from(s.len), index: Some(index) })
     }
 
     /// RFC 8985 §7.3: new data if there is any, else the last segment again.
@@ -112,17 +98,10 @@ impl Connection {
         if self.new_data_waits() {
             let len = self.next_new_len(self.snd_nxt);
             if len > 0 {
-                return Some(Piece {
-                    start: self.snd_nxt,
-                    len,
-                    index: None,
-                });
+                return Some(Piece { start: self.snd_nxt, len, index: None });
             }
         }
-        self.board
-            .len()
-            .checked_sub(1)
-            .and_then(|last| self.piece_at(last))
+        self.board.len().checked_sub(1).and_then(|last| self.piece_at(last))
     }
 
     fn data_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
@@ -148,18 +127,19 @@ impl Connection {
     }
 
     fn new_piece(&self, allowance: u64) -> Option<Piece> {
-        if self.board.waiting() > 0 || !self.may_send_new() {
+        if !self.may_send_new() {
             return None;
         }
         let len = self.next_new_len(self.snd_nxt);
-        if len == 0 || len > allowance || self.is_held_back(len) {
+        if len == 0 || self.is_held_back(len) {
             return None;
         }
-        Some(Piece {
-            start: self.snd_nxt,
-            len,
-            index: None,
-        })
+        // A FIN is control: the window does not gate it.
+        let data = len - u64::from(self.snd_nxt + len > self.written);
+        if data > allowance {
+            return None;
+        }
+        Some(Piece { start: self.snd_nxt, len, index: None })
     }
 
     /// Sequence space of the next new segment from `start`: full, or all there is, or all that
@@ -183,14 +163,15 @@ impl Connection {
         if last {
             return self.config.nagle && !self.board.is_empty();
         }
-        // The peer's window cuts the segment short.
-        len < self.max_snd_wnd / 2
+        // The peer's window cuts the segment short; the persist timer overrides in the end.
+        len < self.max_snd_wnd / 2 && !self.window_override
     }
 
     fn send_piece(&mut self, now: Instant, path: &mut Path, piece: Piece) -> Outgoing {
         let retransmission = piece.index.is_some();
         let end = piece.start + piece.len;
         let segment = self.data_segment(now, piece, retransmission);
+        self.window_override = false;
         match piece.index {
             Some(index) => self.book_retransmission(now, index, segment.len),
             None => {
@@ -203,11 +184,7 @@ impl Connection {
         }
         self.stats.data_segments_sent += 1;
         self.stats.segments_sent += 1;
-        let fresh = if retransmission {
-            0
-        } else {
-            u64::from(segment.len)
-        };
+        let fresh = if retransmission { 0 } else { u64::from(segment.len) };
         path.on_sent(now, u64::from(segment.wire_bytes()), fresh);
         self.recovery.on_sent(&SentInfo {
             now,
@@ -221,11 +198,7 @@ impl Connection {
             self.restart_retransmission_timer(now, path);
         }
         self.settle_in_flight(path);
-        Outgoing {
-            segment,
-            payload_offset: piece.start.max(1) - 1,
-            retransmission,
-        }
+        Outgoing { segment, payload_offset: piece.start.max(1) - 1, retransmission }
     }
 
     fn book_retransmission(&mut self, now: Instant, index: usize, payload: u32) {
@@ -264,32 +237,27 @@ impl Connection {
         let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
         self.fill(
             now,
-            Segment {
-                flags,
-                ecn,
-                len: payload as u32,
-                ..Segment::default()
-            },
+            Segment { flags, ecn, len: payload as u32, ..Segment::default() },
             piece.start,
         )
+    }
+
+    fn reset_segment(&mut self, now: Instant, reset: PendingReset) -> Outgoing {
+        match reset {
+            PendingReset::Abort => self.bare(now, Flags::RST.with(Flags::ACK), self.snd_nxt),
+            PendingReset::Refuse(seq) => {
+                self.stats.segments_sent += 1;
+                let segment = Segment { seq, flags: Flags::RST, ..Segment::default() };
+                Outgoing { segment, payload_offset: 0, retransmission: false }
+            }
+        }
     }
 
     /// A segment without data.
     fn bare(&mut self, now: Instant, flags: Flags, start: u64) -> Outgoing {
         self.stats.segments_sent += 1;
-        let segment = self.fill(
-            now,
-            Segment {
-                flags,
-                ..Segment::default()
-            },
-            start,
-        );
-        Outgoing {
-            segment,
-            payload_offset: start.max(1) - 1,
-            retransmission: false,
-        }
+        let segment = self.fill(now, Segment { flags, ..Segment::default() }, start);
+        Outgoing { segment, payload_offset: start.max(1) - 1, retransmission: false }
     }
 
     /// Numbers, window, options: what every segment carries.
@@ -303,34 +271,22 @@ impl Connection {
             }
         }
         let acks = segment.has(Flags::ACK) && !segment.has(Flags::RST);
-        segment.window = if acks || syn {
-            self.receiver.on_ack_sent(syn)
-        } else {
-            0
-        };
-        segment.options = if syn {
-            self.syn_options(now)
-        } else {
-            self.options(now, acks)
-        };
+        segment.window = if acks || syn { self.receiver.on_ack_sent(syn) } else { 0 };
+        segment.options = if syn { self.syn_options(now) } else { self.options(now, acks) };
         segment
     }
 
     fn options(&mut self, now: Instant, acks: bool) -> Options {
-        let timestamps = self.agreed.timestamps.then(|| Timestamps {
-            value: self.timestamp(now),
-            echo: self.receiver.echo(),
-        });
+        let timestamps = self
+            .agreed
+            .timestamps
+            .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() });
         let room = SackBlocks::MAX - usize::from(timestamps.is_some());
         let sack = if self.agreed.sack && acks {
             self.receiver.sack_blocks(room)
         } else {
             SackBlocks::default()
         };
-        Options {
-            timestamps,
-            sack,
-            ..Options::default()
-        }
+        Options { timestamps, sack, ..Options::default() }
     }
 }

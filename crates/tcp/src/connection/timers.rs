@@ -2,6 +2,7 @@
 
 use super::{Connection, State};
 use crate::path::Path;
+use crate::recovery::Reduction;
 use units::{Duration, Instant};
 
 /// How long TIME-WAIT lasts: Linux's 60 s, which stands for two segment lifetimes.
@@ -114,7 +115,12 @@ impl Connection {
             path.on_handshake_loss();
         } else {
             let (recovery, mut cx) = self.recovery_parts(path);
-            let report = recovery.on_rto(&mut cx, now);
+            let mut report = recovery.on_rto(&mut cx, now);
+            let again = self.timed_out_at == Some(self.snd_una);
+            if again && !self.config.halve_again && report.congestion.is_some() {
+                report.congestion = Some(Reduction::Again);
+            }
+            self.timed_out_at = Some(self.snd_una);
             self.apply_report(now, path, &report, true);
         }
         self.timers.backoff += 1;
@@ -126,12 +132,13 @@ impl Connection {
         self.settle_in_flight(path);
     }
 
-    /// The peer's window is shut and nothing is outstanding: ask from time to time.
+    /// The peer's window is shut, or too small to be worth a segment, and nothing is outstanding
+    /// whose ACK could tell better: ask, or send all the same, after a while.
     pub(super) fn update_persist_timer(&mut self, now: Instant, path: &Path) {
         let shut = self.state.is_synchronized()
             && self.board.is_empty()
             && self.snd_nxt < self.send_end()
-            && self.window_edge() <= self.snd_nxt;
+            && self.window_edge() < self.send_end().min(self.snd_nxt + self.agreed.mss);
         if !shut {
             self.timers.persist = None;
             self.timers.persist_backoff = 0;
@@ -143,6 +150,10 @@ impl Connection {
 
     fn on_persist_timeout(&mut self, now: Instant, path: &Path) {
         self.timers.persist = None;
+        if self.window_edge() > self.snd_nxt {
+            self.window_override = true;
+            return;
+        }
         self.zero_window_probe_pending = true;
         self.timers.persist_backoff += 1;
         self.update_persist_timer(now, path);

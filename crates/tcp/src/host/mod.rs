@@ -173,21 +173,11 @@ impl Host {
 
     fn admit(&mut self, conn: Connection, scheme: &Scheme, passive: bool) -> ConnId {
         let tuple = *conn.tuple();
-        let path = self
-            .ensemble
-            .join(&tuple)
-            .unwrap_or_else(|| PathId(self.paths.insert(scheme.path())));
+        let path =
+            self.ensemble.join(&tuple).unwrap_or_else(|| PathId(self.paths.insert(scheme.path())));
         self.ensemble.on_joined(&tuple, path);
-        let told = Told {
-            passive,
-            ..Told::default()
-        };
-        let id = ConnId(self.connections.insert(Entry {
-            conn,
-            path,
-            queued: false,
-            told,
-        }));
+        let told = Told { passive, ..Told::default() };
+        let id = ConnId(self.connections.insert(Entry { conn, path, queued: false, told }));
         self.wakeups.forget(id);
         self.by_tuple.insert(tuple, id);
         id
@@ -238,9 +228,7 @@ impl Host {
 
     /// The path of a live connection.
     pub fn path_of(&self, id: ConnId) -> Option<&Path> {
-        self.connections
-            .at(id.0)
-            .and_then(|e| self.paths.at(e.path.0))
+        self.connections.at(id.0).and_then(|e| self.paths.at(e.path.0))
     }
 
     /// Number of live connections.
@@ -250,7 +238,13 @@ impl Host {
 
     /// Next thing to tell the application.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        let event = self.events.pop_front()?;
+        if matches!(event.kind, EventKind::Closed | EventKind::Reset) {
+            // Only now: nobody who still has this event before them can mistake a new connection
+            // for the old one.
+            self.connections.release(event.conn.0);
+        }
+        Some(event)
     }
 
     /// The next segment to send now; call until `None`.
@@ -289,9 +283,7 @@ impl Host {
     /// Digests a segment that arrived for `tuple`.
     pub fn handle_segment(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
         match self.by_tuple.get(tuple) {
-            Some(&id) => self.with(now, id, |conn, path| {
-                conn.handle_segment(now, path, segment)
-            }),
+            Some(&id) => self.with(now, id, |conn, path| conn.handle_segment(now, path, segment)),
             None => self.handle_unknown(now, tuple, segment),
         }
     }
@@ -301,10 +293,7 @@ impl Host {
         if segment.has(Flags::RST) {
             return;
         }
-        let listener = self
-            .listeners
-            .iter()
-            .find(|(port, _)| *port == tuple.local_port);
+        let listener = self.listeners.iter().find(|(port, _)| *port == tuple.local_port);
         let Some((_, scheme)) = listener.filter(|_| !segment.has(Flags::ACK)) else {
             self.strays.push_back(reset_for(tuple, segment));
             return;
@@ -323,8 +312,7 @@ impl Host {
     /// Earliest time at which [`Host::handle_timeout`] has something to do.
     pub fn poll_timeout(&mut self) -> Option<Instant> {
         let connections = &self.connections;
-        self.wakeups
-            .next(|id| connections.at(id.0).and_then(|e| e.conn.next_timeout()))
+        self.wakeups.next(|id| connections.at(id.0).and_then(|e| e.conn.next_timeout()))
     }
 
     /// Runs every timer that is due.
@@ -366,21 +354,19 @@ impl Host {
 
     /// Frees a connection that is closed and has nothing left to send.
     fn reap(&mut self, id: ConnId) {
-        let closed = self
-            .connections
-            .at(id.0)
-            .is_some_and(|e| e.conn.state() == State::Closed);
+        let closed = self.connections.at(id.0).is_some_and(|e| e.conn.state() == State::Closed);
         if !closed {
             return;
         }
-        let Some(mut entry) = self.connections.remove(id.0) else {
+        let Some(mut entry) = self.connections.take(id.0) else {
             return;
         };
         if let Some(path) = self.paths.at_mut(entry.path.0) {
             entry.conn.release(path);
         }
         if self.ensemble.on_left(entry.conn.tuple(), entry.path) {
-            self.paths.remove(entry.path.0);
+            self.paths.take(entry.path.0);
+            self.paths.release(entry.path.0);
         }
         self.by_tuple.remove(entry.conn.tuple());
         let kind = match entry.conn.reset_cause() {
@@ -398,11 +384,7 @@ fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Entry) {
     let received = conn.received();
     let open = conn.state().is_synchronized() || (told.passive && received > 0);
     if open && !std::mem::replace(&mut told.open, open) {
-        push(if told.passive {
-            EventKind::Accepted
-        } else {
-            EventKind::Connected
-        });
+        push(if told.passive { EventKind::Accepted } else { EventKind::Connected });
     }
     if received > told.received {
         told.received = received;
@@ -421,18 +403,10 @@ fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Entry) {
 /// The reset that answers a segment of no connection (RFC 9293 §3.5.2, group 1).
 fn reset_for(tuple: &FourTuple, segment: &Segment) -> Transmit {
     let answer = if segment.has(Flags::ACK) {
-        Segment {
-            seq: segment.ack,
-            flags: Flags::RST,
-            ..Segment::default()
-        }
+        Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() }
     } else {
         let ack = segment.seq + segment.sequence_len();
-        Segment {
-            ack,
-            flags: Flags::RST.with(Flags::ACK),
-            ..Segment::default()
-        }
+        Segment { ack, flags: Flags::RST.with(Flags::ACK), ..Segment::default() }
     };
     Transmit {
         conn: None,

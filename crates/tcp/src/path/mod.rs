@@ -77,10 +77,7 @@ impl Path {
             segments_sent: 0,
             last_sent: None,
             before_reduction: None,
-            usage: WindowUsage {
-                validate: config.validate_window,
-                ..WindowUsage::default()
-            },
+            usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
             idle: config.idle,
             restart_window: initial,
             window_limit: config.window_limit.map_or(u64::MAX, segments),
@@ -199,8 +196,7 @@ impl Path {
         match self.idle {
             IdleRestart::Keep => return,
             IdleRestart::SlowStart => {
-                self.window
-                    .set_cwnd(self.restart_window.min(self.window.cwnd()), Cause::Idle);
+                self.window.set_cwnd(self.restart_window.min(self.window.cwnd()), Cause::Idle);
             }
             IdleRestart::Decay => self.decay_after(idle),
         }
@@ -218,12 +214,11 @@ impl Path {
         if self.window.ssthresh() != u64::MAX {
             self.window.set_ssthresh(kept, Cause::Idle);
         }
-        self.window
-            .set_cwnd((cwnd >> halvings).max(floor), Cause::Idle);
+        self.window.set_cwnd((cwnd >> halvings).max(floor), Cause::Idle);
     }
 
     /// Grows the window on an ACK of new data outside of recovery.
-    pub(crate) fn on_ack(&mut self, sample: &mut AckSample) {
+    pub(crate) fn on_ack(&mut self, mut sample: AckSample) {
         sample.sent_total = self.sent_total;
         sample.acked_total = self.acked_total;
         sample.cwnd_limited = self.cwnd_limited();
@@ -234,23 +229,22 @@ impl Path {
             self.enter_startup_if_below(Occasion::Loss);
         }
         if !self.in_startup {
-            self.congestion.on_ack(&mut self.window, sample);
+            self.congestion.on_ack(&mut self.window, &sample);
             return;
         }
         let before = self.window.cwnd();
-        if self.startup.on_ack(&mut self.window, sample) == Phase::Done {
+        if self.startup.on_ack(&mut self.window, &sample) == Phase::Done {
             self.in_startup = false;
             if self.window.cwnd() == before {
                 // The window had reached the threshold before: this ACK is avoidance's.
-                self.congestion.on_ack(&mut self.window, sample);
+                self.congestion.on_ack(&mut self.window, &sample);
             }
         }
     }
 
     /// Takes a round-trip sample of data sent once at `sent`.
     pub(crate) fn on_rtt_sample(&mut self, sent: Instant, now: Instant) {
-        self.rtt
-            .on_sample(sent, now, self.acked_total, self.sent_total);
+        self.rtt.on_sample(sent, now, self.acked_total, self.sent_total);
     }
 
     /// Counts `bytes` newly acknowledged cumulatively.
@@ -268,22 +262,14 @@ impl Path {
     /// Applies what recovery found: a reduction, an undo, a window it imposes.
     pub(crate) fn on_report(&mut self, report: &Report, event: &CongestionEvent) {
         if let Some(reduction) = report.congestion {
-            let cause = if event.timeout {
-                Cause::Timeout
-            } else {
-                Cause::Loss
-            };
+            let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
             self.reduce(reduction, event, cause);
         }
         if report.undo {
             self.undo();
         }
         if let Some(cwnd) = report.cwnd {
-            let cause = if report.ended {
-                Cause::RecoveryEnd
-            } else {
-                Cause::Recovery
-            };
+            let cause = if report.ended { Cause::RecoveryEnd } else { Cause::Recovery };
             if cwnd != self.window.cwnd() {
                 self.window.set_cwnd(cwnd, cause);
             }
@@ -292,6 +278,11 @@ impl Path {
 
     /// Lowers `ssthresh` as congestion control says, and `cwnd` as recovery does.
     pub(crate) fn reduce(&mut self, reduction: Reduction, event: &CongestionEvent, cause: Cause) {
+        if reduction == Reduction::Again {
+            self.window.set_cwnd(self.window.mss(), cause);
+            self.enter_startup_if_below(Occasion::Loss);
+            return;
+        }
         self.before_reduction = Some((self.window.cwnd(), self.window.ssthresh()));
         let ssthresh = self.congestion.on_congestion(&self.window, event);
         self.window.set_ssthresh(ssthresh, cause);
@@ -301,12 +292,9 @@ impl Path {
         match reduction {
             Reduction::ToSsthresh => self.window.set_cwnd(self.half_window(event), cause),
             Reduction::ToOneSegment => self.window.set_cwnd(self.window.mss(), cause),
-            Reduction::Gradual => {}
+            Reduction::Gradual | Reduction::Again => {}
         }
-        self.in_startup = self.window.below_ssthresh();
-        if self.in_startup {
-            self.startup.begin(&mut self.window, Occasion::Loss);
-        }
+        self.enter_startup_if_below(Occasion::Loss);
     }
 
     /// `cwnd` := `ssthresh`, or its exact value where the threshold was rounded to segments.
@@ -317,10 +305,8 @@ impl Path {
 
     fn undo(&mut self) {
         if let Some((cwnd, ssthresh)) = self.before_reduction.take() {
-            self.window
-                .set_ssthresh(ssthresh.max(self.window.ssthresh()), Cause::Undo);
-            self.window
-                .set_cwnd(cwnd.max(self.window.cwnd()), Cause::Undo);
+            self.window.set_ssthresh(ssthresh.max(self.window.ssthresh()), Cause::Undo);
+            self.window.set_cwnd(cwnd.max(self.window.cwnd()), Cause::Undo);
             self.congestion.on_undo(&self.window);
             self.in_startup = self.window.below_ssthresh();
         }

@@ -24,11 +24,7 @@ impl Pacer {
     pub fn on_sent(&mut self, now: Instant, bytes: u64, rate: Rate) {
         let gap = rate.transmit_time(bytes);
         // A rate of zero never stops a path for good: the timer would have nothing to wait for.
-        let gap = if gap == Duration::MAX {
-            Duration::ZERO
-        } else {
-            gap
-        };
+        let gap = if gap == Duration::MAX { Duration::ZERO } else { gap };
         self.next = self.next.max(now) + gap;
     }
 }

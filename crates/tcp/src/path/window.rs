@@ -181,12 +181,7 @@ impl Window {
 
     fn record(&mut self, cause: Cause) {
         self.last_cause = cause;
-        let change = WindowChange {
-            at: self.now,
-            cause,
-            cwnd: self.cwnd,
-            ssthresh: self.ssthresh,
-        };
+        let change = WindowChange { at: self.now, cause, cwnd: self.cwnd, ssthresh: self.ssthresh };
         if let Some(log) = &mut self.log {
             // A threshold and a window set for the same cause at once are one change.
             match log.last_mut() {

@@ -62,6 +62,7 @@ impl Receiver {
     pub fn on_syn(&mut self, irs: SeqNum) {
         self.irs = irs;
         self.rcv_nxt = 1;
+        self.window.open(1);
         self.ack.demand();
     }
 
@@ -85,8 +86,7 @@ impl Receiver {
     /// the SYN.
     pub fn offset_of(&self, seq: SeqNum) -> Option<u64> {
         let expected = self.irs + self.rcv_nxt as u32;
-        self.rcv_nxt
-            .checked_add_signed(i64::from(seq.distance_from(expected)))
+        self.rcv_nxt.checked_add_signed(i64::from(seq.distance_from(expected)))
     }
 
     /// RFC 9293 §3.10.7.4 first check: does any of the segment lie in the window?
@@ -160,8 +160,7 @@ impl Receiver {
         let len = u64::from(segment.len);
         let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);
         if repeats_last && self.config.delay_repeated_last && self.reassembly.is_empty() {
-            self.ack
-                .on_data(now, len, false, self.largest, self.window.capacity());
+            self.ack.on_data(now, len, false, self.largest, self.window.capacity());
         } else {
             self.ack.demand();
         }
@@ -188,11 +187,7 @@ impl Receiver {
         match self.rtt_mark {
             Some((edge, since)) if self.rcv_nxt >= edge => {
                 let sample = now.saturating_since(since);
-                self.rtt = if self.rtt.is_zero() {
-                    sample
-                } else {
-                    self.rtt.min(sample)
-                };
+                self.rtt = if self.rtt.is_zero() { sample } else { self.rtt.min(sample) };
                 self.rtt_mark = Some((self.window.edge(), now));
             }
             None => self.rtt_mark = Some((self.window.edge(), now)),
@@ -204,8 +199,7 @@ impl Receiver {
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
         self.read = (self.read + bytes).min(self.rcv_nxt);
         self.window.on_read(now, self.read, self.rtt, self.largest);
-        self.window
-            .update_is_due(self.rcv_nxt, self.read, self.largest)
+        self.window.update_is_due(self.rcv_nxt, self.read, self.largest)
     }
 
     /// Bytes in order that the application has not consumed.
@@ -223,9 +217,7 @@ impl Receiver {
     /// Updates the timestamp to echo (RFC 7323 §4.3): only from the segment that the last ACK
     /// expected, and never backwards.
     pub fn on_timestamps(&mut self, left: u64, ts: Timestamps) {
-        let newer = self
-            .ts_recent
-            .is_none_or(|old| ts.value.wrapping_sub(old) as i32 >= 0);
+        let newer = self.ts_recent.is_none_or(|old| ts.value.wrapping_sub(old) as i32 >= 0);
         if newer && left <= self.last_ack_sent.max(1) {
             self.ts_recent = Some(ts.value);
         }
@@ -234,8 +226,7 @@ impl Receiver {
     /// Protection against wrapped sequence numbers: is this timestamp older than the last
     /// (RFC 7323 §5)?
     pub fn is_outdated(&self, ts: Timestamps) -> bool {
-        self.ts_recent
-            .is_some_and(|old| (ts.value.wrapping_sub(old) as i32) < 0)
+        self.ts_recent.is_some_and(|old| (ts.value.wrapping_sub(old) as i32) < 0)
     }
 
     /// Timestamp to echo.

@@ -67,21 +67,14 @@ impl Reassembly {
         if left < rcv_nxt {
             return Some((left, rcv_nxt));
         }
-        let met = self
-            .ranges
-            .iter()
-            .find(|r| r.right > left && r.left < right)?;
+        let met = self.ranges.iter().find(|r| r.right > left && r.left < right)?;
         Some((left.max(met.left), right.min(met.right)))
     }
 
     fn touch(&mut self, offset: u64) {
         self.clock += 1;
         let clock = self.clock;
-        if let Some(r) = self
-            .ranges
-            .iter_mut()
-            .find(|r| r.left <= offset && offset < r.right)
-        {
+        if let Some(r) = self.ranges.iter_mut().find(|r| r.left <= offset && offset < r.right) {
             r.changed = clock;
         }
     }
@@ -89,13 +82,8 @@ impl Reassembly {
     fn insert(&mut self, mut left: u64, mut right: u64) {
         self.clock += 1;
         // New data mostly extends the last range: look from the end.
-        let last = self.ranges.len()
-            - self
-                .ranges
-                .iter()
-                .rev()
-                .take_while(|r| r.left > right)
-                .count();
+        let last =
+            self.ranges.len() - self.ranges.iter().rev().take_while(|r| r.left > right).count();
         let mut first = last;
         while first > 0 && self.ranges[first - 1].right >= left {
             first -= 1;
@@ -104,11 +92,7 @@ impl Reassembly {
             left = left.min(r.left);
             right = right.max(r.right);
         }
-        let merged = Range {
-            left,
-            right,
-            changed: self.clock,
-        };
+        let merged = Range { left, right, changed: self.clock };
         if first == last {
             self.ranges.insert(first, merged);
         } else {
@@ -131,11 +115,8 @@ impl Reassembly {
     pub fn recent(&self, max: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut below = u64::MAX;
         (0..max).map_while(move |_| {
-            let next = self
-                .ranges
-                .iter()
-                .filter(|r| r.changed < below)
-                .max_by_key(|r| r.changed)?;
+            let next =
+                self.ranges.iter().filter(|r| r.changed < below).max_by_key(|r| r.changed)?;
             below = next.changed;
             Some((next.left, next.right))
         })

@@ -28,11 +28,7 @@ pub struct OfferedWindow {
 impl OfferedWindow {
     /// The window at the start of a connection.
     pub fn new(config: &ReceiveConfig, scaling: bool) -> Self {
-        let ceiling = if scaling {
-            u64::from(u32::MAX) >> 2
-        } else {
-            65_535
-        };
+        let ceiling = if scaling { u64::from(u32::MAX) >> 2 } else { 65_535 };
         let max = u64::from(config.max_window).min(ceiling);
         let first = u64::from(config.initial_window).min(max);
         Self {
@@ -69,6 +65,11 @@ impl OfferedWindow {
         self.capacity
     }
 
+    /// The peer's SYN has come: its data is welcome up to what an unscaled window could offer.
+    pub fn open(&mut self, rcv_nxt: u64) {
+        self.edge = rcv_nxt + self.capacity.min(UNSCALED_MAX);
+    }
+
     /// The edge that could be offered, with `read` bytes consumed by the application.
     fn possible_edge(&self, read: u64) -> u64 {
         (read + self.capacity).max(self.edge)
@@ -102,7 +103,8 @@ impl OfferedWindow {
         if copied > self.last_copied {
             // Twice what was copied, a margin of 16 segments, and the growth seen once more, so
             // that a sender in slow start is not held up.
-            let grown = copied * (copied - self.last_copied) * 2 / self.last_copied.max(copied / 2);
+            let grown =
+                copied * (copied - self.last_copied) * 2 / self.last_copied.max(copied / 2).max(1);
             let wanted = 2 * copied + 16 * mss + grown;
             self.capacity = self.capacity.max(wanted.min(self.max));
         }

@@ -5,6 +5,17 @@ use crate::ack::{AckInfo, Scoreboard};
 /// Duplicate ACKs that mean loss (RFC 5681 §3.2).
 pub const DUP_THRESH: u32 = 3;
 
+/// What the first two duplicate ACKs may each send beyond the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitedTransmit {
+    /// Nothing.
+    Off,
+    /// New data (RFC 3042).
+    NewData,
+    /// Whatever comes next, after a timeout also what was sent before, as ns-2 does.
+    NextInOrder,
+}
+
 /// Duplicate ACKs of one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct DupAcks {
@@ -13,18 +24,14 @@ pub struct DupAcks {
     /// `snd_nxt` when congestion was last met: losses below it belong to that episode
     /// (RFC 6582 §3.2 `recover`, "careful").
     pub recover: u64,
-    /// Let the first two duplicates each send a new segment (RFC 3042).
-    pub limited_transmit: bool,
+    /// What the first two duplicates may each send.
+    pub limited_transmit: LimitedTransmit,
 }
 
 impl DupAcks {
     /// Nothing seen yet.
-    pub const fn new(limited_transmit: bool) -> Self {
-        Self {
-            count: 0,
-            recover: 0,
-            limited_transmit,
-        }
+    pub const fn new(limited_transmit: LimitedTransmit) -> Self {
+        Self { count: 0, recover: 0, limited_transmit }
     }
 
     /// True if losses seen now are of a new episode.
@@ -40,8 +47,13 @@ impl DupAcks {
     /// `cwnd` less what is in flight as far as cumulative ACKs tell, plus limited transmit's
     /// segments.
     pub fn open_allowance(&self, board: &Scoreboard, cwnd: u64, mss: u64) -> u64 {
+        let allowed = match self.limited_transmit {
+            LimitedTransmit::Off => false,
+            LimitedTransmit::NewData => board.waiting() == 0,
+            LimitedTransmit::NextInOrder => true,
+        };
         let extra = match self.count {
-            n @ 1..DUP_THRESH if self.limited_transmit => u64::from(n) * mss,
+            n @ 1..DUP_THRESH if allowed => u64::from(n) * mss,
             _ => 0,
         };
         (cwnd + extra).saturating_sub(board.pipe_ignoring_sacks())

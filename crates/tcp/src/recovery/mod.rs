@@ -46,6 +46,8 @@ pub enum Reduction {
     ToSsthresh,
     /// `cwnd` := one segment, and slow start (Jacobson 1988).
     ToOneSegment,
+    /// `cwnd` := one segment, `ssthresh` held: the same segment timed out again (RFC 5681 §3.1).
+    Again,
     /// `ssthresh` only; the policy lowers `cwnd` ACK by ACK (RFC 6937).
     Gradual,
 }
@@ -109,6 +111,12 @@ pub trait LossRecovery {
     /// Bytes that may be sent now, retransmissions and new data together. The peer's window and
     /// the pacer are applied elsewhere.
     fn allowance(&self, cx: &Context<'_>) -> u64;
+
+    /// The window right after a gradual reduction, once the threshold is known (`cx.ssthresh`).
+    fn window_after_reduction(&self, cx: &Context<'_>) -> Option<u64> {
+        let _ = cx;
+        None
+    }
 
     /// Index on the scoreboard of the segment to send again next, if any.
     fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {

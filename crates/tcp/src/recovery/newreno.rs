@@ -1,6 +1,6 @@
 //! NewReno (RFC 6582): a partial ACK during fast recovery means the next hole, one per round trip.
 
-use super::dupacks::{DUP_THRESH, DupAcks};
+use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::{ENTERED, FastRecovery};
 use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
 use crate::ack::AckInfo;
@@ -30,7 +30,7 @@ pub enum FullAckWindow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewRenoOptions {
     /// RFC 3042.
-    pub limited_transmit: bool,
+    pub limited_transmit: LimitedTransmit,
     /// Timer on partial ACKs.
     pub timer: PartialTimer,
     /// Window at the end.
@@ -42,7 +42,7 @@ pub struct NewRenoOptions {
 impl Default for NewRenoOptions {
     fn default() -> Self {
         Self {
-            limited_transmit: true,
+            limited_transmit: LimitedTransmit::NewData,
             timer: PartialTimer::First,
             full_ack: FullAckWindow::FlightSize,
             max_burst: None,
@@ -64,13 +64,7 @@ impl NewReno {
     /// NewReno with the given options.
     pub const fn new(options: NewRenoOptions) -> Self {
         let dup = DupAcks::new(options.limited_transmit);
-        Self {
-            options,
-            dup,
-            fast: None,
-            partial_seen: false,
-            burst_left: u64::MAX,
-        }
+        Self { options, dup, fast: None, partial_seen: false, burst_left: u64::MAX }
     }
 
     fn on_progress(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
@@ -79,10 +73,7 @@ impl NewReno {
             Some(_) => self.on_full_ack(cx),
             None => {
                 self.dup.count = 0;
-                Report {
-                    grow: true,
-                    ..Report::default()
-                }
+                Report { grow: true, ..Report::default() }
             }
         }
     }
@@ -101,11 +92,7 @@ impl NewReno {
         if fast.left_network > acked {
             fast.left_network -= acked - cx.mss.min(acked);
         } else {
-            cwnd = Some(
-                cx.cwnd
-                    .saturating_sub(acked - fast.left_network)
-                    .max(cx.mss),
-            );
+            cwnd = Some(cx.cwnd.saturating_sub(acked - fast.left_network).max(cx.mss));
             fast.left_network = cx.mss;
         }
         cx.board.mark_lost(0);
@@ -113,16 +100,8 @@ impl NewReno {
         self.fast = Some(fast);
         let first = !std::mem::replace(&mut self.partial_seen, true);
         let restart = first || self.options.timer == PartialTimer::Every;
-        let timer = if restart {
-            TimerAction::Restart
-        } else {
-            TimerAction::Keep
-        };
-        Report {
-            cwnd,
-            timer,
-            ..Report::default()
-        }
+        let timer = if restart { TimerAction::Restart } else { TimerAction::Keep };
+        Report { cwnd, timer, ..Report::default() }
     }
 
     fn on_full_ack(&mut self, cx: &Context<'_>) -> Report {
@@ -135,12 +114,7 @@ impl NewReno {
             FullAckWindow::Ssthresh => Some(cx.ssthresh),
             FullAckWindow::Deflated => None,
         };
-        Report {
-            ended: true,
-            cwnd,
-            grow: cwnd.is_none(),
-            ..Report::default()
-        }
+        Report { ended: true, cwnd, grow: cwnd.is_none(), ..Report::default() }
     }
 
     fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
@@ -180,10 +154,7 @@ impl LossRecovery for NewReno {
         self.burst_left = u64::MAX;
         self.dup.begin_episode(cx.snd_nxt);
         cx.board.mark_all_lost();
-        Report {
-            congestion: Some(Reduction::ToOneSegment),
-            ..Report::default()
-        }
+        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {

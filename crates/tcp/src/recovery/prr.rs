@@ -18,12 +18,7 @@ pub struct Prr {
 impl Prr {
     /// Recovery begins at a window of `prior_cwnd` bytes.
     pub const fn new(prior_cwnd: u64) -> Self {
-        Self {
-            prior_cwnd,
-            delivered: 0,
-            sent: 0,
-            last: None,
-        }
+        Self { prior_cwnd, delivered: 0, sent: 0, last: None }
     }
 
     /// Notes an ACK that delivered `newly` bytes and left `pipe` bytes in flight. `clean`: the
@@ -33,13 +28,7 @@ impl Prr {
         if newly > 0 {
             self.delivered += newly;
             let (total, sent) = (self.delivered, self.sent);
-            self.last = Some(Delivery {
-                pipe,
-                newly,
-                total,
-                sent,
-                clean,
-            });
+            self.last = Some(Delivery { pipe, newly, total, sent, clean });
         }
     }
 

@@ -205,10 +205,7 @@ impl RackTlp {
             let Some(s) = cx.board.segment(index) else {
                 break;
             };
-            let recent = self
-                .detector
-                .remaining(s.sent_at, now, Duration::ZERO)
-                .is_some();
+            let recent = self.detector.remaining(s.sent_at, now, Duration::ZERO).is_some();
             if index == 0 || reneged || !recent {
                 cx.board.mark_lost(index);
             }
@@ -233,12 +230,7 @@ impl LossRecovery for RackTlp {
             Verdict::default()
         };
         let delivered = ack.progress.delivered + twice;
-        self.glide(
-            cx,
-            delivered,
-            ack.advanced() && verdict.lost == 0,
-            &mut report,
-        );
+        self.glide(cx, delivered, ack.advanced() && verdict.lost == 0, &mut report);
         let restart = ack.advanced() || delivers_after_head(cx, ack);
         self.set_timer(cx, ack.now, verdict.wait, restart);
         if !ack.advanced() && restart || !head_waited && head_waits(cx) {
@@ -285,12 +277,13 @@ impl LossRecovery for RackTlp {
         window.saturating_sub(cx.board.pipe())
     }
 
+    fn window_after_reduction(&self, cx: &Context<'_>) -> Option<u64> {
+        let prr = self.prr.as_ref().filter(|_| self.state == State::Recovery)?;
+        Some(prr.window(cx.ssthresh, cx.mss))
+    }
+
     fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {
-        if self.hold {
-            None
-        } else {
-            cx.board.next_lost()
-        }
+        if self.hold { None } else { cx.board.next_lost() }
     }
 
     fn on_sent(&mut self, sent: &SentInfo) {
@@ -309,11 +302,7 @@ impl LossRecovery for RackTlp {
         self.segments_out += 1;
         if !probe {
             let rto_left = (self.head_sent_at + sent.rto).saturating_since(sent.now);
-            let bound = if rto_left.is_zero() {
-                Duration::MAX
-            } else {
-                rto_left
-            };
+            let bound = if rto_left.is_zero() { Duration::MAX } else { rto_left };
             self.arm_probe(sent.now, sent.srtt, bound);
         }
     }
@@ -325,11 +314,9 @@ impl LossRecovery for RackTlp {
     fn on_timeout(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
         match self.timer.take() {
             Some((_, Timer::Reordering)) => self.on_reordering_timer(cx, now),
-            Some((_, Timer::Probe)) if self.probe.request(cx.snd_nxt) => Report {
-                probe: true,
-                timer: TimerAction::Restart,
-                ..Report::default()
-            },
+            Some((_, Timer::Probe)) if self.probe.request(cx.snd_nxt) => {
+                Report { probe: true, timer: TimerAction::Restart, ..Report::default() }
+            }
             _ => Report::default(),
         }
     }
@@ -358,9 +345,5 @@ fn head_waits(cx: &Context<'_>) -> bool {
 /// due only a timeout after its own transmission.
 fn delivers_after_head(cx: &Context<'_>, ack: &AckInfo) -> bool {
     let head = cx.board.segment(0).map(|head| head.sent_at);
-    ack.progress.sacked > 0
-        && ack
-            .progress
-            .earliest_sent
-            .is_some_and(|sent| Some(sent) < head)
+    ack.progress.sacked > 0 && ack.progress.earliest_sent.is_some_and(|sent| Some(sent) < head)
 }

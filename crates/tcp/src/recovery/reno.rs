@@ -4,7 +4,7 @@
 //! it, this policy lets as much more be in flight. The first ACK of new data ends recovery, so a
 //! second loss in the window usually costs a timeout.
 
-use super::dupacks::{DUP_THRESH, DupAcks};
+use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
 use crate::ack::AckInfo;
 use units::Instant;
@@ -29,10 +29,7 @@ impl FastRecovery {
     /// Enters on the third duplicate: three segments have left, the first one goes again.
     pub(super) fn enter(cx: &mut Context<'_>) -> Self {
         cx.board.mark_lost(0);
-        Self {
-            left_network: u64::from(DUP_THRESH) * cx.mss,
-            forced: true,
-        }
+        Self { left_network: u64::from(DUP_THRESH) * cx.mss, forced: true }
     }
 
     /// `cwnd` plus what has left the network, less what was sent and not acknowledged.
@@ -63,11 +60,8 @@ pub(super) const ENTERED: Report = Report {
 
 impl Reno {
     /// `limited_transmit`: RFC 3042.
-    pub const fn new(limited_transmit: bool) -> Self {
-        Self {
-            dup: DupAcks::new(limited_transmit),
-            fast: None,
-        }
+    pub const fn new(limited_transmit: LimitedTransmit) -> Self {
+        Self { dup: DupAcks::new(limited_transmit), fast: None }
     }
 
     fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
@@ -88,17 +82,9 @@ impl LossRecovery for Reno {
         if ack.advanced() {
             self.dup.count = 0;
             let ended = self.fast.take().is_some();
-            return Report {
-                ended,
-                grow: true,
-                ..Report::default()
-            };
+            return Report { ended, grow: true, ..Report::default() };
         }
-        if ack.duplicate {
-            self.on_duplicate(cx, ack)
-        } else {
-            Report::default()
-        }
+        if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
     }
 
     fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
@@ -106,10 +92,7 @@ impl LossRecovery for Reno {
         self.fast = None;
         self.dup.begin_episode(cx.snd_nxt);
         cx.board.mark_all_lost();
-        Report {
-            congestion: Some(Reduction::ToOneSegment),
-            ..Report::default()
-        }
+        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {

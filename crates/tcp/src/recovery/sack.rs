@@ -1,6 +1,6 @@
 //! SACK-based recovery of RFC 6675, in its words: `IsLost`, `SetPipe`, `NextSeg`, rescue.
 
-use super::dupacks::{DUP_THRESH, DupAcks};
+use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
 use super::{Context, LossRecovery, Reduction, Report, SentInfo};
 use crate::ack::{AckInfo, Scoreboard};
@@ -21,15 +21,9 @@ pub struct Sack {
 
 impl Sack {
     /// `limited_transmit`: RFC 3042, with SACK (§5 step 3).
-    pub const fn new(limited_transmit: bool) -> Self {
+    pub const fn new(limited_transmit: LimitedTransmit) -> Self {
         let dup = DupAcks::new(limited_transmit);
-        Self {
-            dup,
-            recovering: false,
-            forced: false,
-            marked_to: 0,
-            rescued: false,
-        }
+        Self { dup, recovering: false, forced: false, marked_to: 0, rescued: false }
     }
 
     /// Marks every hole that `IsLost` (§4): more than `(DupThresh - 1) * mss` bytes, or
@@ -66,11 +60,7 @@ impl Sack {
         self.dup.count += 1;
         let first_is_lost = cx.board.segment(0).is_some_and(|s| s.is_lost());
         let lost = self.dup.count >= DUP_THRESH || first_is_lost;
-        if lost && self.dup.is_new_episode(ack) {
-            self.enter(cx)
-        } else {
-            Report::default()
-        }
+        if lost && self.dup.is_new_episode(ack) { self.enter(cx) } else { Report::default() }
     }
 }
 
@@ -97,23 +87,13 @@ impl LossRecovery for Sack {
             if ended {
                 self.dup.count = 0;
             }
-            return Report {
-                ended,
-                ..Report::default()
-            };
+            return Report { ended, ..Report::default() };
         }
         if ack.advanced() {
             self.dup.count = 0;
-            return Report {
-                grow: true,
-                ..Report::default()
-            };
+            return Report { grow: true, ..Report::default() };
         }
-        if ack.duplicate {
-            self.on_duplicate(cx, ack)
-        } else {
-            Report::default()
-        }
+        if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
     }
 
     fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
@@ -124,10 +104,7 @@ impl LossRecovery for Sack {
         self.dup.begin_episode(cx.snd_nxt);
         cx.board.mark_all_lost();
         self.marked_to = cx.snd_nxt;
-        Report {
-            congestion: Some(Reduction::ToOneSegment),
-            ..Report::default()
-        }
+        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {
@@ -135,7 +112,8 @@ impl LossRecovery for Sack {
             return cx.mss;
         }
         // SACKed bytes have left the pipe, so limited transmit is plain packet conservation.
-        let limited = matches!(self.dup.count, 1..DUP_THRESH) && !self.dup.limited_transmit;
+        let limited = matches!(self.dup.count, 1..DUP_THRESH)
+            && self.dup.limited_transmit == LimitedTransmit::Off;
         let credit = if limited { cx.board.sacked() } else { 0 };
         cx.cwnd.saturating_sub(cx.board.pipe() + credit)
     }

@@ -6,7 +6,7 @@
 //! that many ACKs have come, so it is slower than RFC 6675 when many are lost. Each hole is sent
 //! again once. After a timeout the scoreboard is cleared (RFC 2018 §8) and all is sent again.
 
-use super::dupacks::{DUP_THRESH, DupAcks};
+use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
 use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
 use crate::ack::AckInfo;
@@ -32,12 +32,8 @@ struct Pipe {
 
 impl SackPipe {
     /// `limited_transmit`: RFC 3042.
-    pub const fn new(limited_transmit: bool) -> Self {
-        Self {
-            dup: DupAcks::new(limited_transmit),
-            fast: None,
-            timed_out: false,
-        }
+    pub const fn new(limited_transmit: LimitedTransmit) -> Self {
+        Self { dup: DupAcks::new(limited_transmit), fast: None, timed_out: false }
     }
 
     fn on_open_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
@@ -45,10 +41,7 @@ impl SackPipe {
             self.dup.count = 0;
             self.timed_out = false;
             cx.board.forget_sacks();
-            return Report {
-                grow: true,
-                ..Report::default()
-            };
+            return Report { grow: true, ..Report::default() };
         }
         if self.timed_out || !ack.duplicate {
             return Report::default();
@@ -76,20 +69,14 @@ impl SackPipe {
             self.dup.count = 0;
             cx.board.forget_sacks();
             cx.board.forgive_losses();
-            return Report {
-                ended: true,
-                ..Report::default()
-            };
+            return Report { ended: true, ..Report::default() };
         }
         if !ack.advanced() {
             return Report::default();
         }
         pipe.bytes = pipe.bytes.saturating_sub(cx.mss);
         self.fast = Some(pipe);
-        Report {
-            timer: TimerAction::Restart,
-            ..Report::default()
-        }
+        Report { timer: TimerAction::Restart, ..Report::default() }
     }
 }
 
@@ -108,10 +95,7 @@ impl LossRecovery for SackPipe {
         self.dup.begin_episode(cx.snd_nxt);
         cx.board.forget_sacks();
         cx.board.mark_all_lost();
-        Report {
-            congestion: Some(Reduction::ToOneSegment),
-            ..Report::default()
-        }
+        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {

@@ -1,7 +1,7 @@
 //! Tahoe (Jacobson 1988): the third duplicate ACK starts slow start from the first unacknowledged
 //! segment; there is no fast recovery.
 
-use super::dupacks::{DUP_THRESH, DupAcks};
+use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{Context, LossRecovery, Reduction, Report, TimerAction};
 use crate::ack::AckInfo;
 use units::Instant;
@@ -14,10 +14,8 @@ pub struct Tahoe {
 
 impl Tahoe {
     /// `limited_transmit`: RFC 3042.
-    pub const fn new(limited_transmit: bool) -> Self {
-        Self {
-            dup: DupAcks::new(limited_transmit),
-        }
+    pub const fn new(limited_transmit: LimitedTransmit) -> Self {
+        Self { dup: DupAcks::new(limited_transmit) }
     }
 }
 
@@ -25,10 +23,7 @@ impl LossRecovery for Tahoe {
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
         if ack.advanced() {
             self.dup.count = 0;
-            return Report {
-                grow: true,
-                ..Report::default()
-            };
+            return Report { grow: true, ..Report::default() };
         }
         if !ack.duplicate {
             return Report::default();
@@ -50,10 +45,7 @@ impl LossRecovery for Tahoe {
         // The duplicate count stays: further duplicates of the old window mean nothing new.
         self.dup.begin_episode(cx.snd_nxt);
         cx.board.mark_all_lost();
-        Report {
-            congestion: Some(Reduction::ToOneSegment),
-            ..Report::default()
-        }
+        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {

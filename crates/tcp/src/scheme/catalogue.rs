@@ -3,6 +3,7 @@
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind, Transfers};
 use crate::config::{AckPolicy, Config, IdleRestart, RtoConfig, RtoFloor};
 use crate::congestion::Halve;
+use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::NewRenoOptions;
 use units::Duration;
 
@@ -18,45 +19,17 @@ pub struct NamedScheme {
 }
 
 const fn named(name: &'static str, about: &'static str, source: &'static str) -> NamedScheme {
-    NamedScheme {
-        name,
-        about,
-        source,
-    }
+    NamedScheme { name, about, source }
 }
 
 const CATALOGUE: &[NamedScheme] = &[
-    named(
-        "tahoe",
-        "fast retransmit, then slow start from one segment",
-        "Jacobson 1988",
-    ),
-    named(
-        "tahoe-ssr",
-        "tahoe, slow start again after idle (as tahoe)",
-        "Jacobson 1988",
-    ),
-    named(
-        "tahoe-nssr",
-        "tahoe, the old window again after idle",
-        "Zhang, Qiu & Keshav 2000 §6.2",
-    ),
+    named("tahoe", "fast retransmit, then slow start from one segment", "Jacobson 1988"),
+    named("tahoe-ssr", "tahoe, slow start again after idle (as tahoe)", "Jacobson 1988"),
+    named("tahoe-nssr", "tahoe, the old window again after idle", "Zhang, Qiu & Keshav 2000 §6.2"),
     named("reno", "fast recovery until the first new ACK", "RFC 5681"),
-    named(
-        "reno-ssr",
-        "reno, slow start again after idle (as reno)",
-        "RFC 5681 §4.1",
-    ),
-    named(
-        "reno-nssr",
-        "reno, the old window again after idle",
-        "Zhang, Qiu & Keshav 2000 §6.2",
-    ),
-    named(
-        "newreno",
-        "fast recovery that repairs one loss per round trip",
-        "RFC 6582",
-    ),
+    named("reno-ssr", "reno, slow start again after idle (as reno)", "RFC 5681 §4.1"),
+    named("reno-nssr", "reno, the old window again after idle", "Zhang, Qiu & Keshav 2000 §6.2"),
+    named("newreno", "fast recovery that repairs one loss per round trip", "RFC 6582"),
     named(
         "newreno-ssr",
         "newreno, slow start again after idle (as newreno)",
@@ -67,21 +40,9 @@ const CATALOGUE: &[NamedScheme] = &[
         "newreno, the old window again after idle",
         "Zhang, Qiu & Keshav 2000 §6.2",
     ),
-    named(
-        "sack",
-        "repair by selective acknowledgements",
-        "RFC 6675, RFC 2018",
-    ),
-    named(
-        "sack-ssr",
-        "sack, slow start again after idle (as sack)",
-        "RFC 6675, RFC 5681 §4.1",
-    ),
-    named(
-        "sack-nssr",
-        "sack, the old window again after idle",
-        "Zhang, Qiu & Keshav 2000 §6.2",
-    ),
+    named("sack", "repair by selective acknowledgements", "RFC 6675, RFC 2018"),
+    named("sack-ssr", "sack, slow start again after idle (as sack)", "RFC 6675, RFC 5681 §4.1"),
+    named("sack-nssr", "sack, the old window again after idle", "Zhang, Qiu & Keshav 2000 §6.2"),
     named(
         "phttp",
         "newreno, all transfers of a page one after another on one persistent connection",
@@ -111,10 +72,7 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "tahoe" => classic(RecoveryKind::Tahoe),
         "reno" => classic(RecoveryKind::Reno),
         "newreno" => classic(RecoveryKind::NewReno),
-        "phttp" => Recipe {
-            transfers: Transfers::Sequential,
-            ..classic(RecoveryKind::NewReno)
-        },
+        "phttp" => Recipe { transfers: Transfers::Sequential, ..classic(RecoveryKind::NewReno) },
         "sack" => classic(RecoveryKind::Sack),
         "linux" => return Some(linux()),
         _ => return None,
@@ -127,18 +85,14 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
 fn classic(recovery: RecoveryKind) -> Recipe {
     let sack = matches!(recovery, RecoveryKind::Sack);
     Recipe {
-        config: Config {
-            sack,
-            initial_window: 3,
-            ..Config::default()
-        },
+        config: Config { sack, initial_window: 3, ..Config::default() },
         startup: StartUpKind::SlowStart,
         congestion: CongestionKind::Reno,
         recovery,
         halve: Halve::FlightSize,
         whole_segments: false,
         newreno: NewRenoOptions::default(),
-        limited_transmit: true,
+        limited_transmit: LimitedTransmit::NewData,
         transfers: Transfers::AsHttp,
     }
 }

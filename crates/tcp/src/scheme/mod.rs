@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::congestion::{CongestionControl, Cubic, Halve, Reno};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
+use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::{NewReno, NewRenoOptions};
 use crate::recovery::rack::RackTlp;
 use crate::recovery::sack::Sack;
@@ -73,7 +74,7 @@ pub(crate) struct Recipe {
     pub(crate) halve: Halve,
     pub(crate) whole_segments: bool,
     pub(crate) newreno: NewRenoOptions,
-    pub(crate) limited_transmit: bool,
+    pub(crate) limited_transmit: LimitedTransmit,
     pub(crate) transfers: Transfers,
 }
 
@@ -102,10 +103,7 @@ impl Scheme {
             parameters::apply(&mut recipe, part)
                 .map_err(|why| SchemeError(format!("scheme {text:?}: {why}")))?;
         }
-        Ok(Self {
-            name: Arc::from(text),
-            recipe: Arc::new(recipe),
-        })
+        Ok(Self { name: Arc::from(text), recipe: Arc::new(recipe) })
     }
 
     /// The text it was read from.
@@ -128,10 +126,7 @@ impl Scheme {
     pub fn recorded(&self) -> Self {
         let mut recipe = *self.recipe;
         recipe.config.record_window = true;
-        Self {
-            name: self.name.clone(),
-            recipe: Arc::new(recipe),
-        }
+        Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
     /// The same scheme as an application uses it that asks for no delay (`TCP_NODELAY`).
@@ -139,10 +134,7 @@ impl Scheme {
     pub fn without_nagle(&self) -> Self {
         let mut recipe = *self.recipe;
         recipe.config.nagle = false;
-        Self {
-            name: self.name.clone(),
-            recipe: Arc::new(recipe),
-        }
+        Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
     /// A fresh path.
@@ -158,16 +150,9 @@ impl Scheme {
     }
 
     fn congestion(&self) -> Box<dyn CongestionControl> {
-        let Recipe {
-            halve,
-            whole_segments,
-            ..
-        } = *self.recipe;
+        let Recipe { halve, whole_segments, .. } = *self.recipe;
         match self.recipe.congestion {
-            CongestionKind::Reno => Box::new(Reno {
-                halve,
-                whole_segments,
-            }),
+            CongestionKind::Reno => Box::new(Reno { halve, whole_segments }),
             CongestionKind::Cubic => Box::<Cubic>::default(),
         }
     }
@@ -179,10 +164,7 @@ impl Scheme {
             RecoveryKind::Tahoe => Box::new(tahoe::Tahoe::new(limited)),
             RecoveryKind::Reno => Box::new(reno::Reno::new(limited)),
             RecoveryKind::NewReno => {
-                let options = NewRenoOptions {
-                    limited_transmit: limited,
-                    ..self.recipe.newreno
-                };
+                let options = NewRenoOptions { limited_transmit: limited, ..self.recipe.newreno };
                 Box::new(NewReno::new(options))
             }
             RecoveryKind::Sack => Box::new(Sack::new(limited)),
@@ -194,10 +176,7 @@ impl Scheme {
 
 fn unknown_scheme(text: &str, name: &str) -> SchemeError {
     let known: Vec<_> = catalogue().iter().map(|s| s.name).collect();
-    SchemeError(format!(
-        "scheme {text:?}: no scheme {name:?}; there are {}",
-        known.join(", ")
-    ))
+    SchemeError(format!("scheme {text:?}: no scheme {name:?}; there are {}", known.join(", ")))
 }
 
 #[cfg(test)]
@@ -217,10 +196,7 @@ mod tests {
     #[test]
     fn unknown_names_are_refused_with_the_list() {
         let error = Scheme::parse("renoo").unwrap_err().to_string();
-        assert!(
-            error.contains("newreno") && error.contains("linux"),
-            "{error}"
-        );
+        assert!(error.contains("newreno") && error.contains("linux"), "{error}");
         let error = Scheme::parse("reno+tikc=1ms").unwrap_err().to_string();
         assert!(error.contains("tick"), "{error}");
         let error = Scheme::parse("reno+tick=soon").unwrap_err().to_string();

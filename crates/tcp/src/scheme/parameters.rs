@@ -3,6 +3,7 @@
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind};
 use crate::config::{AckPolicy, Config, IdleRestart, Opening, RttSampling};
 use crate::congestion::Halve;
+use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::{FullAckWindow, PartialTimer};
 use units::{Duration, parse_bytes};
 
@@ -20,12 +21,7 @@ pub struct Parameter {
 
 macro_rules! parameter {
     ($name:literal, $values:literal, $about:literal, $apply:expr) => {
-        Parameter {
-            name: $name,
-            values: $values,
-            about: $about,
-            apply: $apply,
-        }
+        Parameter { name: $name, values: $values, about: $about, apply: $apply }
     };
 }
 
@@ -47,12 +43,9 @@ const PARAMETERS: &[Parameter] = &[
         "first slow-start threshold (default: unlimited)",
         |r, v| { positive(v).map(|n| r.config.initial_ssthresh = Some(n)) }
     ),
-    parameter!(
-        "window",
-        "segments",
-        "largest sending window (default: the peer's)",
-        |r, v| { positive(v).map(|n| r.config.window_limit = Some(n)) }
-    ),
+    parameter!("window", "segments", "largest sending window (default: the peer's)", |r, v| {
+        positive(v).map(|n| r.config.window_limit = Some(n))
+    }),
     parameter!("rwnd", "size, like 64kB", "fixed receive window", |r, v| {
         let bytes = parse_bytes(v).map_err(|e| e.to_string())?;
         let bytes = u32::try_from(bytes).map_err(|_| "is too large".to_owned())?;
@@ -61,87 +54,50 @@ const PARAMETERS: &[Parameter] = &[
         r.config.receive.autotune = false;
         Ok(())
     }),
-    parameter!(
-        "tick",
-        "duration",
-        "granularity of the retransmission clock; 0s: exact",
-        |r, v| { duration(v).map(|d| r.config.rto.tick = d) }
-    ),
+    parameter!("tick", "duration", "granularity of the retransmission clock; 0s: exact", |r, v| {
+        duration(v).map(|d| r.config.rto.tick = d)
+    }),
     parameter!(
         "phase",
         "duration",
         "how far into a tick the retransmission clock is at time 0",
         |r, v| { duration(v).map(|d| r.config.rto.phase = d) }
     ),
-    parameter!(
-        "rto_min",
-        "duration",
-        "lower bound of the retransmission timeout",
-        |r, v| { duration(v).map(|d| r.config.rto.min = d) }
-    ),
-    parameter!(
-        "rto_init",
-        "duration",
-        "retransmission timeout before the first sample",
-        |r, v| { duration(v).map(|d| r.config.rto.initial = d) }
-    ),
-    parameter!(
-        "rtt",
-        "every|timed",
-        "sample every ACK, or one segment per round trip",
-        |r, v| {
-            let sampling = [
-                ("every", RttSampling::EveryAck),
-                ("timed", RttSampling::OnePerRoundTrip),
-            ];
-            choose(v, &sampling).map(|s| r.config.rtt_sampling = s)
-        }
-    ),
-    parameter!(
-        "open",
-        "handshake|data",
-        "three-way handshake, or data in the SYN",
-        |r, v| {
-            let openings = [
-                ("handshake", Opening::Handshake),
-                ("data", Opening::Accelerated),
-            ];
-            choose(v, &openings).map(|o| r.config.opening = o)
-        }
-    ),
-    parameter!(
-        "idle",
-        "restart|decay|keep",
-        "the window after an idle time",
-        |r, v| {
-            let restarts = [
-                ("restart", IdleRestart::SlowStart),
-                ("decay", IdleRestart::Decay),
-                ("keep", IdleRestart::Keep),
-            ];
-            choose(v, &restarts).map(|i| r.config.idle = i)
-        }
-    ),
-    parameter!(
-        "pacing",
-        "on|off",
-        "spread sending over the round trip",
-        |r, v| { on_off(v).map(|on| r.config.pacing = on) }
-    ),
-    parameter!("ecn", "on|off", "negotiate ECN", |r, v| on_off(v)
-        .map(|on| r.config.ecn = on)),
+    parameter!("rto_min", "duration", "lower bound of the retransmission timeout", |r, v| {
+        duration(v).map(|d| r.config.rto.min = d)
+    }),
+    parameter!("rto_init", "duration", "retransmission timeout before the first sample", |r, v| {
+        duration(v).map(|d| r.config.rto.initial = d)
+    }),
+    parameter!("rtt", "every|timed", "sample every ACK, or one segment per round trip", |r, v| {
+        let sampling = [("every", RttSampling::EveryAck), ("timed", RttSampling::OnePerRoundTrip)];
+        choose(v, &sampling).map(|s| r.config.rtt_sampling = s)
+    }),
+    parameter!("open", "handshake|data", "three-way handshake, or data in the SYN", |r, v| {
+        let openings = [("handshake", Opening::Handshake), ("data", Opening::Accelerated)];
+        choose(v, &openings).map(|o| r.config.opening = o)
+    }),
+    parameter!("idle", "restart|decay|keep", "the window after an idle time", |r, v| {
+        let restarts = [
+            ("restart", IdleRestart::SlowStart),
+            ("decay", IdleRestart::Decay),
+            ("keep", IdleRestart::Keep),
+        ];
+        choose(v, &restarts).map(|i| r.config.idle = i)
+    }),
+    parameter!("pacing", "on|off", "spread sending over the round trip", |r, v| {
+        on_off(v).map(|on| r.config.pacing = on)
+    }),
+    parameter!("ecn", "on|off", "negotiate ECN", |r, v| on_off(v).map(|on| r.config.ecn = on)),
     parameter!("timestamps", "on|off", "offer timestamps", |r, v| {
         on_off(v).map(|on| r.config.timestamps = on)
     }),
     parameter!("nagle", "on|off", "hold back small segments", |r, v| {
         on_off(v).map(|on| r.config.nagle = on)
     }),
-    parameter!(
-        "validate",
-        "on|off",
-        "grow the window only while it limits sending",
-        |r, v| { on_off(v).map(|on| r.config.validate_window = on) }
-    ),
+    parameter!("validate", "on|off", "grow the window only while it limits sending", |r, v| {
+        on_off(v).map(|on| r.config.validate_window = on)
+    }),
     parameter!(
         "ack",
         "all|adaptive|duration",
@@ -151,9 +107,7 @@ const PARAMETERS: &[Parameter] = &[
             r.config.receive.ack = match v {
                 "all" => AckPolicy::Immediate,
                 "adaptive" => AckPolicy::Adaptive,
-                other => AckPolicy::Delayed {
-                    timeout: duration(other)?,
-                },
+                other => AckPolicy::Delayed { timeout: duration(other)? },
             };
             Ok(())
         }
@@ -171,17 +125,11 @@ const PARAMETERS: &[Parameter] = &[
         }
     ),
     parameter!("startup", "slowstart|hystart", "start-up policy", |r, v| {
-        let kinds = [
-            ("slowstart", StartUpKind::SlowStart),
-            ("hystart", StartUpKind::HyStart),
-        ];
+        let kinds = [("slowstart", StartUpKind::SlowStart), ("hystart", StartUpKind::HyStart)];
         choose(v, &kinds).map(|k| r.startup = k)
     }),
     parameter!("cc", "reno|cubic", "congestion control", |r, v| {
-        let kinds = [
-            ("reno", CongestionKind::Reno),
-            ("cubic", CongestionKind::Cubic),
-        ];
+        let kinds = [("reno", CongestionKind::Reno), ("cubic", CongestionKind::Cubic)];
         choose(v, &kinds).map(|k| r.congestion = k)
     }),
     parameter!(
@@ -208,9 +156,22 @@ const PARAMETERS: &[Parameter] = &[
     ),
     parameter!(
         "limited_transmit",
+        "on|off|any",
+        "what the first duplicate ACKs send: new data, nothing, whatever comes next",
+        |r, v| {
+            let choices = [
+                ("on", LimitedTransmit::NewData),
+                ("off", LimitedTransmit::Off),
+                ("any", LimitedTransmit::NextInOrder),
+            ];
+            choose(v, &choices).map(|l| r.limited_transmit = l)
+        }
+    ),
+    parameter!(
+        "halve_again",
         "on|off",
-        "new data on the first duplicate ACKs",
-        |r, v| { on_off(v).map(|on| r.limited_transmit = on) }
+        "a further timeout of the same segment lowers ssthresh again",
+        |r, v| { on_off(v).map(|on| r.config.halve_again = on) }
     ),
     parameter!(
         "halve",
@@ -218,58 +179,31 @@ const PARAMETERS: &[Parameter] = &[
         "what congestion halves: bytes outstanding, or the \
                 window",
         |r, v| {
-            choose(
-                v,
-                &[("flight", Halve::FlightSize), ("window", Halve::Window)],
-            )
-            .map(|h| r.halve = h)
+            choose(v, &[("flight", Halve::FlightSize), ("window", Halve::Window)])
+                .map(|h| r.halve = h)
         }
     ),
-    parameter!(
-        "round",
-        "bytes|segments",
-        "threshold exact, or whole segments",
-        |r, v| { choose(v, &[("bytes", false), ("segments", true)]).map(|w| r.whole_segments = w) }
-    ),
-    parameter!(
-        "partial",
-        "first|every",
-        "newreno: partial ACKs that restart the timer",
-        |r, v| {
-            let timers = [
-                ("first", PartialTimer::First),
-                ("every", PartialTimer::Every),
-            ];
-            choose(v, &timers).map(|t| r.newreno.timer = t)
-        }
-    ),
-    parameter!(
-        "exit",
-        "flight|ssthresh|deflated",
-        "newreno: the window after recovery",
-        |r, v| {
-            let windows = [
-                ("flight", FullAckWindow::FlightSize),
-                ("ssthresh", FullAckWindow::Ssthresh),
-                ("deflated", FullAckWindow::Deflated),
-            ];
-            choose(v, &windows).map(|w| r.newreno.full_ack = w)
-        }
-    ),
-    parameter!(
-        "burst",
-        "segments",
-        "newreno: most segments per ACK in recovery",
-        |r, v| { positive(v).map(|n| r.newreno.max_burst = Some(n)) }
-    ),
-    parameter!(
-        "options",
-        "count|free",
-        "header options take from the payload, or not",
-        |r, v| {
-            choose(v, &[("count", true), ("free", false)]).map(|c| r.config.options_count = c)
-        }
-    ),
+    parameter!("round", "bytes|segments", "threshold exact, or whole segments", |r, v| {
+        choose(v, &[("bytes", false), ("segments", true)]).map(|w| r.whole_segments = w)
+    }),
+    parameter!("partial", "first|every", "newreno: partial ACKs that restart the timer", |r, v| {
+        let timers = [("first", PartialTimer::First), ("every", PartialTimer::Every)];
+        choose(v, &timers).map(|t| r.newreno.timer = t)
+    }),
+    parameter!("exit", "flight|ssthresh|deflated", "newreno: the window after recovery", |r, v| {
+        let windows = [
+            ("flight", FullAckWindow::FlightSize),
+            ("ssthresh", FullAckWindow::Ssthresh),
+            ("deflated", FullAckWindow::Deflated),
+        ];
+        choose(v, &windows).map(|w| r.newreno.full_ack = w)
+    }),
+    parameter!("burst", "segments", "newreno: most segments per ACK in recovery", |r, v| {
+        positive(v).map(|n| r.newreno.max_burst = Some(n))
+    }),
+    parameter!("options", "count|free", "header options take from the payload, or not", |r, v| {
+        choose(v, &[("count", true), ("free", false)]).map(|c| r.config.options_count = c)
+    }),
     parameter!(
         "profile",
         "ns2",
@@ -316,6 +250,8 @@ fn ns2_profile(recipe: &mut Recipe) {
     config.receive.dsack = false;
     config.receive.delay_repeated_last = true;
     config.receive.ack = AckPolicy::Immediate;
+    config.halve_again = true;
+    recipe.limited_transmit = LimitedTransmit::NextInOrder;
     recipe.halve = Halve::Window;
     recipe.whole_segments = true;
     recipe.newreno.full_ack = FullAckWindow::Deflated;
@@ -334,9 +270,7 @@ fn positive(value: &str) -> Result<u32, String> {
 }
 
 fn duration(value: &str) -> Result<Duration, String> {
-    value
-        .parse()
-        .map_err(|e: units::ParseUnitError| e.to_string())
+    value.parse().map_err(|e: units::ParseUnitError| e.to_string())
 }
 
 fn on_off(value: &str) -> Result<bool, String> {
@@ -345,7 +279,5 @@ fn on_off(value: &str) -> Result<bool, String> {
 
 fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> {
     let found = choices.iter().find(|(name, _)| *name == value);
-    found
-        .map(|(_, choice)| *choice)
-        .ok_or_else(|| "is not one of its values".into())
+    found.map(|(_, choice)| *choice).ok_or_else(|| "is not one of its values".into())
 }

@@ -71,13 +71,9 @@ impl StartUp for HyStart {
             }
         }
         if sample.cwnd_limited && window.below_ssthresh() {
-            grow(window, sample.acked);
+            grow(window, sample.delivered);
         }
-        if window.below_ssthresh() {
-            Phase::Continue
-        } else {
-            Phase::Done
-        }
+        if window.below_ssthresh() { Phase::Continue } else { Phase::Done }
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
@@ -104,10 +100,7 @@ impl HyStart {
         let train = self.round.train_length(sample.now);
         let long_train =
             train.is_some_and(|length| length > train_limit(window, sample, min_delay));
-        let slow_round = self
-            .round
-            .delay(delay)
-            .is_some_and(|d| d > min_delay + rise(min_delay));
+        let slow_round = self.round.delay(delay).is_some_and(|d| d > min_delay + rise(min_delay));
         long_train || slow_round
     }
 }
@@ -116,21 +109,13 @@ impl HyStart {
 /// to a whole one.
 fn train_limit(window: &Window, sample: &AckSample, min_delay: Duration) -> Duration {
     let limit = min_delay + batching(window, sample.srtt);
-    if window.pacing_rate().is_some() {
-        limit
-    } else {
-        limit / 2
-    }
+    if window.pacing_rate().is_some() { limit } else { limit / 2 }
 }
 
 /// Time of four batches at the pacing rate (twice the window per round trip in slow start, 1.2
 /// times near its end), at most 1 ms. Linux computes this rate whether or not it paces.
 fn batching(window: &Window, srtt: Duration) -> Duration {
-    let percent = if window.cwnd() < window.ssthresh() / 2 {
-        200
-    } else {
-        120
-    };
+    let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
     let bytes_per_srtt = u128::from(window.cwnd()) * percent / 100;
     let nanos = u128::from(BATCHED_BYTES) * u128::from(srtt.as_nanos()) / bytes_per_srtt.max(1);
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).min(MAX_BATCHING)
@@ -142,13 +127,7 @@ fn rise(min_delay: Duration) -> Duration {
 
 impl Round {
     fn new(now: Instant, end: u64) -> Self {
-        Self {
-            begin: now,
-            end,
-            last_in_train: now,
-            min_delay: None,
-            samples: 0,
-        }
+        Self { begin: now, end, last_in_train: now, min_delay: None, samples: 0 }
     }
 
     /// Length of the train of ACKs since the round began, if this ACK still belongs to it.
@@ -192,12 +171,7 @@ mod tests {
             let mut window = Window::new(MSS, segments * MSS, u64::MAX, false);
             let mut hystart = HyStart::default();
             hystart.begin(&mut window, Occasion::NewPath);
-            Self {
-                window,
-                hystart,
-                sent: segments * MSS,
-                acked: 0,
-            }
+            Self { window, hystart, sent: segments * MSS, acked: 0 }
         }
 
         /// An ACK of `segments` at `us` with a round trip of `rtt_us`; the window is filled after.
@@ -206,6 +180,7 @@ mod tests {
             let sample = AckSample {
                 now: Instant::from_nanos(us * 1000),
                 acked: segments * MSS,
+                delivered: segments * MSS,
                 rtt: Some(Duration::from_micros(rtt_us)),
                 srtt: Duration::from_micros(rtt_us),
                 min_rtt: Duration::from_micros(rtt_us),
@@ -239,19 +214,11 @@ mod tests {
         // The first round ends when byte 20001 is acknowledged, with the 20th ACK after the first:
         // its train was 19 * 2 = 38 ms long. That ACK begins the next round and the next train.
         for n in 1..=20 {
-            assert_eq!(
-                s.ack(80_000 + n * 2_000, 1, 80_000),
-                Phase::Continue,
-                "at {n}"
-            );
+            assert_eq!(s.ack(80_000 + n * 2_000, 1, 80_000), Phase::Continue, "at {n}");
         }
         // The second round is 40 segments long; 20 ACKs on the train is 40 ms, one more is 42.
         for n in 1..=20 {
-            assert_eq!(
-                s.ack(120_000 + n * 2_000, 1, 80_000),
-                Phase::Continue,
-                "at {n}"
-            );
+            assert_eq!(s.ack(120_000 + n * 2_000, 1, 80_000), Phase::Continue, "at {n}");
         }
         let before = s.window.cwnd();
         assert_eq!(s.ack(120_000 + 21 * 2_000, 1, 80_000), Phase::Done);
@@ -267,11 +234,7 @@ mod tests {
         assert_eq!(s.ack(82_001, 1, 80_000), Phase::Continue);
         // Closely spaced again, but the train is over for this round.
         for n in 0..35 {
-            assert_eq!(
-                s.ack(125_000 + n * 100, 1, 80_000),
-                Phase::Continue,
-                "at {n}"
-            );
+            assert_eq!(s.ack(125_000 + n * 100, 1, 80_000), Phase::Continue, "at {n}");
         }
     }
 
@@ -281,11 +244,7 @@ mod tests {
         s.window.set_pacing_rate(Some(Rate::from_mbps(10)));
         s.ack(80_000, 1, 80_000);
         for n in 1..=40 {
-            assert_eq!(
-                s.ack(80_000 + n * 2_000, 1, 80_000),
-                Phase::Continue,
-                "at {n}"
-            );
+            assert_eq!(s.ack(80_000 + n * 2_000, 1, 80_000), Phase::Continue, "at {n}");
         }
         // 82 ms > 81 ms.
         assert_eq!(s.ack(162_000, 1, 80_000), Phase::Done);
@@ -299,11 +258,7 @@ mod tests {
             assert_eq!(s.ack(80_000 + n * 3_000, 1, 80_000), Phase::Continue);
         }
         for n in 0..8 {
-            assert_eq!(
-                s.ack(170_000 + n * 3_000, 1, 91_000),
-                Phase::Continue,
-                "sample {n}"
-            );
+            assert_eq!(s.ack(170_000 + n * 3_000, 1, 91_000), Phase::Continue, "sample {n}");
         }
         // The ninth sample is the first that is judged.
         assert_eq!(s.ack(200_000, 1, 91_000), Phase::Done);
@@ -317,11 +272,7 @@ mod tests {
         }
         s.ack(170_000, 1, 89_000);
         for n in 1..20 {
-            assert_eq!(
-                s.ack(170_000 + n * 3_000, 1, 120_000),
-                Phase::Continue,
-                "sample {n}"
-            );
+            assert_eq!(s.ack(170_000 + n * 3_000, 1, 120_000), Phase::Continue, "sample {n}");
         }
     }
 
@@ -339,10 +290,7 @@ mod tests {
         s.ack(80_000, 1, 80_000);
         for n in 1..5 {
             // Up to 15 segments: neither the delay nor the train counts.
-            assert_eq!(
-                s.ack(80_000 + n * 2_000, 1, 500_000).eq(&Phase::Done),
-                n == 4
-            );
+            assert_eq!(s.ack(80_000 + n * 2_000, 1, 500_000).eq(&Phase::Done), n == 4);
         }
         assert_eq!(s.window.ssthresh(), 15 * MSS);
     }

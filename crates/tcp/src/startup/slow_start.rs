@@ -15,11 +15,7 @@ impl StartUp for SlowStart {
         if window.below_ssthresh() {
             window.grow(sample.acked.min(window.mss()), Cause::SlowStart);
         }
-        if window.below_ssthresh() {
-            Phase::Continue
-        } else {
-            Phase::Done
-        }
+        if window.below_ssthresh() { Phase::Continue } else { Phase::Done }
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}

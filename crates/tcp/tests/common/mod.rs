@@ -1,10 +1,5 @@
 //! Two hosts in virtual time, joined by a pipe that delays, loses, repeats and reorders.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    missing_docs,
-    reason = "each test binary uses its part"
-)]
+#![allow(dead_code, unreachable_pub, missing_docs, reason = "each test binary uses its part")]
 
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -29,14 +24,7 @@ impl Pipe {
     pub fn clean(mbit: u64, delay_ms: u64, queue: usize) -> Self {
         let rate = Rate::from_mbps(mbit);
         let delay = Duration::from_millis(delay_ms);
-        Self {
-            rate,
-            delay,
-            queue,
-            loss: 0,
-            duplicate: 0,
-            reorder: 0,
-        }
+        Self { rate, delay, queue, loss: 0, duplicate: 0, reorder: 0 }
     }
 }
 
@@ -122,11 +110,7 @@ impl World {
     }
 
     pub fn connect(&mut self, client: &Scheme) -> ConnId {
-        let tuple = FourTuple {
-            local_port: 40_000,
-            remote: self.address[1],
-            remote_port: PORT,
-        };
+        let tuple = FourTuple { local_port: 40_000, remote: self.address[1], remote_port: PORT };
         let id = self.hosts[0].connect(self.now, tuple, client);
         self.drain();
         id
@@ -147,8 +131,7 @@ impl World {
                 {
                     self.releases.push((self.now, host, bytes, rate));
                 }
-                self.sent
-                    .push((self.now, host, t.segment, arrivals.is_empty()));
+                self.sent.push((self.now, host, t.segment, arrivals.is_empty()));
                 let mut segment = t.segment;
                 if self.mark_from.is_some_and(|n| self.counter >= n) && segment.ecn == Ecn::Ect0 {
                     segment.ecn = Ecn::Ce;
@@ -212,12 +195,7 @@ impl World {
                     continue;
                 };
                 let gap = rate.transmit_time(bytes);
-                assert!(
-                    pair[1].0 >= at + gap,
-                    "host {host}: {:?} after {:?}",
-                    pair[1].0,
-                    pair[0]
-                );
+                assert!(pair[1].0 >= at + gap, "host {host}: {:?} after {:?}", pair[1].0, pair[0]);
             }
         }
     }
@@ -246,16 +224,8 @@ impl World {
     }
 
     fn deliver(&mut self, to: usize, segment: &Segment) {
-        let (local_port, remote_port) = if to == 1 {
-            (PORT, 40_000)
-        } else {
-            (40_000, PORT)
-        };
-        let tuple = FourTuple {
-            local_port,
-            remote: self.address[1 - to],
-            remote_port,
-        };
+        let (local_port, remote_port) = if to == 1 { (PORT, 40_000) } else { (40_000, PORT) };
+        let tuple = FourTuple { local_port, remote: self.address[1 - to], remote_port };
         self.hosts[to].handle_segment(self.now, &tuple, segment);
         self.drain();
     }
@@ -284,8 +254,6 @@ impl World {
     }
 
     pub fn saw(&self, host: usize, kind: EventKind) -> bool {
-        self.events
-            .iter()
-            .any(|(_, h, e)| *h == host && e.kind == kind)
+        self.events.iter().any(|(_, h, e)| *h == host && e.kind == kind)
     }
 }

@@ -97,9 +97,7 @@ impl Detector {
     pub(super) fn reexamine(&mut self, board: &Scoreboard) {
         self.advanced = true;
         self.frontier = 0;
-        let sent_again = board
-            .iter()
-            .filter(|s| s.was_retransmitted() && !s.is_sacked());
+        let sent_again = board.iter().filter(|s| s.was_retransmitted() && !s.is_sacked());
         let mut again: Vec<_> = sent_again.map(|s| (s.sent_at, s.end())).collect();
         again.sort_unstable();
         self.again = again.into();
@@ -220,11 +218,7 @@ mod tests {
     }
 
     fn lost(board: &Scoreboard) -> Vec<u64> {
-        board
-            .iter()
-            .filter(|s| s.is_lost())
-            .map(|s| s.start / MSS)
-            .collect()
+        board.iter().filter(|s| s.is_lost()).map(|s| s.start / MSS).collect()
     }
 
     #[test]
@@ -233,19 +227,10 @@ mod tests {
         sack(&mut d, &mut board, (3, 4), at(104));
         sack(&mut d, &mut board, (5, 6), at(106));
         let verdict = d.judge(&mut board, at(106), Duration::ZERO);
-        assert_eq!(
-            verdict,
-            Verdict {
-                lost: 4 * MSS,
-                ..Verdict::default()
-            }
-        );
+        assert_eq!(verdict, Verdict { lost: 4 * MSS, ..Verdict::default() });
         assert_eq!(lost(&board), [0, 1, 2, 4]);
         // Nothing is marked twice, and the frontier is at the newest delivery.
-        assert_eq!(
-            d.judge(&mut board, at(106), Duration::ZERO),
-            Verdict::default()
-        );
+        assert_eq!(d.judge(&mut board, at(106), Duration::ZERO), Verdict::default());
         assert_eq!(d.frontier, 6 * MSS);
     }
 
@@ -256,22 +241,9 @@ mod tests {
         // segment 1 a millisecond later.
         sack(&mut d, &mut board, (2, 3), at(103));
         let verdict = d.judge(&mut board, at(103), ms(20));
-        assert_eq!(
-            verdict,
-            Verdict {
-                wait: Some(ms(19)),
-                ..Verdict::default()
-            }
-        );
+        assert_eq!(verdict, Verdict { wait: Some(ms(19)), ..Verdict::default() });
         let verdict = d.judge(&mut board, at(121), ms(20));
-        assert_eq!(
-            verdict,
-            Verdict {
-                lost: MSS,
-                wait: Some(ms(1)),
-                ..Verdict::default()
-            }
-        );
+        assert_eq!(verdict, Verdict { lost: MSS, wait: Some(ms(1)), ..Verdict::default() });
         assert_eq!(lost(&board), [0]);
     }
 
@@ -289,14 +261,7 @@ mod tests {
         // The second retransmission arrives, the first and the original tail (4, 5) do not.
         sack(&mut d, &mut board, (1, 2), at(205));
         let verdict = d.judge(&mut board, at(205), Duration::ZERO);
-        assert_eq!(
-            verdict,
-            Verdict {
-                lost: 3 * MSS,
-                retransmission: true,
-                wait: None
-            }
-        );
+        assert_eq!(verdict, Verdict { lost: 3 * MSS, retransmission: true, wait: None });
         assert_eq!(lost(&board), [0, 4, 5]);
         assert_eq!(board.waiting(), 3 * MSS);
     }
@@ -304,17 +269,10 @@ mod tests {
     #[test]
     fn an_ambiguous_delivery_judges_nothing() {
         let (mut d, mut board) = (Detector::new(), board(3));
-        let newest = Newest {
-            sent_at: at(50),
-            end: 3 * MSS,
-            retransmitted: true,
-        };
+        let newest = Newest { sent_at: at(50), end: 3 * MSS, retransmitted: true };
         d.on_delivered(newest, at(52), true);
         assert!(!d.is_due());
-        assert_eq!(
-            d.judge(&mut board, at(52), Duration::ZERO),
-            Verdict::default()
-        );
+        assert_eq!(d.judge(&mut board, at(52), Duration::ZERO), Verdict::default());
     }
 
     #[test]

@@ -37,11 +37,7 @@ impl FRto {
             return Verdict::Conventional;
         }
         // Step 3.b, also for the first ACK, as SACK tells which segment arrived.
-        if ack
-            .progress
-            .lowest_original
-            .is_some_and(|start| start < high)
-        {
+        if ack.progress.lowest_original.is_some_and(|start| start < high) {
             return Verdict::Spurious;
         }
         if cx.snd_nxt > high {

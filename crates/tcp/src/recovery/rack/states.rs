@@ -167,8 +167,7 @@ impl RackTlp {
         let una = cx.board.segment(0).map_or(cx.snd_nxt, |head| head.start);
         let again = cx.board.retransmissions_in_flight().div_ceil(cx.mss);
         let in_flight = again + u64::from(self.probe.repeats());
-        self.undo
-            .begin(una, cwnd, u32::try_from(in_flight).unwrap_or(u32::MAX));
+        self.undo.begin(una, cwnd, u32::try_from(in_flight).unwrap_or(u32::MAX));
         self.high = cx.snd_nxt;
         self.probe.forget();
     }
@@ -179,11 +178,7 @@ impl RackTlp {
             self.undo.settle();
         }
         let dubious = again || cx.board.sacked() + cx.board.lost() > 0;
-        let state = if dubious {
-            State::Disorder
-        } else {
-            State::Open
-        };
+        let state = if dubious { State::Disorder } else { State::Open };
         if self.state != state {
             self.state = state;
             self.high = cx.snd_nxt;

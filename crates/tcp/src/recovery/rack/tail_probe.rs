@@ -19,10 +19,7 @@ pub(super) struct TailProbe {
 
 impl TailProbe {
     pub(super) const fn new() -> Self {
-        Self {
-            requested: None,
-            out: None,
-        }
+        Self { requested: None, out: None }
     }
 
     /// `PTO` of RFC 8985 §7.2: two round trips, and the longest delay of an ACK if a single
@@ -48,11 +45,7 @@ impl TailProbe {
         let Some(snd_nxt) = self.requested.take() else {
             return false;
         };
-        let high = if sent.retransmission {
-            snd_nxt
-        } else {
-            sent.end
-        };
+        let high = if sent.retransmission { snd_nxt } else { sent.end };
         self.out = Some((high, sent.retransmission));
         true
     }
@@ -66,9 +59,7 @@ impl TailProbe {
     pub(super) fn is_reported_by(&self, ack: &AckInfo, mss: u64) -> bool {
         let short = |&(left, right): &(u64, u64)| left < right && right - left <= mss;
         let high = self.out.map(|(high, _)| high);
-        ack.dsack
-            .filter(short)
-            .is_some_and(|(_, right)| Some(right) == high)
+        ack.dsack.filter(short).is_some_and(|(_, right)| Some(right) == high)
     }
 
     /// Ends the probe with the ACK that tells its fate (RFC 8985 §7.4.2). A probe that repeated a

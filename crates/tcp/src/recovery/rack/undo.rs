@@ -21,13 +21,7 @@ pub(super) struct Undo {
 
 impl Undo {
     pub(super) const fn new() -> Self {
-        Self {
-            episode: None,
-            unproven: None,
-            retransmitted: false,
-            total: 0,
-            duplicates: 0,
-        }
+        Self { episode: None, unproven: None, retransmitted: false, total: 0, duplicates: 0 }
     }
 
     /// An episode begins at cumulative acknowledgement `una` and window `cwnd` with

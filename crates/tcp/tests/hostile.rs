@@ -1,0 +1,24 @@
+//! Hostile peers: the fuzzing corpus replayed, and random ones.
+
+use proptest::prelude::*;
+use tcp::testing::play;
+
+#[test]
+fn the_corpus_breaks_nothing() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz-corpus/segments");
+    let mut played = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        play(&std::fs::read(entry.unwrap().path()).unwrap());
+        played += 1;
+    }
+    assert!(played >= 24, "the corpus is missing: {played} files");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_peer_breaks_the_host(data in prop::collection::vec(any::<u8>(), 2..1500)) {
+        play(&data);
+    }
+}
