@@ -2,7 +2,7 @@
 
 use super::table;
 use crate::schemes::ABOUT_LIMIT;
-use experiment::limit::{Limit, ObjectLimit};
+use experiment::limit::Limit;
 use experiment::race::{
     Contestant, Outcome, Queue, Race, RaceResult, Recording, SequenceEvent, SequenceStep,
 };
@@ -27,7 +27,7 @@ pub(super) fn report(race: &Race, outcome: &Outcome, result: &RaceResult) -> Rac
             .iter()
             .filter_map(|c| scheme(race, c))
             .collect(),
-        limit: limit(race, &outcome.limit),
+        limit: limit(&outcome.limit),
     }
 }
 
@@ -80,22 +80,12 @@ fn protocols(race: &Race) -> String {
     kinds.join("; ")
 }
 
-fn limit(race: &Race, limit: &Limit) -> LimitView {
-    let at = |after: Duration| Instant::ZERO + after;
-    let objects = race.page.objects().iter().zip(&limit.objects);
-    let span = |(object, earliest): (&Object, &ObjectLimit)| ObjectSpan {
-        discovered: at(earliest.discovered),
-        requested: Some(at(earliest.requested)),
-        first_byte: Some(at(earliest.first_byte)),
-        done: Some(at(earliest.done)),
-        ..described(&race.page, object)
-    };
-    let mut objects: Vec<ObjectSpan> = objects.map(span).collect();
-    objects.sort_by_key(|object| object.discovered);
+/// Only the two instants: the bounds of objects hold for each by itself, not for all in one load.
+fn limit(limit: &Limit) -> LimitView {
     LimitView {
-        html: limit.html.map(at),
-        page: Some(at(limit.page)),
-        objects,
+        html: limit.html.map(|after| Instant::ZERO + after),
+        page: Some(Instant::ZERO + limit.page),
+        objects: Vec::new(),
     }
 }
 

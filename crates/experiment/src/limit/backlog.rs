@@ -63,11 +63,7 @@ impl Backlog {
         if let Some(hello) = opened.hello_arrived {
             need(hello, stream, protocol.tls_server_flight);
         }
-        need(
-            bound.released.saturating_sub(object.server_wait),
-            stream,
-            protocol.server_opening(),
-        );
+        need(bound.answering, stream, protocol.server_opening());
     }
 
     /// The earliest instant at which all of it can have arrived: the latest, over all instants, of

@@ -36,6 +36,8 @@ impl ObjectLimit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     pub(super) limit: ObjectLimit,
+    /// Its request can be at a server that can answer.
+    pub(super) answering: Duration,
     /// No byte of its response can be on the link before this.
     pub(super) released: Duration,
     /// The connection it opened, if it had to.
@@ -97,10 +99,13 @@ impl Chains<'_> {
         let first = there.is_none();
         let requested = discovered.max(connection.ready);
         let asked = self.request_arrives(requested, (id, first, &protocol));
-        let released = asked.max(connection.serving) + object.server_wait;
-        // Settings go ahead of the response to the first request.
+        let answering = asked.max(connection.serving);
+        // A server may think before the handshake is over, if it is asked without a trip.
+        let released = connection.serving.max(asked + object.server_wait);
+        // Settings go ahead of the response to the first request, while its server thinks.
         let ahead = if first { protocol.server_opening() } else { 0 };
-        let arrives = |bytes: u64| released + self.wire.down(self.wire.stream(ahead + bytes));
+        let down = |bytes| self.wire.down(self.wire.stream(bytes));
+        let arrives = |bytes: u64| (released + down(bytes)).max(answering + down(ahead + bytes));
         let limit = ObjectLimit {
             discovered,
             requested,
@@ -118,6 +123,7 @@ impl Chains<'_> {
         self.due.extend(revealed.collect::<Vec<_>>());
         Bound {
             limit,
+            answering,
             released,
             opened: first.then_some(connection),
         }

@@ -68,6 +68,7 @@ pub(super) fn run(race: &Race, scheme: &Scheme, (repeat, options): (u32, RunOpti
 
 impl Stage {
     pub(super) fn new(race: &Race, scheme: &Scheme, repeat: u32) -> Self {
+        let scheme = &as_browsers_use_it(scheme);
         let setup = Setup::new(race, repeat);
         let access = setup.topology(race);
         let config = SimulationConfig {
@@ -166,6 +167,18 @@ impl Stage {
             recording: recorder.map(|r| r.finish(load, &self.access)),
             captures,
         }
+    }
+}
+
+/// Browsers and web servers set `TCP_NODELAY`; a scheme may say otherwise (`nagle=on`).
+fn as_browsers_use_it(scheme: &Scheme) -> Scheme {
+    let says = scheme
+        .name()
+        .split('+')
+        .any(|part| part.starts_with("nagle="));
+    match says {
+        true => scheme.clone(),
+        false => scheme.without_nagle(),
     }
 }
 
