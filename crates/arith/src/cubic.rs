@@ -76,10 +76,7 @@ impl Cubic {
             self.last_window = cwnd;
             self.last_ms = ack.now_ms;
             let epoch = self.epoch_ms.unwrap_or_else(|| self.begin_epoch(ack, cwnd));
-            let elapsed = ack
-                .now_ms
-                .saturating_sub(epoch)
-                .saturating_add(ack.min_rtt_ms);
+            let elapsed = ack.now_ms.saturating_sub(epoch).saturating_add(ack.min_rtt_ms);
             self.per = self.pace_towards(self.target(to_curve_time(elapsed)), cwnd);
         }
         self.per = self.per.min(self.reno_pace(cwnd)).max(FASTEST);
@@ -90,11 +87,7 @@ impl Cubic {
     /// (RFC 9438 §4.6, fast convergence §4.7) and answers `ssthresh`, segments, at least 2.
     pub fn on_congestion(&mut self, cwnd: u64) -> u64 {
         self.epoch_ms = None;
-        self.w_max = if cwnd < self.w_max {
-            scaled(cwnd, SCALE + BETA, 2 * SCALE)
-        } else {
-            cwnd
-        };
+        self.w_max = if cwnd < self.w_max { scaled(cwnd, SCALE + BETA, 2 * SCALE) } else { cwnd };
         scaled(cwnd, BETA, SCALE).max(2)
     }
 
@@ -106,9 +99,7 @@ impl Cubic {
     /// Sending goes on after `idle_ms` of silence: the curve stood still meanwhile
     /// (RFC 9438 §5.8).
     pub fn on_restart(&mut self, now_ms: u64, idle_ms: u64) {
-        self.epoch_ms = self
-            .epoch_ms
-            .map(|epoch| epoch.saturating_add(idle_ms).min(now_ms));
+        self.epoch_ms = self.epoch_ms.map(|epoch| epoch.saturating_add(idle_ms).min(now_ms));
     }
 
     fn begin_epoch(&mut self, ack: &Ack, cwnd: u64) -> u64 {
@@ -133,16 +124,8 @@ impl Cubic {
     }
 
     fn pace_towards(&self, target: u64, cwnd: u64) -> u64 {
-        let pace = if target > cwnd {
-            cwnd / (target - cwnd)
-        } else {
-            cwnd.saturating_mul(100)
-        };
-        if self.w_max == 0 {
-            pace.min(SLOWEST_PROBE)
-        } else {
-            pace
-        }
+        let pace = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
+        if self.w_max == 0 { pace.min(SLOWEST_PROBE) } else { pace }
     }
 
     /// Grows the window Reno would have, and answers the pace at which `cwnd` keeps up with it;
@@ -152,11 +135,7 @@ impl Cubic {
         let segments = self.acks.saturating_sub(1) / acks_per_segment;
         self.acks -= segments * acks_per_segment;
         self.w_reno = self.w_reno.saturating_add(segments);
-        if self.w_reno > cwnd {
-            cwnd / (self.w_reno - cwnd)
-        } else {
-            u64::MAX
-        }
+        if self.w_reno > cwnd { cwnd / (self.w_reno - cwnd) } else { u64::MAX }
     }
 }
 
@@ -177,12 +156,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn ack(now_ms: u64, cwnd: u64, acked: u64) -> Ack {
-        Ack {
-            now_ms,
-            cwnd,
-            acked,
-            min_rtt_ms: 100,
-        }
+        Ack { now_ms, cwnd, acked, min_rtt_ms: 100 }
     }
 
     #[test]

@@ -32,32 +32,19 @@ pub fn quota(delivery: &Delivery, ssthresh: u64, prior_cwnd: u64, mss: u64) -> u
     let quota = if delivery.pipe > ssthresh {
         share(delivery.total, ssthresh, prior_cwnd, mss).saturating_sub(delivery.sent)
     } else {
-        let owed = delivery
-            .total
-            .saturating_sub(delivery.sent)
-            .max(delivery.newly);
+        let owed = delivery.total.saturating_sub(delivery.sent).max(delivery.newly);
         let extra = if delivery.clean { mss } else { 0 };
         owed.saturating_add(extra).min(ssthresh - delivery.pipe)
     };
-    if delivery.sent == 0 {
-        quota.max(mss)
-    } else {
-        quota
-    }
+    if delivery.sent == 0 { quota.max(mss) } else { quota }
 }
 
 /// `delivered * ssthresh / prior_cwnd`, rounded up to whole segments.
 fn share(delivered: u64, ssthresh: u64, prior_cwnd: u64, mss: u64) -> u64 {
-    let prior = if prior_cwnd == 0 {
-        ssthresh.max(1)
-    } else {
-        prior_cwnd
-    };
+    let prior = if prior_cwnd == 0 { ssthresh.max(1) } else { prior_cwnd };
     let product = u128::from(delivered) * u128::from(ssthresh);
     let segments = product.div_ceil(u128::from(prior) * u128::from(mss));
-    u64::try_from(segments)
-        .unwrap_or(u64::MAX)
-        .saturating_mul(mss)
+    u64::try_from(segments).unwrap_or(u64::MAX).saturating_mul(mss)
 }
 
 #[cfg(test)]
@@ -65,24 +52,12 @@ mod tests {
     use super::{Delivery, quota};
     use proptest::prelude::*;
 
-    const NOTHING: Delivery = Delivery {
-        pipe: 0,
-        newly: 0,
-        total: 0,
-        sent: 0,
-        clean: false,
-    };
+    const NOTHING: Delivery = Delivery { pipe: 0, newly: 0, total: 0, sent: 0, clean: false };
 
     #[test]
     fn above_the_threshold_sending_is_proportional() {
         // RFC 6937 §4's example in segments: prior window 20, ssthresh 10: one for every two.
-        let at = |total, sent| Delivery {
-            pipe: 16,
-            newly: 1,
-            total,
-            sent,
-            ..NOTHING
-        };
+        let at = |total, sent| Delivery { pipe: 16, newly: 1, total, sent, ..NOTHING };
         assert_eq!(quota(&at(4, 1), 10, 20, 1), 1);
         assert_eq!(quota(&at(5, 2), 10, 20, 1), 1);
         assert_eq!(quota(&at(6, 3), 10, 20, 1), 0);
@@ -91,69 +66,24 @@ mod tests {
     #[test]
     fn bytes_and_segments_agree_for_whole_segments() {
         // CUBIC from 10 to 7: the share of 3 delivered is 2.1, rounded up to 3, of which 2 are out.
-        let segments = Delivery {
-            pipe: 8,
-            newly: 1,
-            total: 3,
-            sent: 2,
-            ..NOTHING
-        };
+        let segments = Delivery { pipe: 8, newly: 1, total: 3, sent: 2, ..NOTHING };
         assert_eq!(quota(&segments, 7, 10, 1), 1);
-        let bytes = Delivery {
-            pipe: 8000,
-            newly: 1000,
-            total: 3000,
-            sent: 2000,
-            ..NOTHING
-        };
+        let bytes = Delivery { pipe: 8000, newly: 1000, total: 3000, sent: 2000, ..NOTHING };
         assert_eq!(quota(&bytes, 7000, 10_000, 1000), 1000);
     }
 
     #[test]
     fn below_the_threshold_it_follows_delivery_and_grows_on_clean_progress() {
-        let dirty = Delivery {
-            pipe: 4,
-            newly: 2,
-            total: 9,
-            sent: 8,
-            clean: false,
-        };
+        let dirty = Delivery { pipe: 4, newly: 2, total: 9, sent: 8, clean: false };
         assert_eq!(quota(&dirty, 10, 20, 1), 2);
-        assert_eq!(
-            quota(
-                &Delivery {
-                    clean: true,
-                    ..dirty
-                },
-                10,
-                20,
-                1
-            ),
-            3
-        );
+        assert_eq!(quota(&Delivery { clean: true, ..dirty }, 10, 20, 1), 3);
         // Only one segment of room up to the threshold.
-        assert_eq!(
-            quota(
-                &Delivery {
-                    pipe: 9,
-                    clean: true,
-                    ..dirty
-                },
-                10,
-                20,
-                1
-            ),
-            1
-        );
+        assert_eq!(quota(&Delivery { pipe: 9, clean: true, ..dirty }, 10, 20, 1), 1);
     }
 
     #[test]
     fn the_first_answer_lets_the_fast_retransmit_go() {
-        let first = Delivery {
-            pipe: 30,
-            newly: 0,
-            ..NOTHING
-        };
+        let first = Delivery { pipe: 30, newly: 0, ..NOTHING };
         assert_eq!(quota(&first, 10, 20, 1), 1);
         assert_eq!(quota(&Delivery { pipe: 10, ..first }, 10, 20, 1), 1);
     }

@@ -31,10 +31,7 @@ pub struct Estimator {
 impl Estimator {
     /// No sample yet.
     pub const fn new() -> Self {
-        Self {
-            srtt8: 0,
-            rttvar4: 0,
-        }
+        Self { srtt8: 0, rttvar4: 0 }
     }
 
     /// Takes a sample, ticks.
@@ -63,11 +60,7 @@ impl Estimator {
     /// `srtt + 4 * rttvar`, rounded down once to whole ticks (RFC 6298 §2.3), neither bounded nor
     /// backed off; `None` before the first sample.
     pub const fn rto(&self) -> Option<u64> {
-        if self.srtt8 == 0 {
-            None
-        } else {
-            Some((self.srtt8 + self.rttvar4 * 8) / 8)
-        }
+        if self.srtt8 == 0 { None } else { Some((self.srtt8 + self.rttvar4 * 8) / 8) }
     }
 }
 
@@ -92,14 +85,7 @@ impl LinuxEstimator {
     /// No sample yet. `floor` is the least variance of the timeout, ticks (Linux `rto_min`,
     /// 200 ms).
     pub const fn new(floor: u64) -> Self {
-        Self {
-            floor,
-            srtt8: 0,
-            mdev4: 0,
-            mdev_max: floor,
-            rttvar: floor,
-            round_end: 0,
-        }
+        Self { floor, srtt8: 0, mdev4: 0, mdev_max: floor, rttvar: floor, round_end: 0 }
     }
 
     /// Takes a sample, ticks, with the cumulative acknowledgement `una` after the ACK that brought
@@ -130,11 +116,7 @@ impl LinuxEstimator {
         let error = m.abs_diff(srtt);
         self.srtt8 = step(self.srtt8, m, srtt);
         let falling_fast = m < srtt && error > mdev;
-        let rise = if falling_fast {
-            (error - mdev) / 8
-        } else {
-            error.saturating_sub(mdev)
-        };
+        let rise = if falling_fast { (error - mdev) / 8 } else { error.saturating_sub(mdev) };
         self.mdev4 = self.mdev4 + rise - mdev.saturating_sub(error);
     }
 
@@ -151,11 +133,7 @@ impl LinuxEstimator {
     /// `srtt + rttvar`, whole ticks, neither bounded above nor backed off; `None` before the first
     /// sample.
     pub const fn rto(&self) -> Option<u64> {
-        if self.srtt8 == 0 {
-            None
-        } else {
-            Some((self.srtt8 / 8).saturating_add(self.rttvar))
-        }
+        if self.srtt8 == 0 { None } else { Some((self.srtt8 / 8).saturating_add(self.rttvar)) }
     }
 }
 

@@ -15,6 +15,19 @@ pub enum QueueLimit {
     Unlimited,
 }
 
+/// Whether a packet that departs at exactly the instant another arrives is still in its way.
+///
+/// In slow start over one bottleneck every such pair is an exact tie, and which of the two comes
+/// first decides which packet is dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// It still counts.
+    #[default]
+    StillIn,
+    /// It has gone.
+    Gone,
+}
+
 /// Rate, propagation delay, queue and loss of one direction of a wire. The rate of a link is
 /// fixed for its life: departures already promised could not be kept otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +36,7 @@ pub struct LinkConfig {
     delay: Duration,
     queue: QueueLimit,
     loss: f64,
+    ties: Ties,
 }
 
 /// Why a link is impossible.
@@ -41,10 +55,7 @@ impl fmt::Display for LinkError {
         match self {
             Self::ZeroRate => write!(f, "a link needs a rate above zero, like 20mbit"),
             Self::ZeroQueue => {
-                write!(
-                    f,
-                    "a queue of 0 has no place for the packet in service: use at least 1"
-                )
+                write!(f, "a queue of 0 has no place for the packet in service: use at least 1")
             }
             Self::Loss(p) => write!(f, "loss {p} is not a probability: use 0 or more, below 1"),
         }
@@ -65,12 +76,13 @@ impl LinkConfig {
         if matches!(queue, QueueLimit::Packets(0) | QueueLimit::Bytes(0)) {
             return Err(LinkError::ZeroQueue);
         }
-        Ok(Self {
-            rate,
-            delay,
-            queue,
-            loss: 0.0,
-        })
+        Ok(Self { rate, delay, queue, loss: 0.0, ties: Ties::default() })
+    }
+
+    /// The same link under another rule for ties.
+    #[must_use]
+    pub const fn with_ties(self, ties: Ties) -> Self {
+        Self { ties, ..self }
     }
 
     /// The same link, losing each packet independently with `probability`.
@@ -79,10 +91,7 @@ impl LinkConfig {
     /// [`LinkError::Loss`] unless `0 <= probability < 1`.
     pub fn with_loss(self, probability: f64) -> Result<Self, LinkError> {
         if (0.0..1.0).contains(&probability) {
-            Ok(Self {
-                loss: probability,
-                ..self
-            })
+            Ok(Self { loss: probability, ..self })
         } else {
             Err(LinkError::Loss(probability))
         }
@@ -103,6 +112,11 @@ impl LinkConfig {
         self.queue
     }
 
+    /// Rule for ties.
+    pub const fn ties(&self) -> Ties {
+        self.ties
+    }
+
     /// Probability that a packet is lost on the wire.
     pub const fn loss(&self) -> f64 {
         self.loss
@@ -118,10 +132,7 @@ mod tests {
     #[test]
     fn impossible_links_are_refused_with_the_way_out() {
         let refused = |rate, queue| LinkConfig::new(rate, Duration::ZERO, queue).unwrap_err();
-        assert_eq!(
-            refused(Rate::from_bps(0), QueueLimit::Unlimited),
-            LinkError::ZeroRate
-        );
+        assert_eq!(refused(Rate::from_bps(0), QueueLimit::Unlimited), LinkError::ZeroRate);
         assert_eq!(refused(RATE, QueueLimit::Packets(0)), LinkError::ZeroQueue);
         assert_eq!(refused(RATE, QueueLimit::Bytes(0)), LinkError::ZeroQueue);
         assert!(LinkError::ZeroRate.to_string().contains("20mbit"));

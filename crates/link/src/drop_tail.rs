@@ -35,15 +35,11 @@ struct Promise {
 impl DropTail {
     /// An empty queue.
     pub const fn new(limit: QueueLimit) -> Self {
-        Self {
-            limit,
-            newest: None,
-            older: VecDeque::new(),
-            older_bytes: 0,
-        }
+        Self { limit, newest: None, older: VecDeque::new(), older_bytes: 0 }
     }
 
-    /// Forgets packets that departed before `now`; one departing at exactly `now` is still in.
+    /// Forgets packets that departed before `now`; one departing at exactly `now` is still
+    /// in.
     #[inline]
     pub fn expire(&mut self, now: Instant) {
         if self.newest.is_some_and(|newest| newest.departs < now) {
@@ -88,13 +84,8 @@ impl DropTail {
     /// What is in as of the last [`DropTail::expire`].
     #[inline]
     pub fn occupancy(&self) -> Occupancy {
-        let (packets, bytes) = self
-            .newest
-            .map_or((0, 0), |newest| (1, u64::from(newest.bytes)));
-        Occupancy {
-            packets: self.older.len() as u32 + packets,
-            bytes: self.older_bytes + bytes,
-        }
+        let (packets, bytes) = self.newest.map_or((0, 0), |newest| (1, u64::from(newest.bytes)));
+        Occupancy { packets: self.older.len() as u32 + packets, bytes: self.older_bytes + bytes }
     }
 }
 
@@ -111,10 +102,7 @@ mod tests {
         let mut queue = DropTail::new(QueueLimit::Packets(1));
         queue.push(at(10), 100);
         queue.expire(at(10));
-        assert!(
-            !queue.admits(100),
-            "departs at 10, in the way of an arrival at 10"
-        );
+        assert!(!queue.admits(100), "departs at 10, in the way of an arrival at 10");
         queue.expire(at(11));
         assert!(queue.admits(100));
     }
@@ -127,13 +115,7 @@ mod tests {
         assert!(queue.admits(500));
         assert!(!queue.admits(501));
         queue.expire(at(11));
-        assert_eq!(
-            queue.occupancy(),
-            Occupancy {
-                packets: 1,
-                bytes: 1_000
-            }
-        );
+        assert_eq!(queue.occupancy(), Occupancy { packets: 1, bytes: 1_000 });
         assert!(queue.admits(1_500));
     }
 

@@ -28,7 +28,7 @@ mod loss;
 mod serializer;
 mod wire;
 
-pub use config::{LinkConfig, LinkError, QueueLimit};
+pub use config::{LinkConfig, LinkError, QueueLimit, Ties};
 pub use drop_tail::{DropTail, Occupancy};
 pub use loss::Loss;
 pub use serializer::Serializer;

@@ -16,10 +16,7 @@ impl Loss {
     /// this link alone, so that adding a link does not shift the losses of another.
     pub fn new(probability: f64, stream: Pcg32) -> Self {
         // Scaling by a power of two is exact; the cast saturates outside 0..1.
-        Self {
-            threshold: (probability * 4_294_967_296.0) as u32,
-            stream,
-        }
+        Self { threshold: (probability * 4_294_967_296.0) as u32, stream }
     }
 
     /// Draws for the next packet: true if it is lost.

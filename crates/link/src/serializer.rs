@@ -17,10 +17,7 @@ pub struct Serializer {
 impl Serializer {
     /// Transmission times at `rate`, which is above zero.
     pub fn new(rate: Rate) -> Self {
-        Self {
-            rate,
-            seen: [(0, Duration::ZERO); 2],
-        }
+        Self { rate, seen: [(0, Duration::ZERO); 2] }
     }
 
     /// Time that `bytes` take, to the nearest nanosecond.
@@ -43,10 +40,7 @@ mod tests {
         let rate = Rate::from_bps(1_500_000);
         let mut serializer = Serializer::new(rate);
         for bytes in [0, 40, 1040, 40, 52, 128, 129, 1040, 0, 1500, 52] {
-            assert_eq!(
-                serializer.transmit_time(bytes),
-                rate.transmit_time(u64::from(bytes))
-            );
+            assert_eq!(serializer.transmit_time(bytes), rate.transmit_time(u64::from(bytes)));
         }
     }
 }

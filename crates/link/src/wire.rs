@@ -1,6 +1,6 @@
 //! The link: queue, then rate, then loss and delay.
 
-use crate::{DropTail, LinkConfig, Loss, Occupancy, Serializer};
+use crate::{DropTail, LinkConfig, Loss, Occupancy, Serializer, Ties};
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
 
@@ -48,6 +48,8 @@ pub struct Link {
     /// When the last packet taken departs: the link is free from then on.
     free_at: Instant,
     loss: Option<Loss>,
+    /// How far beyond an arrival a departure still precedes it: a nanosecond where ties are gone.
+    tie: Duration,
     counters: Counters,
     config: LinkConfig,
 }
@@ -62,6 +64,10 @@ impl Link {
             delay: config.delay(),
             free_at: Instant::ZERO,
             loss: (config.loss() > 0.0).then(|| Loss::new(config.loss(), stream)),
+            tie: match config.ties() {
+                Ties::StillIn => Duration::ZERO,
+                Ties::Gone => Duration::from_nanos(1),
+            },
             counters: Counters::default(),
             config,
         }
@@ -70,7 +76,7 @@ impl Link {
     /// Offers a packet of `bytes` at `now`, not earlier than any offer before.
     #[inline]
     pub fn offer(&mut self, now: Instant, bytes: u32) -> Fate {
-        self.queue.expire(now);
+        self.queue.expire(now + self.tie);
         if !self.queue.admits(bytes) {
             self.counters.dropped_packets += 1;
             self.counters.dropped_bytes += u64::from(bytes);
@@ -90,15 +96,12 @@ impl Link {
             self.counters.lost_packets += 1;
             return Fate::Lost { departs };
         }
-        Fate::Delivered {
-            departs,
-            arrives: departs + self.delay,
-        }
+        Fate::Delivered { departs, arrives: departs + self.delay }
     }
 
     /// Packets and bytes in the queue at `now`, the packet in service included.
     pub fn occupancy(&mut self, now: Instant) -> Occupancy {
-        self.queue.expire(now);
+        self.queue.expire(now + self.tie);
         self.queue.occupancy()
     }
 

@@ -26,10 +26,7 @@ fn links() -> impl Strategy<Value = Link> {
     (RATES, 0u64..100, limits(), 0.0..0.5f64, any::<u64>()).prop_map(
         |(rate, delay, queue, loss, seed)| {
             let (rate, delay) = (Rate::from_bps(rate), Duration::from_millis(delay));
-            let config = LinkConfig::new(rate, delay, queue)
-                .unwrap()
-                .with_loss(loss)
-                .unwrap();
+            let config = LinkConfig::new(rate, delay, queue).unwrap().with_loss(loss).unwrap();
             Link::new(config, Pcg32::new(seed, 1))
         },
     )

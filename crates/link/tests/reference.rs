@@ -8,10 +8,7 @@ const MS: u64 = 1_000_000;
 
 fn link(rate: u64, delay_ms: u64, queue: QueueLimit) -> Link {
     let delay = Duration::from_millis(delay_ms);
-    Link::new(
-        LinkConfig::new(Rate::from_bps(rate), delay, queue).unwrap(),
-        Pcg32::new(1, 1),
-    )
+    Link::new(LinkConfig::new(Rate::from_bps(rate), delay, queue).unwrap(), Pcg32::new(1, 1))
 }
 
 fn at(nanos: u64) -> Instant {
@@ -20,21 +17,16 @@ fn at(nanos: u64) -> Instant {
 
 /// When a packet of `bytes` entering the first of `path` at `now` has left the last.
 fn traverse(path: &mut [Link], now: Instant, bytes: u32) -> Instant {
-    path.iter_mut()
-        .fold(now, |now, link| match link.offer(now, bytes) {
-            Fate::Delivered { arrives, .. } => arrives,
-            fate => panic!("{fate:?}"),
-        })
+    path.iter_mut().fold(now, |now, link| match link.offer(now, bytes) {
+        Fate::Delivered { arrives, .. } => arrives,
+        fate => panic!("{fate:?}"),
+    })
 }
 
 /// The reference path, one way: 10 Mbit/s 1 ms, 1.5 Mbit/s 50 ms, 10 Mbit/s 1 ms.
 fn one_way() -> [Link; 3] {
     let unlimited = QueueLimit::Unlimited;
-    [
-        link(10_000_000, 1, unlimited),
-        link(1_500_000, 50, unlimited),
-        link(10_000_000, 1, unlimited),
-    ]
+    [link(10_000_000, 1, unlimited), link(1_500_000, 50, unlimited), link(10_000_000, 1, unlimited)]
 }
 
 fn round_trip(out: u32, back: u32) -> Instant {
@@ -58,42 +50,18 @@ fn queue_size_counts_the_packet_in_service() {
     // 1000 bytes at 8 Mbit/s take 1 ms.
     let mut link = link(8_000_000, 0, QueueLimit::Packets(3));
     let fates: Vec<_> = (0..4).map(|_| link.offer(at(0), 1000)).collect();
-    assert_eq!(
-        fates[2],
-        Fate::Delivered {
-            departs: at(3 * MS),
-            arrives: at(3 * MS)
-        }
-    );
+    assert_eq!(fates[2], Fate::Delivered { departs: at(3 * MS), arrives: at(3 * MS) });
     assert_eq!(fates[3], Fate::Dropped, "one in service, two waiting");
-    assert_eq!(
-        link.occupancy(at(0)),
-        Occupancy {
-            packets: 3,
-            bytes: 3000
-        }
-    );
+    assert_eq!(link.occupancy(at(0)), Occupancy { packets: 3, bytes: 3000 });
 }
 
 #[test]
 fn a_departure_at_exactly_t_is_in_the_way_of_an_arrival_at_t() {
     let mut link = link(8_000_000, 5, QueueLimit::Packets(1));
-    assert_eq!(
-        link.offer(at(0), 1000),
-        Fate::Delivered {
-            departs: at(MS),
-            arrives: at(6 * MS)
-        }
-    );
+    assert_eq!(link.offer(at(0), 1000), Fate::Delivered { departs: at(MS), arrives: at(6 * MS) });
     assert_eq!(link.offer(at(MS), 1000), Fate::Dropped);
     let next = link.offer(at(MS + 1), 1000);
-    assert_eq!(
-        next,
-        Fate::Delivered {
-            departs: at(2 * MS + 1),
-            arrives: at(7 * MS + 1)
-        }
-    );
+    assert_eq!(next, Fate::Delivered { departs: at(2 * MS + 1), arrives: at(7 * MS + 1) });
 }
 
 #[test]
@@ -103,13 +71,7 @@ fn no_fraction_is_carried() {
     let mut link = link(1_500_000, 0, QueueLimit::Unlimited);
     for k in 1..=3 {
         let departs = at(k * 5_546_667);
-        assert_eq!(
-            link.offer(at(0), 1040),
-            Fate::Delivered {
-                departs,
-                arrives: departs
-            }
-        );
+        assert_eq!(link.offer(at(0), 1040), Fate::Delivered { departs, arrives: departs });
     }
 }
 

@@ -23,17 +23,8 @@ fn scheme() -> Scheme {
 fn main() {
     let arguments = Arguments::from_command_line();
     let (bell, scheme) = (bell(&arguments), scheme());
-    let wire_sizes = WireSizes {
-        data_overhead: Some(40),
-        control_bytes: Some(40),
-    };
-    let mut sim = Simulation::new(
-        bell.topology,
-        SimulationConfig {
-            seed: 1,
-            wire_sizes,
-        },
-    );
+    let wire_sizes = WireSizes { data_overhead: Some(40), control_bytes: Some(40) };
+    let mut sim = Simulation::new(bell.topology, SimulationConfig { seed: 1, wire_sizes });
     for n in 0..arguments.flows {
         let pair = (n % arguments.pairs) as usize;
         let spec = BulkSpec {

@@ -15,10 +15,7 @@ pub struct Duplex<T> {
 impl<T: Copy> Duplex<T> {
     /// The same both ways.
     pub const fn symmetric(one: T) -> Self {
-        Self {
-            forward: one,
-            reverse: one,
-        }
+        Self { forward: one, reverse: one }
     }
 }
 
@@ -48,10 +45,8 @@ impl Dumbbell {
         };
         let (mut sources, mut sinks, mut first_links) = (Vec::new(), Vec::new(), Vec::new());
         for n in 0..pairs {
-            let (source, sink) = (
-                topology.add_host(&format!("s{n}")),
-                topology.add_host(&format!("d{n}")),
-            );
+            let (source, sink) =
+                (topology.add_host(&format!("s{n}")), topology.add_host(&format!("d{n}")));
             let (s, d) = (topology.node(source), topology.node(sink));
             let out = topology.add_link(&format!("s{n}-out"), s, left, side);
             topology.add_link(&format!("s{n}-in"), left, s, side);
@@ -61,13 +56,7 @@ impl Dumbbell {
             sinks.push(sink);
             first_links.push(out);
         }
-        Self {
-            topology,
-            sources,
-            sinks,
-            bottleneck,
-            first_links,
-        }
+        Self { topology, sources, sinks, bottleneck, first_links }
     }
 }
 
@@ -112,14 +101,6 @@ impl Access {
                 None => topology.add_host_at(&name, router),
             });
         }
-        Self {
-            topology,
-            client,
-            servers: hosts,
-            access: Duplex {
-                forward: down,
-                reverse: up,
-            },
-        }
+        Self { topology, client, servers: hosts, access: Duplex { forward: down, reverse: up } }
     }
 }

@@ -166,10 +166,7 @@ impl Application for BulkTransfer {
 
     fn describe(&self) -> String {
         let (from, to) = (self.spec.from.0, self.spec.to.0);
-        let bytes = self
-            .spec
-            .bytes
-            .map_or("endless".to_owned(), |bytes| format!("{bytes} bytes"));
+        let bytes = self.spec.bytes.map_or("endless".to_owned(), |bytes| format!("{bytes} bytes"));
         format!(
             "bulk transfer of {bytes} from host {from} to host {to}: {} received, {} acknowledged",
             self.received, self.acked

@@ -31,12 +31,7 @@ pub struct Cbr {
 impl Cbr {
     /// A source that has not started.
     pub const fn new(spec: CbrSpec) -> Self {
-        Self {
-            spec,
-            sent: 0,
-            received: 0,
-            last_received_at: None,
-        }
+        Self { spec, sent: 0, received: 0, last_received_at: None }
     }
 
     /// Datagrams sent so far.
@@ -55,13 +50,7 @@ impl Cbr {
     }
 
     fn send(&mut self, context: &mut Context<'_>) {
-        let CbrSpec {
-            from,
-            to,
-            wire_bytes,
-            interval,
-            count,
-        } = self.spec;
+        let CbrSpec { from, to, wire_bytes, interval, count } = self.spec;
         if count != Some(self.sent) {
             context.send_datagram(from, to, wire_bytes, self.sent);
             self.sent += 1;
@@ -90,9 +79,6 @@ impl Application for Cbr {
 
     fn describe(&self) -> String {
         let CbrSpec { from, to, .. } = self.spec;
-        format!(
-            "constant-rate source from host {} to host {}: {} sent",
-            from.0, to.0, self.sent
-        )
+        format!("constant-rate source from host {} to host {}: {} sent", from.0, to.0, self.sent)
     }
 }

@@ -119,10 +119,7 @@ impl Endpoint {
                 return local;
             }
         }
-        panic!(
-            "every ephemeral port is connected to port {port} of host {}",
-            host.0
-        )
+        panic!("every ephemeral port is connected to port {port} of host {}", host.0)
     }
 
     pub(crate) fn adopt(&mut self, conn: ConnId, app: AppId, peer: Peer) {
@@ -130,21 +127,13 @@ impl Endpoint {
         if index >= self.owners.len() {
             self.owners.resize(index + 1, Owner::default());
         }
-        self.owners[index] = Owner {
-            app,
-            peer,
-            known: true,
-        };
+        self.owners[index] = Owner { app, peer, known: true };
     }
 
     /// A connection has ended and its port may be used again.
     pub(crate) fn release(&mut self, conn: ConnId) {
         if let Some(owner) = self.owner(conn) {
-            let Peer {
-                host,
-                port,
-                local_port,
-            } = owner.peer;
+            let Peer { host, port, local_port } = owner.peer;
             self.ports_in_use.remove(&(local_port, host, port));
         }
     }
@@ -164,22 +153,14 @@ impl Endpoint {
         }
         let Self { tcp, watches, .. } = self;
         watches.retain(|(conn, _)| tcp.connection(*conn).is_some());
-        let unsent = |conn| {
-            tcp.connection(conn)
-                .map_or(0, |connection| connection.unsent())
-        };
-        let found = watches
-            .iter()
-            .position(|(conn, bytes)| unsent(*conn) < *bytes)?;
+        let unsent = |conn| tcp.connection(conn).map_or(0, |connection| connection.unsent());
+        let found = watches.iter().position(|(conn, bytes)| unsent(*conn) < *bytes)?;
         Some(watches.remove(found).0)
     }
 
     #[inline]
     pub(crate) fn owner(&self, conn: ConnId) -> Option<Owner> {
-        self.owners
-            .get(conn.0 as usize)
-            .copied()
-            .filter(|owner| owner.known)
+        self.owners.get(conn.0 as usize).copied().filter(|owner| owner.known)
     }
 }
 
@@ -191,15 +172,9 @@ mod tests {
     fn ports_are_used_again_only_towards_someone_else() {
         let mut endpoint = Endpoint::new(Host::new(tcp::HostConfig::default()));
         let ports = usize::from(u16::MAX - FIRST_EPHEMERAL) + 1;
-        let taken: BTreeSet<_> = (0..ports)
-            .map(|_| endpoint.take_port((HostId(1), 80)))
-            .collect();
+        let taken: BTreeSet<_> = (0..ports).map(|_| endpoint.take_port((HostId(1), 80))).collect();
         assert_eq!(taken.len(), ports);
-        let peer = Peer {
-            host: HostId(1),
-            port: 80,
-            local_port: 12_345,
-        };
+        let peer = Peer { host: HostId(1), port: 80, local_port: 12_345 };
         assert_eq!(endpoint.take_port((HostId(2), 80)), FIRST_EPHEMERAL);
         endpoint.adopt(ConnId(0), AppId(0), peer);
         endpoint.release(ConnId(0));

@@ -42,20 +42,14 @@ impl Key {
     /// The index that stands for no link.
     pub(crate) const NO_LINK: u32 = (1 << INDEX_BITS) - 1;
     /// After everything.
-    pub(crate) const NEVER: Self = Self {
-        time: u64::MAX,
-        tie: u64::MAX,
-    };
+    pub(crate) const NEVER: Self = Self { time: u64::MAX, tie: u64::MAX };
 
     #[inline]
     fn new(at: Instant, kind: Kind, index: u32, sequence: u64) -> Self {
         let tie = (kind as u64) << (SEQUENCE_BITS + INDEX_BITS)
             | u64::from(index) << SEQUENCE_BITS
             | sequence;
-        Self {
-            time: at.as_nanos(),
-            tie,
-        }
+        Self { time: at.as_nanos(), tie }
     }
 
     #[inline]
@@ -84,11 +78,7 @@ impl Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// `packet` arrives; `cursor` is the next hop of its route.
-    Arrival {
-        packet: u32,
-        cursor: u32,
-        bytes: u32,
-    },
+    Arrival { packet: u32, cursor: u32, bytes: u32 },
     /// A host's wake-up.
     Wake,
     /// An application's timer.
@@ -159,10 +149,7 @@ impl EventQueue {
     /// Schedules the arrival of a packet over `link`.
     #[inline]
     pub(crate) fn push_arrival(&mut self, lane: u32, at: Instant, link: u32, due: Due) {
-        let entry = Entry {
-            key: self.next_key(at, Kind::Arrival, link),
-            due,
-        };
+        let entry = Entry { key: self.next_key(at, Kind::Arrival, link), due };
         let queue = &mut self.lanes[lane as usize];
         match queue.back() {
             Some(last) if last.key > entry.key => self.push_heap(entry),
@@ -176,19 +163,13 @@ impl EventQueue {
 
     /// Schedules the arrival, over no link at all, of what a host sent to itself.
     pub(crate) fn push_loopback(&mut self, at: Instant, due: Due) {
-        let entry = Entry {
-            key: self.next_key(at, Kind::Arrival, Key::NO_LINK),
-            due,
-        };
+        let entry = Entry { key: self.next_key(at, Kind::Arrival, Key::NO_LINK), due };
         self.push_heap(entry);
     }
 
     /// Schedules a wake-up or timer of the host or application `index`.
     pub(crate) fn push_timer(&mut self, at: Instant, index: u32, due: Due) {
-        let entry = Entry {
-            key: self.next_key(at, due.kind(), index),
-            due,
-        };
+        let entry = Entry { key: self.next_key(at, due.kind(), index), due };
         self.push_heap(entry);
     }
 
@@ -199,11 +180,7 @@ impl EventQueue {
         if key == Key::NEVER || key.at() > limit {
             return None;
         }
-        let entry = if leaf == HEAP {
-            self.pop_heap()
-        } else {
-            self.pop_lane(leaf)
-        };
+        let entry = if leaf == HEAP { self.pop_heap() } else { self.pop_lane(leaf) };
         entry.map(|entry| (entry.key, entry.due))
     }
 
@@ -229,8 +206,7 @@ impl EventQueue {
 
     fn pop_heap(&mut self) -> Option<Entry> {
         let entry = self.heap.pop();
-        self.heads
-            .enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
+        self.heads.enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
         entry
     }
 
@@ -254,17 +230,11 @@ mod tests {
     }
 
     fn arrival(packet: u32) -> Due {
-        Due::Arrival {
-            packet,
-            cursor: 0,
-            bytes: 0,
-        }
+        Due::Arrival { packet, cursor: 0, bytes: 0 }
     }
 
     fn drain(queue: &mut EventQueue) -> Vec<Due> {
-        std::iter::from_fn(|| queue.pop_until(Instant::FAR_FUTURE))
-            .map(|(_, due)| due)
-            .collect()
+        std::iter::from_fn(|| queue.pop_until(Instant::FAR_FUTURE)).map(|(_, due)| due).collect()
     }
 
     #[test]

@@ -76,8 +76,7 @@ impl Network {
                 let index = self.packets.insert(packet);
                 if self.forward(index, cursor, bytes) {
                     // A host that sends to itself has no link on the way.
-                    self.queue
-                        .push_loopback(self.now, arrival(index, cursor, bytes));
+                    self.queue.push_loopback(self.now, arrival(index, cursor, bytes));
                 }
             }
             None => self.unreachable = self.unreachable.or(Some((packet.from, packet.to))),
@@ -91,11 +90,7 @@ impl Network {
         while let Some((key, due)) = self.queue.pop_until(limit) {
             self.now = key.at();
             match due {
-                Due::Arrival {
-                    packet,
-                    cursor,
-                    bytes,
-                } => {
+                Due::Arrival { packet, cursor, bytes } => {
                     if !self.observers.is_empty() && key.index() != Key::NO_LINK {
                         self.observe(key.at(), LinkId(key.index()), Step::Arrive, packet);
                     }
@@ -124,8 +119,7 @@ impl Network {
         }
         match fate {
             Fate::Delivered { arrives, .. } => {
-                self.queue
-                    .push_arrival(lane, arrives, id.0, arrival(packet, cursor + 1, bytes));
+                self.queue.push_arrival(lane, arrives, id.0, arrival(packet, cursor + 1, bytes));
             }
             Fate::Dropped | Fate::Lost { .. } => self.packets.remove(packet),
         }
@@ -228,11 +222,7 @@ impl Network {
 }
 
 const fn arrival(packet: u32, cursor: u32, bytes: u32) -> Due {
-    Due::Arrival {
-        packet,
-        cursor,
-        bytes,
-    }
+    Due::Arrival { packet, cursor, bytes }
 }
 
 /// The links of a topology with their lanes, and the number of lanes. Links that never drop share

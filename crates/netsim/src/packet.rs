@@ -119,18 +119,9 @@ mod tests {
 
     #[test]
     fn wire_sizes_of_the_reference() {
-        let data = Segment {
-            len: 1000,
-            ..Segment::default()
-        };
-        let ack = Segment {
-            flags: Flags::ACK,
-            ..Segment::default()
-        };
-        let sizes = |data_overhead, control_bytes| WireSizes {
-            data_overhead,
-            control_bytes,
-        };
+        let data = Segment { len: 1000, ..Segment::default() };
+        let ack = Segment { flags: Flags::ACK, ..Segment::default() };
+        let sizes = |data_overhead, control_bytes| WireSizes { data_overhead, control_bytes };
         assert_eq!(sizes(Some(40), Some(40)).bytes_of(&data), 1040);
         assert_eq!(sizes(Some(0), Some(40)).bytes_of(&data), 1000);
         assert_eq!(sizes(Some(0), Some(40)).bytes_of(&ack), 40);

@@ -36,10 +36,7 @@ impl Recorder {
             }
             chosen[link.index()] = true;
         }
-        Self {
-            chosen,
-            records: Vec::new(),
-        }
+        Self { chosen, records: Vec::new() }
     }
 
     /// What has happened so far.
@@ -51,12 +48,7 @@ impl Recorder {
 impl Observer for Recorder {
     fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
         if self.chosen.get(link.index()) == Some(&true) {
-            self.records.push(Record {
-                at,
-                link,
-                step,
-                packet: *packet,
-            });
+            self.records.push(Record { at, link, step, packet: *packet });
         }
     }
 }

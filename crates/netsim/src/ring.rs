@@ -16,11 +16,7 @@ const FIRST_SIZE: usize = 8;
 
 impl<T: Copy> Ring<T> {
     pub(crate) const fn new() -> Self {
-        Self {
-            slots: Vec::new(),
-            popped: 0,
-            pushed: 0,
-        }
+        Self { slots: Vec::new(), popped: 0, pushed: 0 }
     }
 
     #[inline]
@@ -36,21 +32,13 @@ impl<T: Copy> Ring<T> {
     /// The oldest.
     #[inline]
     pub(crate) fn front(&self) -> Option<&T> {
-        if self.is_empty() {
-            None
-        } else {
-            self.slots.get(self.slot(self.popped))
-        }
+        if self.is_empty() { None } else { self.slots.get(self.slot(self.popped)) }
     }
 
     /// The newest.
     #[inline]
     pub(crate) fn back(&self) -> Option<&T> {
-        if self.is_empty() {
-            None
-        } else {
-            self.slots.get(self.slot(self.pushed.wrapping_sub(1)))
-        }
+        if self.is_empty() { None } else { self.slots.get(self.slot(self.pushed.wrapping_sub(1))) }
     }
 
     #[inline]
@@ -73,15 +61,10 @@ impl<T: Copy> Ring<T> {
     /// Doubles the array, with `filler` in the new slots, and straightens it.
     #[cold]
     fn grow(&mut self, filler: T) {
-        let start = if self.slots.is_empty() {
-            0
-        } else {
-            self.slot(self.popped)
-        };
+        let start = if self.slots.is_empty() { 0 } else { self.slot(self.popped) };
         self.slots.rotate_left(start);
         (self.popped, self.pushed) = (0, self.slots.len());
-        self.slots
-            .resize((self.slots.len() * 2).max(FIRST_SIZE), filler);
+        self.slots.resize((self.slots.len() * 2).max(FIRST_SIZE), filler);
     }
 }
 

@@ -15,10 +15,7 @@ pub(crate) struct Routes {
 
 impl Routes {
     pub(crate) fn new(hosts: usize) -> Self {
-        Self {
-            hops: Vec::new(),
-            starts: vec![Vec::new(); hosts],
-        }
+        Self { hops: Vec::new(), starts: vec![Vec::new(); hosts] }
     }
 
     /// The cursor at the first hop from one host to another; `None` if there is no way.

@@ -51,20 +51,13 @@ impl fmt::Display for SimulationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Deadlock { at, waiting } => {
-                write!(
-                    f,
-                    "nothing happens after {at}, still waiting: {}",
-                    waiting.join("; ")
-                )
+                write!(f, "nothing happens after {at}, still waiting: {}", waiting.join("; "))
             }
             Self::TimeLimit { at, waiting } => {
                 write!(f, "not finished at {at}: {}", waiting.join("; "))
             }
             Self::NoRoute { from, to } => {
-                write!(
-                    f,
-                    "no route from {from} to {to}: add links or a route between them"
-                )
+                write!(f, "no route from {from} to {to}: add links or a route between them")
             }
         }
     }
@@ -90,10 +83,7 @@ impl Simulation {
     /// # Panics
     /// If the topology has four million links or hosts.
     pub fn new(topology: Topology, config: SimulationConfig) -> Self {
-        Self {
-            world: World::new(topology, config.seed, config.wire_sizes),
-            seats: Vec::new(),
-        }
+        Self { world: World::new(topology, config.seed, config.wire_sizes), seats: Vec::new() }
     }
 
     /// Adds an application that starts at `start` (or now, if that is past) and has to finish.
@@ -111,10 +101,7 @@ impl Simulation {
 
     fn seat(&mut self, start: Instant, app: Box<dyn Application>, foreground: bool) -> AppId {
         let id = self.world.enter(foreground);
-        self.seats.push(Seat {
-            app,
-            started: false,
-        });
+        self.seats.push(Seat { app, started: false });
         self.world.set_timer(id, start, 0);
         id
     }
@@ -135,10 +122,7 @@ impl Simulation {
         }
         let waiting = self.waiting();
         if self.world.network.is_idle() {
-            return Err(SimulationError::Deadlock {
-                at: self.now(),
-                waiting,
-            });
+            return Err(SimulationError::Deadlock { at: self.now(), waiting });
         }
         self.world.network.advance_to(limit);
         Err(SimulationError::TimeLimit { at: limit, waiting })
@@ -178,10 +162,7 @@ impl Simulation {
             Notice::Datagram(_, datagram) => datagram.app,
         };
         let seat = &mut self.seats[id.index()];
-        let context = &mut Context {
-            world: &mut self.world,
-            app: id,
-        };
+        let context = &mut Context { world: &mut self.world, app: id };
         match notice {
             Notice::Event(_, host, event) => seat.app.on_event(context, host, &event),
             Notice::UnsentLow(_, host, conn) => seat.app.on_unsent_low(context, host, conn),
@@ -202,10 +183,7 @@ impl Simulation {
             true => topology.host_name(host).to_owned(),
             false => format!("host number {}", host.0),
         };
-        Err(SimulationError::NoRoute {
-            from: name(from),
-            to: name(to),
-        })
+        Err(SimulationError::NoRoute { from: name(from), to: name(to) })
     }
 
     fn waiting(&self) -> Vec<String> {
@@ -235,9 +213,7 @@ impl Simulation {
     /// The first observer that is a `T`.
     pub fn observer<T: Observer>(&self) -> Option<&T> {
         let observers = self.world.network.observers().iter();
-        observers
-            .map(|observer| &**observer as &dyn Any)
-            .find_map(<dyn Any>::downcast_ref)
+        observers.map(|observer| &**observer as &dyn Any).find_map(<dyn Any>::downcast_ref)
     }
 
     /// Takes all observers out; nothing is observed from here on.

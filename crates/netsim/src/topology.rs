@@ -53,11 +53,7 @@ impl fmt::Display for RouteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Broken(link) => {
-                write!(
-                    f,
-                    "link {} of the route does not start where the one before ends",
-                    link.0
-                )
+                write!(f, "link {} of the route does not start where the one before ends", link.0)
             }
             Self::Elsewhere => write!(f, "the route does not end at its destination"),
         }
@@ -80,11 +76,7 @@ impl Topology {
 
     /// Adds an end host at a node that exists; hosts at the same node reach each other at once.
     pub fn add_host_at(&mut self, name: &str, node: NodeId) -> HostId {
-        self.hosts.push(HostSpec {
-            name: name.to_owned(),
-            node,
-            routes: Vec::new(),
-        });
+        self.hosts.push(HostSpec { name: name.to_owned(), node, routes: Vec::new() });
         HostId((self.hosts.len() - 1) as u32)
     }
 
@@ -98,18 +90,9 @@ impl Topology {
     pub fn add_link(&mut self, name: &str, from: NodeId, to: NodeId, config: LinkConfig) -> LinkId {
         let id = LinkId(self.links.len() as u32);
         let taken = self.link_names.contains(name);
-        let name = if taken {
-            format!("{name}#{}", id.0)
-        } else {
-            name.to_owned()
-        };
+        let name = if taken { format!("{name}#{}", id.0) } else { name.to_owned() };
         self.link_names.insert(name.clone());
-        self.links.push(LinkSpec {
-            name,
-            from,
-            to,
-            config,
-        });
+        self.links.push(LinkSpec { name, from, to, config });
         self.leaving[from.index()].push(id);
         id
     }
@@ -161,11 +144,7 @@ impl Topology {
 
     /// The links from one host to another, or `None` if there is no way.
     pub fn route(&self, from: HostId, to: HostId) -> Option<Vec<LinkId>> {
-        let given = self.hosts[from.index()]
-            .routes
-            .iter()
-            .rev()
-            .find(|(host, _)| *host == to);
+        let given = self.hosts[from.index()].routes.iter().rev().find(|(host, _)| *host == to);
         match given {
             Some((_, route)) => Some(route.clone()),
             None => self.shortest(self.node(from), self.node(to)),

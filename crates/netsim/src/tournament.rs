@@ -17,11 +17,7 @@ struct Round {
 }
 
 impl Round {
-    const EMPTY: Self = Self {
-        times: [u64::MAX; WIDTH],
-        ties: [u64::MAX; WIDTH],
-        best: 0,
-    };
+    const EMPTY: Self = Self { times: [u64::MAX; WIDTH], ties: [u64::MAX; WIDTH], best: 0 };
 
     #[inline]
     fn key(&self, slot: usize) -> Key {
@@ -72,10 +68,7 @@ impl Tournament {
             first += entries;
             entries *= WIDTH;
         }
-        Self {
-            rounds: vec![Round::EMPTY; first + entries],
-            first,
-        }
+        Self { rounds: vec![Round::EMPTY; first + entries], first }
     }
 
     /// Gives a contestant a new key.

@@ -37,9 +37,7 @@ impl World {
     pub(crate) fn new(topology: Topology, seed: u64, sizes: WireSizes) -> Self {
         let endpoints = (0..topology.host_count() as u32).map(|n| {
             let name = format!("host/{}", topology.host_name(HostId(n)));
-            Endpoint::new(Host::new(HostConfig {
-                seed: derive_seed(seed, &name),
-            }))
+            Endpoint::new(Host::new(HostConfig { seed: derive_seed(seed, &name) }))
         });
         Self {
             endpoints: endpoints.collect(),
@@ -94,28 +92,14 @@ impl World {
     ) -> ConnId {
         let now = self.now();
         let local_port = self.endpoints[from.index()].take_port((host, port));
-        let tuple = FourTuple {
-            local_port,
-            remote: address_of(host),
-            remote_port: port,
-        };
+        let tuple = FourTuple { local_port, remote: address_of(host), remote_port: port };
         let conn = self.touch(from).connect(now, tuple, scheme);
-        self.endpoints[from.index()].adopt(
-            conn,
-            app,
-            Peer {
-                host,
-                port,
-                local_port,
-            },
-        );
+        self.endpoints[from.index()].adopt(conn, app, Peer { host, port, local_port });
         conn
     }
 
     pub(crate) fn peer(&self, host: HostId, conn: ConnId) -> Option<Peer> {
-        self.endpoints[host.index()]
-            .owner(conn)
-            .map(|owner| owner.peer)
+        self.endpoints[host.index()].owner(conn).map(|owner| owner.peer)
     }
 
     pub(crate) fn set_timer(&mut self, app: AppId, at: Instant, token: u32) {
@@ -130,21 +114,13 @@ impl World {
         wire_bytes: u32,
         datagram: Datagram,
     ) {
-        self.network.send(Packet {
-            from,
-            to,
-            wire_bytes,
-            body: Body::Datagram(datagram),
-        });
+        self.network.send(Packet { from, to, wire_bytes, body: Body::Datagram(datagram) });
     }
 
     /// Enters the next application; a background one never holds the end of the run up.
     pub(crate) fn enter(&mut self, foreground: bool) -> AppId {
         let limit = Key::INDEX_LIMIT;
-        assert!(
-            self.unfinished.len() < limit,
-            "more than {limit} applications"
-        );
+        assert!(self.unfinished.len() < limit, "more than {limit} applications");
         self.unfinished.push(foreground);
         self.unfinished_count += usize::from(foreground);
         AppId((self.unfinished.len() - 1) as u32)
@@ -277,11 +253,8 @@ impl World {
             remote_port: transit.source_port,
         };
         let endpoint = &mut self.endpoints[to.index()];
-        endpoint.caller = Peer {
-            host: from,
-            port: transit.source_port,
-            local_port: transit.destination_port,
-        };
+        endpoint.caller =
+            Peer { host: from, port: transit.source_port, local_port: transit.destination_port };
         endpoint.tcp.handle_segment(now, &tuple, &transit.segment);
     }
 }

@@ -16,11 +16,7 @@ fn bell(delay_ms: u64) -> Dumbbell {
         let delay = Duration::from_millis(ms);
         LinkConfig::new(Rate::from_bps(bps), delay, QueueLimit::Unlimited).unwrap()
     };
-    Dumbbell::new(
-        1,
-        wire(10_000_000, 1),
-        Duplex::symmetric(wire(1_500_000, delay_ms)),
-    )
+    Dumbbell::new(1, wire(10_000_000, 1), Duplex::symmetric(wire(1_500_000, delay_ms)))
 }
 
 /// The papers' senders: data at once, one segment of window, an ACK per segment, no timestamps.
@@ -35,17 +31,8 @@ struct Run {
 
 fn run(delay_ms: u64, segments: u64, scheme: &Scheme, data_overhead: u32) -> Run {
     let bell = bell(delay_ms);
-    let wire_sizes = WireSizes {
-        data_overhead: Some(data_overhead),
-        control_bytes: Some(40),
-    };
-    let mut sim = Simulation::new(
-        bell.topology,
-        SimulationConfig {
-            seed: 1,
-            wire_sizes,
-        },
-    );
+    let wire_sizes = WireSizes { data_overhead: Some(data_overhead), control_bytes: Some(40) };
+    let mut sim = Simulation::new(bell.topology, SimulationConfig { seed: 1, wire_sizes });
     let spec = BulkSpec {
         from: bell.sources[0],
         to: bell.sinks[0],
@@ -54,10 +41,7 @@ fn run(delay_ms: u64, segments: u64, scheme: &Scheme, data_overhead: u32) -> Run
         receiver: scheme.clone(),
         close: false,
     };
-    sim.observe(FirstLink {
-        link: bell.first_links[0],
-        entered: Vec::new(),
-    });
+    sim.observe(FirstLink { link: bell.first_links[0], entered: Vec::new() });
     let app = sim.add(Instant::ZERO, BulkTransfer::new(spec));
     sim.run(FOREVER).unwrap();
     Run { sim, app }
@@ -95,11 +79,7 @@ impl Run {
 /// `seconds` to a microsecond.
 fn assert_close(ours: Duration, seconds: f64) {
     let difference = (ours.as_secs_f64() - seconds).abs();
-    assert!(
-        difference <= 1e-6,
-        "{} s, expected {seconds} s",
-        ours.as_secs_f64()
-    );
+    assert!(difference <= 1e-6, "{} s, expected {seconds} s", ours.as_secs_f64());
 }
 
 #[test]
@@ -118,29 +98,21 @@ fn round_trips_of_the_handshake_and_of_one_segment() {
 #[test]
 fn thirty_segments_from_a_window_of_one() {
     for (delay_ms, seconds) in [(50, 0.630_720), (200, 2.130_720)] {
-        assert_close(
-            run(delay_ms, 30, &scheme("+iw=1"), 0).transfer_time(),
-            seconds,
-        );
+        assert_close(run(delay_ms, 30, &scheme("+iw=1"), 0).transfer_time(), seconds);
     }
 }
 
 #[test]
 fn forty_segments_from_a_window_of_one() {
     // The reference gives five digits.
-    let ours = run(50, 40, &scheme("+iw=1"), 0)
-        .transfer_time()
-        .as_secs_f64();
+    let ours = run(50, 40, &scheme("+iw=1"), 0).transfer_time().as_secs_f64();
     assert!((ours - 0.709_93).abs() <= 5e-6, "{ours}");
 }
 
 #[test]
 fn the_receiver_is_done_one_way_earlier_than_the_sender() {
     let run = run(50, 30, &scheme("+iw=1"), 0);
-    let (received, acked) = (
-        run.bulk().received_at().unwrap(),
-        run.bulk().acked_at().unwrap(),
-    );
+    let (received, acked) = (run.bulk().received_at().unwrap(), run.bulk().acked_at().unwrap());
     // 40 bytes back: 32 us + 213.333 us + 32 us and 52 ms.
     assert_eq!(acked - received, Duration::from_nanos(52_277_333));
 }

@@ -18,14 +18,8 @@ fn bell(pairs: usize, loss: f64) -> Dumbbell {
     let wire = |mbit, ms, queue| {
         LinkConfig::new(Rate::from_mbps(mbit), Duration::from_millis(ms), queue).unwrap()
     };
-    let bottleneck = wire(10, 10, QueueLimit::Packets(25))
-        .with_loss(loss)
-        .unwrap();
-    Dumbbell::new(
-        pairs,
-        wire(100, 1, QueueLimit::Unlimited),
-        Duplex::symmetric(bottleneck),
-    )
+    let bottleneck = wire(10, 10, QueueLimit::Packets(25)).with_loss(loss).unwrap();
+    Dumbbell::new(pairs, wire(100, 1, QueueLimit::Unlimited), Duplex::symmetric(bottleneck))
 }
 
 fn spec(bell: &Dumbbell, pair: usize, scheme: &str, bytes: Option<u64>) -> BulkSpec {
@@ -41,13 +35,7 @@ fn spec(bell: &Dumbbell, pair: usize, scheme: &str, bytes: Option<u64>) -> BulkS
 }
 
 fn simulation(bell: &Dumbbell) -> Simulation {
-    Simulation::new(
-        bell.topology.clone(),
-        SimulationConfig {
-            seed: 9,
-            ..Default::default()
-        },
-    )
+    Simulation::new(bell.topology.clone(), SimulationConfig { seed: 9, ..Default::default() })
 }
 
 #[test]
@@ -55,16 +43,10 @@ fn a_closed_transfer_leaves_nothing_behind() {
     for scheme in ["tahoe", "newreno", "sack", "linux"] {
         let bell = bell(1, 0.02);
         let mut sim = simulation(&bell);
-        let id = sim.add(
-            at_s(0),
-            BulkTransfer::new(spec(&bell, 0, scheme, Some(500_000))),
-        );
+        let id = sim.add(at_s(0), BulkTransfer::new(spec(&bell, 0, scheme, Some(500_000))));
         sim.run_until(FOREVER).unwrap();
         let bulk = sim.application::<BulkTransfer>(id).unwrap();
-        assert_eq!(
-            (bulk.received(), bulk.acked(), bulk.is_reset()),
-            (500_000, 500_000, false)
-        );
+        assert_eq!((bulk.received(), bulk.acked(), bulk.is_reset()), (500_000, 500_000, false));
         for host in [bell.sources[0], bell.sinks[0]] {
             assert_eq!(sim.host(host).connection_count(), 0, "{scheme}");
         }
@@ -76,19 +58,11 @@ fn a_closed_transfer_leaves_nothing_behind() {
 fn what_does_not_finish_is_named() {
     let bell = bell(1, 0.0);
     let mut sim = simulation(&bell);
-    sim.add(
-        at_s(0),
-        BulkTransfer::new(spec(&bell, 0, "linux", Some(1_000_000_000))),
-    );
+    sim.add(at_s(0), BulkTransfer::new(spec(&bell, 0, "linux", Some(1_000_000_000))));
     let error = sim.run(at_s(5)).unwrap_err();
-    let SimulationError::TimeLimit { at, waiting } = &error else {
-        panic!("{error}")
-    };
+    let SimulationError::TimeLimit { at, waiting } = &error else { panic!("{error}") };
     assert_eq!(*at, at_s(5));
-    assert!(
-        waiting[0].contains("1000000000 bytes from host 0 to host 1"),
-        "{error}"
-    );
+    assert!(waiting[0].contains("1000000000 bytes from host 0 to host 1"), "{error}");
 }
 
 #[test]
@@ -96,31 +70,19 @@ fn background_holds_nothing_up() {
     let bell = bell(2, 0.0);
     let mut sim = simulation(&bell);
     sim.add_background(at_s(0), BulkTransfer::new(spec(&bell, 0, "linux", None)));
-    let id = sim.add(
-        at_s(2),
-        BulkTransfer::new(spec(&bell, 1, "linux", Some(100_000))),
-    );
+    let id = sim.add(at_s(2), BulkTransfer::new(spec(&bell, 1, "linux", Some(100_000))));
     let end = sim.run(FOREVER).unwrap();
-    assert_eq!(
-        Some(end),
-        sim.application::<BulkTransfer>(id).unwrap().acked_at()
-    );
+    assert_eq!(Some(end), sim.application::<BulkTransfer>(id).unwrap().acked_at());
 }
 
 /// Everything that two flows with different schemes did at the bottleneck.
 fn history() -> Vec<(Instant, Step, u32, u16)> {
     let bell = bell(2, 0.01);
     let mut sim = simulation(&bell);
-    sim.observe(Recorder::of([
-        bell.bottleneck.forward,
-        bell.bottleneck.reverse,
-    ]));
+    sim.observe(Recorder::of([bell.bottleneck.forward, bell.bottleneck.reverse]));
     let schemes = ["linux+pacing=on", "newreno"];
     for (pair, scheme) in schemes.into_iter().enumerate() {
-        sim.add(
-            at_s(0),
-            BulkTransfer::new(spec(&bell, pair, scheme, Some(1_000_000))),
-        );
+        sim.add(at_s(0), BulkTransfer::new(spec(&bell, pair, scheme, Some(1_000_000))));
     }
     sim.run(FOREVER).unwrap();
     let records = sim.observer::<Recorder>().unwrap().records().iter();
@@ -149,18 +111,12 @@ fn nothing_beats_the_wire() {
     let bell = bell(1, 0.0);
     let mut sim = simulation(&bell);
     let wide = "sack+iw=1000+rwnd=16MB+ack=all+mss=1000";
-    let spec = BulkSpec {
-        close: false,
-        ..spec(&bell, 0, wide, Some(20_000))
-    };
+    let spec = BulkSpec { close: false, ..spec(&bell, 0, wide, Some(20_000)) };
     let id: AppId = sim.add(at_s(0), BulkTransfer::new(spec));
     sim.run(FOREVER).unwrap();
     let bulk = sim.application::<BulkTransfer>(id).unwrap();
     let taken = bulk.received_at().unwrap() - bulk.connected_at().unwrap();
     // 20 packets of 1040 bytes at 10 Mbit/s, 832 us each, the first of them and the last over
     // links of 100 Mbit/s as well, 83.2 us each; 12 ms of delay.
-    assert_eq!(
-        taken,
-        Duration::from_nanos(20 * 832_000 + 2 * 83_200 + 12_000_000)
-    );
+    assert_eq!(taken, Duration::from_nanos(20 * 832_000 + 2 * 83_200 + 12_000_000));
 }

@@ -18,19 +18,12 @@ fn captured(scheme: &str) -> (Vec<Vec<u8>>, u64) {
     let wire = |mbit, ms, queue| {
         LinkConfig::new(Rate::from_mbps(mbit), Duration::from_millis(ms), queue).unwrap()
     };
-    let lossy = wire(2, 20, QueueLimit::Packets(20))
-        .with_loss(0.02)
-        .unwrap();
+    let lossy = wire(2, 20, QueueLimit::Packets(20)).with_loss(0.02).unwrap();
     let side = wire(100, 1, QueueLimit::Unlimited);
     let bell = Dumbbell::new(1, side, Duplex::symmetric(lossy));
     let links = [bell.first_links[0], bell.bottleneck.reverse];
-    let mut sim = Simulation::new(
-        bell.topology,
-        SimulationConfig {
-            seed: 3,
-            ..Default::default()
-        },
-    );
+    let mut sim =
+        Simulation::new(bell.topology, SimulationConfig { seed: 3, ..Default::default() });
     sim.observe(Captures::begin(links.map(|link| (link, Vec::new()))).unwrap());
     let scheme = Scheme::parse(scheme).unwrap();
     let spec = BulkSpec {
@@ -43,22 +36,10 @@ fn captured(scheme: &str) -> (Vec<Vec<u8>>, u64) {
     };
     let id = sim.add(Instant::ZERO, BulkTransfer::new(spec));
     sim.run(Instant::from_nanos(600_000_000_000)).unwrap();
-    let sender = sim
-        .application::<BulkTransfer>(id)
-        .unwrap()
-        .sender()
-        .unwrap();
-    let stats = *sim
-        .host(bell.sources[0])
-        .connection(sender)
-        .unwrap()
-        .stats();
+    let sender = sim.application::<BulkTransfer>(id).unwrap().sender().unwrap();
+    let stats = *sim.host(bell.sources[0]).connection(sender).unwrap().stats();
     let captures: Box<dyn Any> = sim.take_observers().remove(0) as Box<dyn Observer>;
-    let captures = captures
-        .downcast::<Captures<Vec<u8>>>()
-        .unwrap()
-        .finish()
-        .unwrap();
+    let captures = captures.downcast::<Captures<Vec<u8>>>().unwrap().finish().unwrap();
     let bytes = captures.into_iter().map(|(_, bytes): (LinkId, _)| bytes);
     (bytes.collect(), stats.retransmitted_segments)
 }
@@ -68,26 +49,15 @@ fn tshark(capture: &[u8], name: &str, filter: &str, fields: &[&str]) -> Option<V
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, capture).unwrap();
     let mut command = Command::new("tshark");
-    command
-        .arg("-r")
-        .arg(&path)
-        .args(["-Y", filter, "-T", "fields"]);
-    command.args([
-        "-o",
-        "tcp.check_checksum:TRUE",
-        "-o",
-        "ip.check_checksum:TRUE",
-    ]);
+    command.arg("-r").arg(&path).args(["-Y", filter, "-T", "fields"]);
+    command.args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]);
     fields.iter().for_each(|field| {
         command.args(["-e", field]);
     });
     let output = command.output().ok()?;
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{errors}");
-    assert!(
-        !errors.contains("cut short") && !errors.contains("damaged"),
-        "{errors}"
-    );
+    assert!(!errors.contains("cut short") && !errors.contains("damaged"), "{errors}");
     let lines = String::from_utf8(output.stdout).unwrap();
     Some(lines.lines().map(str::to_owned).collect())
 }

@@ -29,13 +29,7 @@ fn reference(pairs: usize, queue: QueueLimit) -> Dumbbell {
 
 fn cbr(from: HostId, to: HostId, count: u64) -> CbrSpec {
     let interval = Duration::from_millis(3);
-    CbrSpec {
-        from,
-        to,
-        wire_bytes: 1000,
-        interval,
-        count: Some(count),
-    }
+    CbrSpec { from, to, wire_bytes: 1000, interval, count: Some(count) }
 }
 
 /// Everything that happened, in words that can be compared.
@@ -53,10 +47,7 @@ impl Observer for Log {
 
 impl Log {
     fn count(&self, link: LinkId, wanted: impl Fn(&Step) -> bool) -> usize {
-        self.0
-            .iter()
-            .filter(|(_, at, step, _)| *at == link && wanted(step))
-            .count()
+        self.0.iter().filter(|(_, at, step, _)| *at == link && wanted(step)).count()
     }
 }
 
@@ -70,10 +61,7 @@ fn a_datagram_crosses_three_links() {
     let app = sim.application::<Cbr>(id).unwrap();
     assert_eq!((app.sent(), app.received()), (1, 1));
     // 7 ms + (0.8 + 1) + (5.333333 + 50) + (0.8 + 1) ms.
-    assert_eq!(
-        app.last_received_at(),
-        Some(Instant::from_nanos(65_933_333))
-    );
+    assert_eq!(app.last_received_at(), Some(Instant::from_nanos(65_933_333)));
     assert_eq!(sim.now(), FOREVER);
 }
 
@@ -90,11 +78,7 @@ fn of_two_arrivals_at_once_the_earlier_link_is_served() {
             order.map(|n| sim.add(at_ms(0), Cbr::new(cbr(bell.sources[n], bell.sinks[n], 1))));
         sim.run_until(FOREVER).unwrap();
         let received = |id| sim.application::<Cbr>(id).unwrap().received();
-        assert_eq!(
-            received(ids[first_to_start]),
-            1,
-            "the source whose link was added first"
-        );
+        assert_eq!(received(ids[first_to_start]), 1, "the source whose link was added first");
         assert_eq!(received(ids[1 - first_to_start]), 0);
         assert_eq!(sim.link(bottleneck).counters().dropped_packets, 1);
     }
@@ -139,18 +123,9 @@ fn one_wire() -> (Topology, HostId, HostId) {
 fn an_arrival_goes_before_a_timer_of_the_same_instant() {
     let (topology, _, other) = one_wire();
     let mut sim = simulation(topology);
-    let id = sim.add(
-        at_ms(0),
-        Race {
-            other,
-            order: Vec::new(),
-        },
-    );
+    let id = sim.add(at_ms(0), Race { other, order: Vec::new() });
     assert_eq!(sim.run(FOREVER), Ok(at_ms(2)));
-    assert_eq!(
-        sim.application::<Race>(id).unwrap().order,
-        ["datagram", "timer"]
-    );
+    assert_eq!(sim.application::<Race>(id).unwrap().order, ["datagram", "timer"]);
 }
 
 /// Waits for a datagram that no one sends.
@@ -172,26 +147,14 @@ fn a_deadlock_names_who_waits() {
     sim.add(at_ms(1), Patient);
     // The second datagram leaves at 3 ms and arrives 2 ms later: the last thing that happens.
     let waiting = vec!["the patient one".to_owned()];
-    assert_eq!(
-        sim.run(FOREVER),
-        Err(SimulationError::Deadlock {
-            at: at_ms(5),
-            waiting
-        })
-    );
+    assert_eq!(sim.run(FOREVER), Err(SimulationError::Deadlock { at: at_ms(5), waiting }));
 }
 
 #[test]
 fn a_time_limit_is_not_a_deadlock() {
     let (topology, a, b) = one_wire();
     let mut sim = simulation(topology);
-    sim.add_background(
-        at_ms(0),
-        Cbr::new(CbrSpec {
-            count: None,
-            ..cbr(a, b, 0)
-        }),
-    );
+    sim.add_background(at_ms(0), Cbr::new(CbrSpec { count: None, ..cbr(a, b, 0) }));
     sim.add(at_ms(1), Patient);
     let error = sim.run(at_ms(100)).unwrap_err();
     assert!(matches!(error, SimulationError::TimeLimit { at, .. } if at == at_ms(100)));
@@ -203,10 +166,7 @@ fn no_route_is_an_error_that_names_both_ends() {
     let (topology, a, b) = one_wire();
     let mut sim = simulation(topology);
     sim.add(at_ms(0), Cbr::new(cbr(b, a, 1)));
-    let expected = SimulationError::NoRoute {
-        from: "b".to_owned(),
-        to: "a".to_owned(),
-    };
+    let expected = SimulationError::NoRoute { from: "b".to_owned(), to: "a".to_owned() };
     assert_eq!(sim.run(FOREVER), Err(expected));
 }
 
@@ -219,24 +179,16 @@ fn a_host_reaches_itself_and_its_neighbours_at_once() {
     let ids = [a, b].map(|to| sim.add(at_ms(4), Cbr::new(cbr(a, to, 1))));
     sim.run_until(FOREVER).unwrap();
     for id in ids {
-        assert_eq!(
-            sim.application::<Cbr>(id).unwrap().last_received_at(),
-            Some(at_ms(4))
-        );
+        assert_eq!(sim.application::<Cbr>(id).unwrap().last_received_at(), Some(at_ms(4)));
     }
 }
 
 /// Three sources over a lossy bottleneck with a short queue.
 fn busy(seed: u64) -> (Simulation, LinkId) {
-    let lossy = wire(1_500_000, 50, QueueLimit::Packets(5))
-        .with_loss(0.1)
-        .unwrap();
+    let lossy = wire(1_500_000, 50, QueueLimit::Packets(5)).with_loss(0.1).unwrap();
     let side = wire(10_000_000, 1, QueueLimit::Unlimited);
     let bell = Dumbbell::new(3, side, Duplex::symmetric(lossy));
-    let config = SimulationConfig {
-        seed,
-        ..SimulationConfig::default()
-    };
+    let config = SimulationConfig { seed, ..SimulationConfig::default() };
     let mut sim = Simulation::new(bell.topology, config);
     sim.observe(Log::default());
     for n in 0..3 {
@@ -272,10 +224,7 @@ fn every_packet_is_accounted_for_at_every_link() {
         assert_eq!(counters.lost_packets, lost as u64);
     }
     let counters = sim.link(bottleneck).counters();
-    assert!(
-        counters.dropped_packets > 0 && counters.lost_packets > 0,
-        "{counters:?}"
-    );
+    assert!(counters.dropped_packets > 0 && counters.lost_packets > 0, "{counters:?}");
     assert_eq!(counters.taken_packets + counters.dropped_packets, 1500);
     assert_eq!(sim.packets_under_way(), 0);
 }
@@ -285,10 +234,7 @@ fn steps_at_a_link_are_in_order_of_time() {
     let (sim, bottleneck) = busy(1);
     let log = sim.observer::<Log>().unwrap();
     for wanted in [Step::Leave, Step::Arrive] {
-        let here = log
-            .0
-            .iter()
-            .filter(|(_, link, step, _)| *link == bottleneck && *step == wanted);
+        let here = log.0.iter().filter(|(_, link, step, _)| *link == bottleneck && *step == wanted);
         let times: Vec<_> = here.map(|(at, ..)| *at).collect();
         assert!(times.is_sorted());
     }

@@ -27,14 +27,7 @@ fn access(servers: usize, queue: QueueLimit, loss: f64) -> Access {
         let config = LinkConfig::new(Rate::from_mbps(mbit), delay, queue).unwrap();
         config.with_loss(loss).unwrap()
     };
-    Access::new(
-        servers,
-        None,
-        Duplex {
-            forward: wire(8),
-            reverse: wire(1),
-        },
-    )
+    Access::new(servers, None, Duplex { forward: wire(8), reverse: wire(1) })
 }
 
 fn load(
@@ -47,20 +40,13 @@ fn load(
     let scheme = Scheme::parse(scheme).unwrap();
     let spec = PageSpec {
         page: Arc::clone(page),
-        config: LoaderConfig {
-            http: Some(http),
-            tls: Some(tls),
-            ..LoaderConfig::default()
-        },
+        config: LoaderConfig { http: Some(http), tls: Some(tls), ..LoaderConfig::default() },
         client: access.client,
         servers: access.servers,
         client_scheme: scheme.clone(),
         server_scheme: scheme,
     };
-    let config = SimulationConfig {
-        seed: 5,
-        ..SimulationConfig::default()
-    };
+    let config = SimulationConfig { seed: 5, ..SimulationConfig::default() };
     let mut sim = Simulation::new(access.topology, config);
     let id = sim.add(Instant::ZERO, PageLoad::new(spec));
     sim.run(FOREVER).unwrap();
@@ -78,12 +64,7 @@ fn check(page: &Page, sim: &Simulation, id: AppId) {
     let least = Duration::from_micros(page.response_bytes()) + Duration::from_millis(80);
     assert!(loader.page_done_at().unwrap() - Instant::ZERO > least);
     let accepted = |transfer: &&Transfer| transfer.server_conn().is_some();
-    assert!(
-        load.transfers()
-            .iter()
-            .filter(accepted)
-            .all(|t| t.stats().segments_sent > 0)
-    );
+    assert!(load.transfers().iter().filter(accepted).all(|t| t.stats().segments_sent > 0));
 }
 
 #[test]
@@ -107,10 +88,7 @@ fn pages_survive_loss() {
             let (sim, id) = load(&page, scheme, way, 0.05);
             check(&page, &sim, id);
             let transfers = sim.application::<PageLoad>(id).unwrap().transfers();
-            let again: u64 = transfers
-                .iter()
-                .map(|t| t.stats().retransmitted_segments)
-                .sum();
+            let again: u64 = transfers.iter().map(|t| t.stats().retransmitted_segments).sum();
             assert!(again > 0, "5 % of some hundred packets were lost");
         }
     }
@@ -122,12 +100,7 @@ fn a_load_repeats_to_the_last_bit() {
     let run = || {
         let (sim, id) = load(&page, "linux", (Http::Http11, Tls::Tls13), 0.05);
         let load = sim.application::<PageLoad>(id).unwrap();
-        let stats: Vec<_> = load
-            .transfers()
-            .iter()
-            .map(Transfer::stats)
-            .copied()
-            .collect();
+        let stats: Vec<_> = load.transfers().iter().map(Transfer::stats).copied().collect();
         (load.loader().milestones().to_vec(), stats, sim.now())
     };
     assert_eq!(run(), run());
@@ -178,17 +151,10 @@ fn held_back_frames_follow_without_waiting_for_acknowledgements() {
         let mut sim = Simulation::new(access.topology, SimulationConfig::default());
         let id = sim.add(Instant::ZERO, PageLoad::new(spec));
         sim.run(FOREVER).unwrap();
-        sim.application::<PageLoad>(id)
-            .unwrap()
-            .loader()
-            .page_done_at()
-            .unwrap()
+        sim.application::<PageLoad>(id).unwrap().loader().page_done_at().unwrap()
     };
     // The same round trips; HTTP/2 adds 9 bytes to each of 32 frames and some settings, a
     // microsecond each: far less than one more round trip of 40 ms.
     let (persistent, http2) = (time(Http::Persistent), time(Http::Http2));
-    assert!(
-        http2.saturating_since(persistent) < Duration::from_millis(10),
-        "{persistent} {http2}"
-    );
+    assert!(http2.saturating_since(persistent) < Duration::from_millis(10), "{persistent} {http2}");
 }

@@ -18,17 +18,8 @@ fn drops() -> Vec<(u64, Instant)> {
     let side = wire(10_000_000, 1, QueueLimit::Unlimited);
     let t1 = wire(1_500_000, 50, QueueLimit::Packets(10));
     let bell = Dumbbell::new(1, side, Duplex::symmetric(t1));
-    let wire_sizes = WireSizes {
-        data_overhead: Some(40),
-        control_bytes: Some(40),
-    };
-    let mut sim = Simulation::new(
-        bell.topology,
-        SimulationConfig {
-            seed: 1,
-            wire_sizes,
-        },
-    );
+    let wire_sizes = WireSizes { data_overhead: Some(40), control_bytes: Some(40) };
+    let mut sim = Simulation::new(bell.topology, SimulationConfig { seed: 1, wire_sizes });
     sim.observe(Recorder::of([bell.bottleneck.forward]));
     let scheme = Scheme::parse("sack+mss=1000+iw=2+ack=all+rwnd=4MB").unwrap();
     let spec = BulkSpec {
@@ -60,10 +51,6 @@ fn the_reference_drops_the_same_packets() {
     assert_eq!(segments, expected);
     // The reference's trace has five decimals.
     for (n, seconds) in [(0, 0.602_26), (6, 0.635_54), (7, 0.686_85), (19, 0.753_40)] {
-        assert!(
-            (drops[n].1.as_secs_f64() - seconds).abs() < 1e-5,
-            "{:?}",
-            drops[n]
-        );
+        assert!((drops[n].1.as_secs_f64() - seconds).abs() < 1e-5, "{:?}", drops[n]);
     }
 }

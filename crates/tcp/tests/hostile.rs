@@ -14,8 +14,14 @@ fn the_corpus_breaks_nothing() {
     assert!(played >= 24, "the corpus is missing: {played} files");
 }
 
+/// `PROPTEST_CASES`, for a longer search by hand, or enough for every run of the tests.
+fn cases() -> u32 {
+    let wanted = std::env::var("PROPTEST_CASES").ok();
+    wanted.and_then(|n| n.parse().ok()).unwrap_or(2000)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_peer_breaks_the_host(data in prop::collection::vec(any::<u8>(), 2..1500)) {

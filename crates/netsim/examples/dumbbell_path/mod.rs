@@ -20,10 +20,7 @@ pub(super) struct Arguments {
 impl Arguments {
     /// Four numbers, or the smallest of the three dumbbells.
     pub(super) fn from_command_line() -> Self {
-        let given: Vec<u64> = std::env::args()
-            .skip(1)
-            .filter_map(|a| a.parse().ok())
-            .collect();
+        let given: Vec<u64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
         let number = |n: usize, default| given.get(n).copied().unwrap_or(default);
         let flows = number(0, 10);
         let mut random = stream(1, "starts");
@@ -73,11 +70,9 @@ fn wires(arguments: &Arguments) -> Result<(LinkConfig, LinkConfig), LinkError> {
 
 pub(super) fn bell(arguments: &Arguments) -> Dumbbell {
     match wires(arguments) {
-        Ok((side, bottleneck)) => Dumbbell::new(
-            arguments.pairs as usize,
-            side,
-            Duplex::symmetric(bottleneck),
-        ),
+        Ok((side, bottleneck)) => {
+            Dumbbell::new(arguments.pairs as usize, side, Duplex::symmetric(bottleneck))
+        }
         Err(error) => {
             eprintln!("{error}");
             std::process::exit(2);

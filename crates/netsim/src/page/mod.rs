@@ -116,36 +116,21 @@ impl PageLoad {
                 }
             }
         }
-        self.alarm
-            .set(context, self.loader.poll_timeout(), LOADER_TOKEN);
+        self.alarm.set(context, self.loader.poll_timeout(), LOADER_TOKEN);
         if self.loader.is_done() && !std::mem::replace(&mut self.finished, true) {
-            self.transfers
-                .iter_mut()
-                .for_each(|transfer| transfer.take_record(context));
+            self.transfers.iter_mut().for_each(|transfer| transfer.take_record(context));
             context.finish();
         }
     }
 
     fn open(&mut self, context: &mut Context<'_>, conn: ConnId, host: workload::HostId) {
-        let PageSpec {
-            page,
-            config,
-            client,
-            servers,
-            client_scheme,
-            ..
-        } = &self.spec;
+        let PageSpec { page, config, client, servers, client_scheme, .. } = &self.spec;
         let server = servers[host.index()];
         let id = context.connect(*client, server, self.ports[host.index()], client_scheme);
         let session = ServerSession::new(page, config, host);
         let index = self.transfers.len();
         let protocol = self.loader.protocol(host);
-        self.transfers.push(Transfer::new(
-            (server, id),
-            session,
-            protocol,
-            index as u32 + 1,
-        ));
+        self.transfers.push(Transfer::new((server, id), session, protocol, index as u32 + 1));
         self.at_client.insert(id, index);
         if let Some(peer) = context.peer(*client, id) {
             self.callers.insert(peer.local_port, index);
@@ -238,15 +223,7 @@ impl Application for PageLoad {
 
     fn describe(&self) -> String {
         let objects = self.spec.page.objects().len();
-        let done = self
-            .loader
-            .milestones()
-            .iter()
-            .filter(|object| object.done.is_some())
-            .count();
-        format!(
-            "load of {:?}: {done} of {objects} objects have arrived",
-            self.spec.page.name()
-        )
+        let done = self.loader.milestones().iter().filter(|object| object.done.is_some()).count();
+        format!("load of {:?}: {done} of {objects} objects have arrived", self.spec.page.name())
     }
 }

@@ -123,8 +123,7 @@ impl Transfer {
         if self.session.wants_close() {
             context.shutdown(self.server, id);
         }
-        self.alarm
-            .set(context, self.session.poll_timeout(), self.token);
+        self.alarm.set(context, self.session.poll_timeout(), self.token);
         if let Some(low) = self.low_water
             && self.unsent(context).is_some_and(|unsent| unsent >= low)
         {

@@ -37,14 +37,8 @@ fn of_segment(packet: &Packet, transit: &Transit) -> io::Result<Headers> {
     let segment = &transit.segment;
     let mut tcp = tcp_header(transit)?;
     let payload = zeros(u64::from(segment.len))?;
-    let ip = ip_header(
-        packet,
-        IpNumber::TCP,
-        (tcp.header_len() + payload.len(), segment.ecn),
-    )?;
-    tcp.checksum = tcp
-        .calc_checksum_ipv4(&ip, payload)
-        .map_err(io::Error::other)?;
+    let ip = ip_header(packet, IpNumber::TCP, (tcp.header_len() + payload.len(), segment.ecn))?;
+    tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).map_err(io::Error::other)?;
     Ok(joined(&ip, &tcp.to_bytes()))
 }
 
@@ -60,10 +54,7 @@ fn of_datagram(packet: &Packet) -> io::Result<Headers> {
 
 fn joined(ip: &Ipv4Header, transport: &[u8]) -> Headers {
     let bytes = [&ip.to_bytes()[..], transport].concat();
-    Headers {
-        bytes,
-        packet_len: u32::from(ip.total_len),
-    }
+    Headers { bytes, packet_len: u32::from(ip.total_len) }
 }
 
 fn zeros(len: u64) -> io::Result<&'static [u8]> {
@@ -98,13 +89,7 @@ fn octets(host: HostId) -> [u8; 4] {
 }
 
 fn tcp_header(transit: &Transit) -> io::Result<TcpHeader> {
-    let Segment {
-        seq,
-        ack,
-        window,
-        options,
-        ..
-    } = &transit.segment;
+    let Segment { seq, ack, window, options, .. } = &transit.segment;
     let has = |flags| transit.segment.has(flags);
     let (source, destination) = (transit.source_port, transit.destination_port);
     let mut header = TcpHeader::new(source, destination, seq.0, *window);
@@ -116,9 +101,7 @@ fn tcp_header(transit: &Transit) -> io::Result<TcpHeader> {
     header.ack = has(Flags::ACK);
     header.ece = has(Flags::ECE);
     header.cwr = has(Flags::CWR);
-    header
-        .set_options(&option_elements(options))
-        .map_err(io::Error::other)?;
+    header.set_options(&option_elements(options)).map_err(io::Error::other)?;
     Ok(header)
 }
 
@@ -129,16 +112,8 @@ fn option_elements(options: &Options) -> Vec<TcpOptionElement> {
     let mut elements = Vec::new();
     let (mss, shift) = (options.mss, options.window_scale);
     elements.extend(mss.map(Element::MaximumSegmentSize));
-    elements.extend(
-        options
-            .sack_permitted
-            .then_some(Element::SelectiveAcknowledgementPermitted),
-    );
-    elements.extend(
-        options
-            .timestamps
-            .map(|ts| Element::Timestamp(ts.value, ts.echo)),
-    );
+    elements.extend(options.sack_permitted.then_some(Element::SelectiveAcknowledgementPermitted));
+    elements.extend(options.timestamps.map(|ts| Element::Timestamp(ts.value, ts.echo)));
     elements.extend(shift.map(Element::WindowScale));
     elements.extend(sack_element(options));
     let padding = options.wire_bytes() as usize - unpadded(&elements);
@@ -147,11 +122,7 @@ fn option_elements(options: &Options) -> Vec<TcpOptionElement> {
 }
 
 fn sack_element(options: &Options) -> Option<TcpOptionElement> {
-    let mut blocks = options
-        .sack
-        .as_slice()
-        .iter()
-        .map(|(left, right)| (left.0, right.0));
+    let mut blocks = options.sack.as_slice().iter().map(|(left, right)| (left.0, right.0));
     let first = blocks.next()?;
     let rest = [blocks.next(), blocks.next(), blocks.next()];
     Some(TcpOptionElement::SelectiveAcknowledgement(first, rest))
@@ -189,12 +160,7 @@ mod tests {
             retransmission: false,
         };
         let wire_bytes = segment.wire_bytes();
-        Packet {
-            from: HostId(0),
-            to: HostId(1),
-            wire_bytes,
-            body: Body::Segment(transit),
-        }
+        Packet { from: HostId(0), to: HostId(1), wire_bytes, body: Body::Segment(transit) }
     }
 
     fn segment(options: Options) -> Segment {
@@ -212,9 +178,8 @@ mod tests {
     /// The ones' complement sum of 16-bit words, which is all ones over a header with its
     /// checksum (RFC 1071).
     fn sum(bytes: &[u8]) -> u16 {
-        let words = bytes
-            .chunks(2)
-            .map(|w| u32::from(w[0]) << 8 | w.get(1).map_or(0, |b| u32::from(*b)));
+        let words =
+            bytes.chunks(2).map(|w| u32::from(w[0]) << 8 | w.get(1).map_or(0, |b| u32::from(*b)));
         let sum: u32 = words.sum();
         (sum % 0xffff) as u16
     }
@@ -228,11 +193,7 @@ mod tests {
         assert_eq!(sum(&headers.bytes[..20]), 0, "the IP header");
         // Pseudo-header: both addresses, protocol 6, TCP length 1020; the payload is zeros.
         let pseudo = [&headers.bytes[12..20], &[0, 6], &1020u16.to_be_bytes()].concat();
-        assert_eq!(
-            sum(&[&pseudo[..], &headers.bytes[20..]].concat()),
-            0,
-            "the TCP header"
-        );
+        assert_eq!(sum(&[&pseudo[..], &headers.bytes[20..]].concat()), 0, "the TCP header");
     }
 
     #[test]
@@ -247,30 +208,18 @@ mod tests {
             timestamps,
             ..Options::default()
         };
-        for options in [
-            Options::default(),
-            syn,
-            Options {
-                timestamps,
-                sack,
-                ..Options::default()
-            },
-        ] {
+        for options in [Options::default(), syn, Options { timestamps, sack, ..Options::default() }]
+        {
             let segment = segment(options);
             let headers = Headers::of(&packet(segment)).unwrap();
             assert_eq!(headers.packet_len, segment.wire_bytes());
             assert_eq!(headers.bytes.len() as u32, segment.wire_bytes());
             let parsed = SlicedPacket::from_ip(&headers.bytes).unwrap();
-            let Some(TransportSlice::Tcp(tcp)) = parsed.transport else {
-                panic!("not TCP")
-            };
+            let Some(TransportSlice::Tcp(tcp)) = parsed.transport else { panic!("not TCP") };
             let found = tcp.options_iterator().filter_map(Result::ok);
-            let found: Vec<_> = found
-                .filter(|option| *option != TcpOptionElement::Noop)
-                .collect();
-            let expected = option_elements(&options)
-                .into_iter()
-                .filter(|o| *o != TcpOptionElement::Noop);
+            let found: Vec<_> = found.filter(|option| *option != TcpOptionElement::Noop).collect();
+            let expected =
+                option_elements(&options).into_iter().filter(|o| *o != TcpOptionElement::Noop);
             assert_eq!(found, expected.collect::<Vec<_>>());
             assert!(tcp.ece() && tcp.ack() && !tcp.syn());
         }
@@ -278,16 +227,8 @@ mod tests {
 
     #[test]
     fn a_datagram_is_udp_of_the_same_size() {
-        let body = Body::Datagram(Datagram {
-            app: AppId(0),
-            tag: 0,
-        });
-        let packet = Packet {
-            from: HostId(0),
-            to: HostId(1),
-            wire_bytes: 210,
-            body,
-        };
+        let body = Body::Datagram(Datagram { app: AppId(0), tag: 0 });
+        let packet = Packet { from: HostId(0), to: HostId(1), wire_bytes: 210, body };
         let headers = Headers::of(&packet).unwrap();
         assert_eq!((headers.bytes.len(), headers.packet_len), (28, 210));
     }

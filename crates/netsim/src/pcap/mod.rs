@@ -43,8 +43,7 @@ impl<W: Write> Capture<W> {
         let Headers { bytes, packet_len } = Headers::of(packet)?;
         let (seconds, nanos) = (at.as_nanos() / SECOND, at.as_nanos() % SECOND);
         let fields = [seconds as u32, nanos as u32, bytes.len() as u32, packet_len];
-        self.out
-            .write_all(fields.map(u32::to_le_bytes).as_flattened())?;
+        self.out.write_all(fields.map(u32::to_le_bytes).as_flattened())?;
         self.out.write_all(&bytes)
     }
 }
@@ -73,11 +72,7 @@ impl<W: Write> Captures<W> {
             of_link[link.index()] = Some(captures.len());
             captures.push(Capture::begin(link, out)?);
         }
-        Ok(Self {
-            captures,
-            of_link,
-            failure: None,
-        })
+        Ok(Self { captures, of_link, failure: None })
     }
 
     /// Flushes all captures and gives the writers back.
