@@ -1,0 +1,114 @@
+//! Bad input: one clear error that names what is wrong, exit code 2, nothing on standard output,
+//! nothing written.
+
+use crate::run::{folder, headstart};
+use std::fs;
+
+/// Refused with exit code 2, with all of these words.
+#[track_caller]
+fn refused(arguments: &[&str], words: &[&str]) {
+    let output = headstart(arguments);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert!(output.stdout.is_empty(), "{arguments:?} printed results");
+    for word in words {
+        assert!(errors.contains(word), "{arguments:?}: {word:?} is missing in {errors}");
+    }
+}
+
+#[test]
+fn impossible_paths() {
+    for (path, key) in [
+        ("0mbit,80ms,100p", "rate"),
+        ("20mbit,-80ms,100p", "rtt"),
+        ("20mbit,80ms,0p", "queue"),
+        ("20mbit,80ms,100p,up=0bit", "up"),
+        ("20mbit,80ms,100p,loss=1.5", "loss"),
+        ("20mbit", "rtt"),
+        ("20mbit,80ms,100p,colour=red", "colour"),
+    ] {
+        refused(&["race", &format!("--path={path}")], &["--path", key]);
+    }
+    refused(&["race", "--path-preset", "pigeon"], &["--path-preset", "cable"]);
+    refused(
+        &["race", "--path", "20mbit,80ms,1p", "--path-preset", "lte"],
+        &["cannot be used with"],
+    );
+}
+
+#[test]
+fn unknown_schemes_and_parameters() {
+    refused(&["race", "--schemes", "linux,renoo"], &["--schemes", "renoo", "newreno"]);
+    refused(&["race", "--schemes", "linux+iww=3"], &["--schemes", "iww", "iw"]);
+    refused(&["race", "--schemes", "linux+iw=many"], &["iw=many"]);
+    refused(&["race", "--schemes", "linux,,reno"], &["--schemes"]);
+}
+
+#[test]
+fn unknown_pages_and_files() {
+    refused(&["race", "gazette"], &["gazette", "news", "HAR"]);
+    refused(&["race", "pages/missing.har"], &["pages/missing.har"]);
+    refused(&["race", "pages"], &["pages"]);
+}
+
+#[test]
+fn hars_that_are_none() {
+    let folder = folder("hars");
+    let with = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let cut = with("cut.har", "{\"log\": {\n\"entries\": [");
+    refused(&["race", &cut], &["cut.har:2"]);
+    let empty = with("empty.har", "{\"log\": {\"entries\": []}}");
+    refused(&["race", &empty], &["empty.har", "log.entries"]);
+    let no_url = with(
+        "no-url.har",
+        "{\"log\": {\"entries\": [{\"startedDateTime\": \"2024-01-01T00:00:00Z\", \"request\": {}}]}}",
+    );
+    refused(&["race", &no_url], &["no-url.har", "url"]);
+}
+
+#[test]
+fn numbers_out_of_range() {
+    refused(&["race", "--repeat", "0"], &["--repeat"]);
+    refused(&["race", "--background=-1"], &["--background"]);
+    refused(&["race", "--background", "5000"], &["--background"]);
+    refused(&["race", "--http", "3"], &["--http", "1.1"]);
+    refused(&["race", "--tls", "1.2"], &["--tls", "1.3"]);
+}
+
+#[test]
+fn places_that_cannot_be_written_are_refused_before_the_race() {
+    let folder = folder("places");
+    let missing = folder.join("missing/report.html");
+    refused(&["race", "--report", missing.to_str().unwrap()], &["--report"]);
+    let taken = folder.join("taken");
+    fs::write(&taken, "a file").unwrap();
+    refused(&["race", "--pcap", taken.to_str().unwrap()], &["--pcap"]);
+    assert_eq!(fs::read_to_string(taken).unwrap(), "a file");
+}
+
+#[test]
+fn nothing_is_written_on_bad_input() {
+    let folder = folder("nothing");
+    let (report, captures) = (folder.join("r.html"), folder.join("pcap"));
+    let (report, captures) = (report.to_str().unwrap(), captures.to_str().unwrap());
+    refused(&["race", "gazette", "--report", report, "--pcap", captures], &["gazette"]);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn scripts_name_their_line() {
+    let script = folder("scripts").join("bad.pkt");
+    fs::write(&script, "// A claim.\n\n0 > nonsense\n").unwrap();
+    refused(&["script", script.to_str().unwrap()], &["bad.pkt:3:"]);
+    refused(&["script", "missing.pkt"], &["missing.pkt"]);
+}
+
+#[test]
+fn a_command_is_needed() {
+    refused(&[], &["Usage"]);
+    refused(&["rase"], &["race"]);
+}

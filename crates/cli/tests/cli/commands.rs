@@ -1,0 +1,111 @@
+//! The smaller commands, help, and pipes that close early.
+
+use crate::run::{command, folder, headstart, stdout};
+use serde_json::Value;
+use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+
+#[test]
+fn help_teaches_by_example() {
+    for arguments in
+        [&["--help"][..], &["race", "--help"], &["script", "--help"], &["completions", "--help"]]
+    {
+        let help = stdout(arguments);
+        assert!(help.contains("Examples:"), "{arguments:?}: {help}");
+        assert!(help.contains("headstart "), "{arguments:?}");
+    }
+    assert!(stdout(&["race", "--help"]).contains("--path 20mbit,80ms,100p"));
+}
+
+#[test]
+fn schemes_are_listed_with_sources_and_parameters() {
+    let text = stdout(&["schemes"]);
+    let listed: Value = serde_json::from_str(&stdout(&["schemes", "--json"])).unwrap();
+    for scheme in listed["schemes"].as_array().unwrap() {
+        for key in ["name", "about", "source"] {
+            let value = scheme[key].as_str().unwrap();
+            assert!(!value.is_empty() && text.contains(value), "{key} {value}");
+        }
+    }
+    for parameter in listed["parameters"].as_array().unwrap() {
+        assert!(text.contains(parameter["about"].as_str().unwrap()));
+    }
+    assert!(text.contains("limit") && text.contains("RFC 6582"));
+}
+
+#[test]
+fn every_listed_scheme_races() {
+    let listed: Value = serde_json::from_str(&stdout(&["schemes", "--json"])).unwrap();
+    let schemes = listed["schemes"].as_array().unwrap();
+    let names: Vec<_> = schemes.iter().map(|s| s["name"].as_str().unwrap()).collect();
+    let race = ["race", "text", "--path-preset", "dsl", "--json", "--schemes", &names.join(",")];
+    let race: Value = serde_json::from_str(&stdout(&race)).unwrap();
+    assert_eq!(race["schemes"].as_array().unwrap().len(), names.len());
+}
+
+#[test]
+fn pages_and_paths_that_are_listed_can_be_raced() {
+    let pages = stdout(&["pages"]);
+    for page in ["news", "text", "map", "graphics", "frames", "java"] {
+        assert!(pages.contains(page));
+    }
+    let paths = stdout(&["paths"]);
+    for preset in ["fiber", "cable", "lte", "t1-1998"] {
+        assert!(paths.contains(preset));
+        stdout(&["race", "text", "--path-preset", preset, "--schemes", "linux"]);
+    }
+}
+
+#[test]
+fn a_script_that_holds_says_so_and_one_that_does_not_names_the_line() {
+    let holds = stdout(&["script", "scripts/handshake/passive.pkt"]);
+    assert!(holds.contains("hold"), "{holds}");
+    let script =
+        fs::read_to_string(crate::run::root().join("scripts/handshake/passive.pkt")).unwrap();
+    let wrong = folder("script").join("wrong.pkt");
+    let changed: Vec<String> = script
+        .lines()
+        .map(|line| match line.contains("> S.") {
+            true => line.replacen("> S.", "> R.", 1),
+            false => line.to_owned(),
+        })
+        .collect();
+    fs::write(&wrong, changed.join("\n")).unwrap();
+    let output = headstart(&["script", wrong.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("wrong.pkt:") && errors.contains("expected"), "{errors}");
+}
+
+#[test]
+fn completions_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = stdout(&["completions", shell]);
+        assert!(script.contains("headstart") && script.contains("path-preset"), "{shell}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    // More than a pipe holds (64 kB), of which one byte is read.
+    let mut listing = command(&["race", "--json", "--repeat", "2", "--schemes", &many_schemes()]);
+    let mut child = listing.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0]).unwrap();
+    drop(out);
+    let mut errors = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    assert_eq!((child.wait().unwrap().code(), errors.as_str()), (Some(0), ""));
+}
+
+/// A hundred schemes, whose results are some 80 kB of JSON.
+fn many_schemes() -> String {
+    let names: Vec<String> = (1..=100).map(|n| format!("linux+iw={n}")).collect();
+    names.join(",")
+}
+
+#[test]
+fn the_version_is_said() {
+    assert!(stdout(&["--version"]).starts_with("headstart "));
+}

@@ -1,0 +1,6 @@
+//! The binary from outside. `run` starts it; one module per kind of claim.
+
+mod bad_input;
+mod commands;
+mod race;
+mod run;

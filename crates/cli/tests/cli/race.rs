@@ -1,0 +1,269 @@
+//! `headstart race` from outside: what it prints, that it prints the same again, what it writes.
+
+use crate::run::{command, folder, headstart, root, stdout};
+use serde_json::Value;
+use std::fs;
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&stdout(arguments)).expect("JSON")
+}
+
+fn scheme<'a>(race: &'a Value, name: &str) -> &'a Value {
+    let schemes = race["schemes"].as_array().expect("an array");
+    let found = schemes.iter().find(|s| s["name"] == name);
+    found.unwrap_or_else(|| panic!("no scheme {name}"))
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn number_of(race: &Value, name: &str, key: &str) -> f64 {
+    number(&scheme(race, name)[key])
+}
+
+#[test]
+fn without_arguments_a_page_of_today_finishes() {
+    let table = stdout(&["race"]);
+    for word in ["linux", "newreno", "limit", "HTML done", "page done"] {
+        assert!(table.contains(word), "{word} is missing:\n{table}");
+    }
+}
+
+#[test]
+fn every_recording_shipped_races_end_to_end() {
+    for name in ["app", "article", "landing"] {
+        let file = format!("pages/{name}.har");
+        let race = json(&["race", &file, "--json", "--schemes", "newreno,phttp"]);
+        let schemes = race["schemes"].as_array().unwrap();
+        let names: Vec<_> = schemes.iter().map(|s| s["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["linux", "newreno", "phttp", "limit"], "{name}");
+        for scheme in schemes {
+            assert_eq!(scheme["completed"], true, "{name}: {scheme}");
+            assert!(number(&scheme["ratio_to_limit"]) >= 1.0, "{name}: {scheme}");
+            assert!(number(&scheme["html_s"]) <= number(&scheme["page_s"]), "{name}");
+        }
+    }
+}
+
+#[test]
+fn json_obeys_the_schema_it_publishes() {
+    let schema: Value = serde_json::from_str(&stdout(&["race", "--json-schema"])).unwrap();
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    for arguments in [
+        &["race", "--json"][..],
+        &["race", "--json", "--repeat", "3", "--background", "1"],
+        &["race", "map", "--json", "--path", "1mbit,50ms,inf,up=300kbit,loss=2%"],
+    ] {
+        let race = json(arguments);
+        let errors: Vec<_> = validator.iter_errors(&race).map(|e| e.to_string()).collect();
+        assert!(errors.is_empty(), "{arguments:?}: {errors:?}");
+    }
+    // It refuses what is not of it, so the above means something.
+    let mut wrong = json(&["race", "--json"]);
+    wrong["schemes"][0]["page_s"] = Value::from(-1);
+    assert!(!validator.is_valid(&wrong));
+}
+
+#[test]
+fn keys_come_in_the_published_order() {
+    let text = stdout(&["race", "--json", "--schemes", "linux"]);
+    let keys = [
+        "version",
+        "page",
+        "path",
+        "seed",
+        "repeats",
+        "schemes",
+        "name",
+        "on",
+        "html_s",
+        "page_s",
+        "ratio_to_limit",
+        "ratio_to_limit_html",
+        "gain_over_linux",
+        "retransmitted_segments",
+        "timeouts",
+        "dropped_packets",
+        "background_harm",
+        "completed",
+    ];
+    let mut rest = text.as_str();
+    for key in keys {
+        let at = rest.find(&format!("\"{key}\":"));
+        let at = at.unwrap_or_else(|| panic!("{key} is missing or out of order"));
+        rest = &rest[at + 1..];
+    }
+}
+
+#[test]
+fn the_same_bytes_again_and_on_any_number_of_threads() {
+    let race = |threads: &str, name: &str| {
+        let folder = folder(name);
+        let report = folder.join("report.html");
+        let captures = folder.join("captures");
+        let output = headstart(&[
+            "race",
+            "pages/landing.har",
+            "--path",
+            "8mbit,60ms,20p,loss=0.01",
+            "--background",
+            "1",
+            "--repeat",
+            "3",
+            "--schemes",
+            "newreno,sack",
+            "--json",
+            "--seed",
+            "5",
+            "--threads",
+            threads,
+            "--report",
+            report.to_str().unwrap(),
+            "--pcap",
+            captures.to_str().unwrap(),
+        ]);
+        assert_eq!(output.status.code(), Some(0));
+        let read = |path: &std::path::Path| fs::read(path).unwrap();
+        let capture = read(&captures.join("sack-down.pcap"));
+        (output.stdout, read(&report), capture)
+    };
+    let one = race("1", "threads-1");
+    assert!(one == race("2", "threads-2"), "one thread and two differ");
+    assert!(one == race("1", "threads-again"), "two runs differ");
+}
+
+#[test]
+fn a_seed_changes_what_chance_decides() {
+    let race = |seed| {
+        let path = ["--path", "8mbit,60ms,20p,loss=0.02"];
+        stdout(&["race", "--json", "--seed", seed, path[0], path[1]])
+    };
+    assert_ne!(race("1"), race("2"));
+}
+
+#[test]
+fn gains_are_held_against_linux_and_the_limit_is_the_best() {
+    let race =
+        json(&["race", "map", "--path-preset", "t1-1998", "--schemes", "tahoe,newreno", "--json"]);
+    let linux = number_of(&race, "linux", "page_s");
+    for name in ["linux", "tahoe", "newreno", "limit"] {
+        let page = number_of(&race, name, "page_s");
+        let gain = number_of(&race, name, "gain_over_linux");
+        assert!((gain - (1.0 - page / linux)).abs() < 1e-12, "{name}");
+        assert!(page >= number_of(&race, "limit", "page_s"), "{name}");
+    }
+    assert_eq!(number_of(&race, "linux", "gain_over_linux"), 0.0);
+    assert!(scheme(&race, "limit")["timeouts"].is_null());
+}
+
+#[test]
+fn repeats_come_with_standard_errors() {
+    let race =
+        json(&["race", "--json", "--repeat", "4", "--background", "2", "--schemes", "linux"]);
+    assert!(number_of(&race, "linux", "page_s_se") > 0.0);
+    assert_eq!(number_of(&race, "limit", "page_s_se"), 0.0);
+    let single = json(&["race", "--json", "--schemes", "linux"]);
+    assert!(scheme(&single, "linux").get("page_s_se").is_none());
+}
+
+#[test]
+fn harm_is_nothing_for_linux_and_there_only_with_background() {
+    let race = json(&[
+        "race",
+        "--json",
+        "--background",
+        "1",
+        "--schemes",
+        "linux+iw=100",
+        "--path-preset",
+        "lte",
+    ]);
+    assert_eq!(number_of(&race, "linux", "background_harm"), 0.0);
+    let harm = number_of(&race, "linux+iw=100", "background_harm");
+    assert!(harm > 0.0 && harm < 1.0, "a burst of 100 segments takes from others: {harm}");
+    let alone = json(&["race", "--json", "--schemes", "linux"]);
+    assert!(scheme(&alone, "linux")["background_harm"].is_null());
+}
+
+#[test]
+fn a_load_that_cannot_end_fails_with_exit_1_and_says_so() {
+    // 1.2 MB at 10 kbit/s take 960 s; 600 are allowed.
+    let output =
+        headstart(&["race", "--path", "10kbit,50ms,100p", "--json", "--schemes", "newreno"]);
+    assert_eq!(output.status.code(), Some(1));
+    let race: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let newreno = scheme(&race, "newreno");
+    assert_eq!(newreno["completed"], false);
+    assert!(newreno["page_s"].is_null() && newreno["gain_over_linux"].is_null());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("newreno: not finished"), "{errors}");
+}
+
+#[test]
+fn http_and_tls_can_be_overridden() {
+    let time = |http: &str, tls: &str| {
+        let race = json(&["race", "--json", "--schemes", "linux", "--http", http, "--tls", tls]);
+        number_of(&race, "limit", "html_s")
+    };
+    // A round trip of 30 ms more for TLS, whatever the version.
+    for http in ["1.0", "1.1", "2"] {
+        let extra = time(http, "1.3") - time(http, "none");
+        assert!((0.030..0.034).contains(&extra), "{http}: {extra}");
+    }
+}
+
+#[test]
+fn the_report_stands_alone_and_names_its_schemes() {
+    let report = folder("report").join("report.html");
+    stdout(&["race", "pages/app.har", "--report", report.to_str().unwrap()]);
+    let html = fs::read_to_string(report).unwrap();
+    assert!(html.len() < 5_000_000);
+    for word in ["linux+iw=32+pacing=on", "<svg", "Content-Security-Policy", "app.example"] {
+        assert!(html.contains(word), "{word} is missing");
+    }
+    for forbidden in ["src=\"http", "href=\"http", "@import"] {
+        assert!(!html.contains(forbidden), "{forbidden} reaches out");
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_no_half_report() {
+    // /dev/full is a device that is always full: the write fails, and nothing takes its name.
+    let full = std::path::Path::new("/dev/full");
+    if !full.exists() {
+        eprintln!("skipped: no /dev/full here");
+        return;
+    }
+    let output = headstart(&["race", "--report", "/dev/full", "--schemes", "linux"]);
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("/dev/full") && errors.contains("space"), "{errors}");
+}
+
+#[test]
+fn a_report_larger_than_the_disk_quota_leaves_the_old_one() {
+    let folder = folder("quota");
+    let report = folder.join("report.html");
+    fs::write(&report, "the old one").unwrap();
+    // The shell limits the size of files to 16 blocks of 512 bytes; a report is larger.
+    let line = format!(
+        "ulimit -f 16; trap '' XFSZ; {} race --schemes linux --report {}",
+        env!("CARGO_BIN_EXE_headstart"),
+        report.display()
+    );
+    let output = std::process::Command::new("sh").args(["-c", &line]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(fs::read_to_string(&report).unwrap(), "the old one");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "something was left behind");
+}
+
+#[test]
+fn results_go_to_stdout_and_remarks_to_stderr() {
+    let output = command(&["race", "pages/app.har", "--json"]).output().unwrap();
+    serde_json::from_slice::<Value>(&output.stdout).expect("nothing but JSON");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("note: "), "{errors}");
+    assert!(!errors.contains('\r'), "no progress where no one looks");
+    assert!(root().join("pages/app.har").exists());
+}

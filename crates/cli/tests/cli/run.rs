@@ -1,0 +1,38 @@
+//! Runs the binary.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The repository's root.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// `headstart` with these arguments, run at the repository's root.
+pub(crate) fn headstart<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> Output {
+    command(arguments).output().expect("the binary runs")
+}
+
+/// The same, not yet run.
+pub(crate) fn command<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Standard output of a run that must succeed.
+#[track_caller]
+pub(crate) fn stdout(arguments: &[&str]) -> String {
+    let output = headstart(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).expect("results are text")
+}
+
+/// A new empty folder for one test.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the target folder is writable");
+    folder
+}
