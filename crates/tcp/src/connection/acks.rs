@@ -40,14 +40,15 @@ impl Connection {
         };
         path.on_acked(acked_data);
         self.sample_rtt(now, path, &info, segment);
+        let delivered = progress.delivered - u64::from(una_before == 0).min(progress.delivered);
+        let mut sample = self.ack_sample(path, &info, (acked_data, delivered), prior_in_flight);
+        path.observe(&mut sample);
         let report = self.ask_recovery(path, &info);
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, false);
         self.on_ecn_echo(now, path, segment);
-        let delivered = progress.delivered - u64::from(una_before == 0).min(progress.delivered);
         if report.grow && acked_data.max(delivered) > 0 {
-            let sample = self.ack_sample(path, &info, (acked_data, delivered), prior_in_flight);
-            path.on_ack(sample);
+            path.on_ack(&sample);
         }
         path.update_pacing_rate();
         self.update_timer(now, path, &info, report.timer);

@@ -2,7 +2,7 @@
 
 use super::{Connection, State};
 use crate::path::Path;
-use crate::recovery::Reduction;
+use crate::recovery::{Reduction, TimerAction};
 use units::{Duration, Instant};
 
 /// How long TIME-WAIT lasts: Linux's 60 s, which stands for two segment lifetimes.
@@ -89,8 +89,8 @@ impl Connection {
         let (recovery, mut cx) = self.recovery_parts(path);
         let report = recovery.on_timeout(&mut cx, now);
         self.apply_report(now, path, &report, false);
-        if report.probe {
-            self.probe_pending = true;
+        self.probe_pending = report.probe;
+        if report.probe || report.timer == TimerAction::Restart {
             self.restart_retransmission_timer(now, path);
         }
         self.settle_in_flight(path);

@@ -217,11 +217,16 @@ impl Path {
         self.window.set_cwnd((cwnd >> halvings).max(floor), Cause::Idle);
     }
 
-    /// Grows the window on an ACK of new data outside of recovery.
-    pub(crate) fn on_ack(&mut self, mut sample: AckSample) {
+    /// Shows an ACK to the start-up, which may find the path full, and completes the sample.
+    pub(crate) fn observe(&mut self, sample: &mut AckSample) {
         sample.sent_total = self.sent_total;
         sample.acked_total = self.acked_total;
         sample.cwnd_limited = self.cwnd_limited();
+        self.startup.observe(&mut self.window, sample);
+    }
+
+    /// Grows the window on an ACK of new data outside of recovery.
+    pub(crate) fn on_ack(&mut self, sample: &AckSample) {
         if !sample.cwnd_limited {
             return;
         }
@@ -229,15 +234,15 @@ impl Path {
             self.enter_startup_if_below(Occasion::Loss);
         }
         if !self.in_startup {
-            self.congestion.on_ack(&mut self.window, &sample);
+            self.congestion.on_ack(&mut self.window, sample);
             return;
         }
         let before = self.window.cwnd();
-        if self.startup.on_ack(&mut self.window, &sample) == Phase::Done {
+        if self.startup.on_ack(&mut self.window, sample) == Phase::Done {
             self.in_startup = false;
             if self.window.cwnd() == before {
                 // The window had reached the threshold before: this ACK is avoidance's.
-                self.congestion.on_ack(&mut self.window, &sample);
+                self.congestion.on_ack(&mut self.window, sample);
             }
         }
     }
@@ -261,12 +266,12 @@ impl Path {
 
     /// Applies what recovery found: a reduction, an undo, a window it imposes.
     pub(crate) fn on_report(&mut self, report: &Report, event: &CongestionEvent) {
+        if report.undo {
+            self.undo();
+        }
         if let Some(reduction) = report.congestion {
             let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
             self.reduce(reduction, event, cause);
-        }
-        if report.undo {
-            self.undo();
         }
         if let Some(cwnd) = report.cwnd {
             let cause = if report.ended { Cause::RecoveryEnd } else { Cause::Recovery };

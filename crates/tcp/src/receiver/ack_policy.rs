@@ -69,6 +69,12 @@ impl AckTimer {
         }
     }
 
+    /// The window was opened further: worth telling at once (Linux `tcp_grow_window`), which
+    /// prolongs the quick ACKs rather than using them up.
+    pub fn on_window_growth(&mut self) {
+        self.quick |= 1;
+    }
+
     /// In-order data arrived: `bytes` of it, in segments of up to `mss`; `gap_filled` if it filled
     /// a gap or something still waits behind one; `window` is the receive window, bytes.
     pub fn on_data(&mut self, now: Instant, bytes: u64, gap_filled: bool, mss: u64, window: u64) {

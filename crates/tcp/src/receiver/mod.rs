@@ -14,6 +14,9 @@ pub use reassembly::{Arrival, Reassembly};
 use units::{Duration, Instant, SeqNum};
 pub use window::OfferedWindow;
 
+/// Smaller segments do not open the window further (Linux `tcp_event_data_recv`).
+const SIZEABLE: u64 = 128;
+
 /// The receiving half.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -130,10 +133,15 @@ impl Receiver {
             self.duplicate = duplicate.or(self.duplicate);
         }
         let fresh = self.rcv_nxt - before;
+        let sizeable = u64::from(segment.len) >= SIZEABLE;
+        let opened = sizeable && self.window.on_arrival(self.largest);
         match arrival {
             Arrival::InOrder | Arrival::FilledGap => {
                 let gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
                 let capacity = self.window.capacity();
+                if opened {
+                    self.ack.on_window_growth();
+                }
                 self.ack.on_data(now, fresh, gap, self.largest, capacity);
                 self.measure_rtt(now);
             }

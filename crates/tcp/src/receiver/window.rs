@@ -8,6 +8,9 @@ use units::{Duration, Instant};
 /// Largest window that a SYN can offer.
 const UNSCALED_MAX: u64 = 65_535;
 
+/// What a sender is expected to send in its first round trip.
+const INITIAL_SEGMENTS: u64 = 10;
+
 /// Offered receive window.
 #[derive(Clone, Copy, Debug)]
 pub struct OfferedWindow {
@@ -15,6 +18,9 @@ pub struct OfferedWindow {
     /// What may be buffered now, bytes.
     capacity: u64,
     autotune: bool,
+    /// What is offered at most, bytes: it follows the capacity by two segments for each one that
+    /// arrives (Linux `rcv_ssthresh`).
+    limit: u64,
     /// One past the last byte offered.
     edge: u64,
     shift: u8,
@@ -33,7 +39,8 @@ impl OfferedWindow {
         let first = u64::from(config.initial_window).min(max);
         Self {
             max,
-            capacity: if config.autotune { first } else { max },
+            capacity: if config.autotune { roomier(first).min(max) } else { max },
+            limit: if config.autotune { first } else { max },
             autotune: config.autotune,
             edge: 0,
             shift: if scaling { shift_for(max) } else { 0 },
@@ -53,6 +60,7 @@ impl OfferedWindow {
         self.shift = 0;
         self.max = self.max.min(UNSCALED_MAX);
         self.capacity = self.capacity.min(self.max);
+        self.limit = self.limit.min(self.max);
     }
 
     /// One past the last byte that may be accepted.
@@ -71,14 +79,23 @@ impl OfferedWindow {
     }
 
     /// The edge that could be offered, with `read` bytes consumed by the application.
-    fn possible_edge(&self, read: u64) -> u64 {
-        (read + self.capacity).max(self.edge)
+    fn possible_edge(&self, rcv_nxt: u64, read: u64) -> u64 {
+        let room = read + self.capacity;
+        room.min(rcv_nxt + self.limit).max(self.edge)
+    }
+
+    /// A segment arrived: two more of size `mss` may be offered if the capacity allows. True if
+    /// so.
+    pub fn on_arrival(&mut self, mss: u64) -> bool {
+        let before = self.limit;
+        self.limit = (self.limit + 2 * mss).min(self.capacity).max(before);
+        self.limit > before
     }
 
     /// Offers all there is and answers the window field of a segment that acknowledges `rcv_nxt`.
     pub fn offer(&mut self, rcv_nxt: u64, read: u64, in_syn: bool) -> u16 {
         let shift = if in_syn { 0 } else { self.shift };
-        let window = self.possible_edge(read).saturating_sub(rcv_nxt);
+        let window = self.possible_edge(rcv_nxt, read).saturating_sub(rcv_nxt);
         let field = (window >> shift).min(UNSCALED_MAX);
         self.edge = self.edge.max(rcv_nxt + (field << shift));
         field as u16
@@ -88,30 +105,37 @@ impl OfferedWindow {
     /// nearly used up, and at least a segment, or half the buffer, can be added. Otherwise the next
     /// ordinary ACK tells soon enough.
     pub fn update_is_due(&self, rcv_nxt: u64, read: u64, mss: u64) -> bool {
-        let gain = self.possible_edge(read) - self.edge;
+        let gain = self.possible_edge(rcv_nxt, read) - self.edge;
         let offered = self.edge.saturating_sub(rcv_nxt);
         let scarce = self.capacity.min(UNSCALED_MAX) / 2;
         offered < scarce && gain >= mss.min(self.capacity / 2).max(1) && gain >= offered
     }
 
-    /// Grows the buffer once per round trip so that it holds twice what was read in it.
+    /// Grows the buffer once per round trip in which more was read than in any before (Linux
+    /// `tcp_rcvbuf_grow`).
     pub fn on_read(&mut self, now: Instant, read: u64, rtt: Duration, mss: u64) {
         if !self.autotune || rtt.is_zero() || now.saturating_since(self.round_start) < rtt {
             return;
         }
         let copied = read - self.read_at_start;
-        if copied > self.last_copied {
-            // Twice what was copied, a margin of 16 segments, and the growth seen once more, so
-            // that a sender in slow start is not held up.
-            let grown =
-                copied * (copied - self.last_copied) * 2 / self.last_copied.max(copied / 2).max(1);
-            let wanted = 2 * copied + 16 * mss + grown;
-            self.capacity = self.capacity.max(wanted.min(self.max));
+        let known = self.last_copied.max(INITIAL_SEGMENTS * mss);
+        if copied > known {
+            // Twice because the measure is a round trip old, and as much more as it has grown,
+            // twice, because a sender in slow start will go on growing.
+            let base = 2 * copied;
+            let growth = 2 * (base * (copied - known) / known);
+            self.capacity = self.capacity.max((base + growth).min(self.max));
+            self.last_copied = copied;
         }
-        self.last_copied = self.last_copied.max(copied);
         self.round_start = now;
         self.read_at_start = read;
     }
+}
+
+/// The capacity once the first segments have shown how much of a buffer is payload: Linux guesses
+/// half of its 128 KiB at first and finds 158/256 for full segments of Ethernet.
+const fn roomier(first: u64) -> u64 {
+    first * 79 / 64
 }
 
 /// Smallest shift that lets 16 bits hold `max`.

@@ -60,7 +60,7 @@ impl StartUp for HyStart {
         }
     }
 
-    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         self.last_now = sample.now;
         self.last_sent = sample.sent_total;
         if let Some(delay) = sample.rtt {
@@ -70,6 +70,9 @@ impl StartUp for HyStart {
                 window.set_ssthresh(window.cwnd(), Cause::HyStart);
             }
         }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         if sample.cwnd_limited && window.below_ssthresh() {
             grow(window, sample.delivered);
         }
@@ -176,6 +179,14 @@ mod tests {
 
         /// An ACK of `segments` at `us` with a round trip of `rtt_us`; the window is filled after.
         fn ack(&mut self, us: u64, segments: u64, rtt_us: u64) -> Phase {
+            let sample = self.see(us, segments, rtt_us);
+            let phase = self.hystart.on_ack(&mut self.window, &sample);
+            self.sent = self.acked + self.window.cwnd();
+            phase
+        }
+
+        /// An ACK that does not grow the window.
+        fn see(&mut self, us: u64, segments: u64, rtt_us: u64) -> AckSample {
             self.acked += segments * MSS;
             let sample = AckSample {
                 now: Instant::from_nanos(us * 1000),
@@ -189,9 +200,8 @@ mod tests {
                 sent_total: self.sent,
                 acked_total: self.acked,
             };
-            let phase = self.hystart.on_ack(&mut self.window, &sample);
-            self.sent = self.acked + self.window.cwnd();
-            phase
+            self.hystart.observe(&mut self.window, &sample);
+            sample
         }
     }
 
@@ -262,6 +272,21 @@ mod tests {
         }
         // The ninth sample is the first that is judged.
         assert_eq!(s.ack(200_000, 1, 91_000), Phase::Done);
+    }
+
+    #[test]
+    fn a_full_path_is_found_during_recovery_too() {
+        // Recovery has taken the window below its threshold; only `observe` is asked there.
+        let mut s = Sender::new(20);
+        for n in 0..20 {
+            s.ack(80_000 + n * 3_000, 1, 80_000);
+        }
+        s.window.set_ssthresh(30 * MSS, Cause::Loss);
+        s.window.set_cwnd(25 * MSS, Cause::Recovery);
+        for n in 0..9 {
+            s.see(170_000 + n * 3_000, 1, 91_000);
+        }
+        assert_eq!((s.window.cwnd(), s.window.ssthresh()), (25 * MSS, 25 * MSS));
     }
 
     #[test]

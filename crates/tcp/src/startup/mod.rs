@@ -38,6 +38,12 @@ pub trait StartUp {
     /// Sets the window to begin with, where the policy wants another than it finds.
     fn begin(&mut self, window: &mut Window, occasion: Occasion);
 
+    /// Sees every ACK before recovery and growth do, during recovery too, and whether or not the
+    /// start-up still owns the window.
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        let _ = (window, sample);
+    }
+
     /// Grows the window on an ACK of new data outside of recovery.
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase;
 
