@@ -1,0 +1,257 @@
+//! Step tables, worked out by hand from the RFCs, for the classic policies: what an ACK does to the
+//! window, and which segments it lets go. Segments are numbered from 0 and are 1000 bytes long.
+
+use std::net::{IpAddr, Ipv4Addr};
+use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment};
+use units::{Duration, Instant, SeqNum};
+
+const MSS: u32 = 1000;
+const PEER: SeqNum = SeqNum(5000);
+
+/// A sender whose peer is the table.
+struct Sender {
+    host: Host,
+    conn: ConnId,
+    tuple: FourTuple,
+    now: Instant,
+    /// Sequence number of segment 0.
+    first: SeqNum,
+}
+
+impl Sender {
+    /// Open, 100 segments written, the initial window of 3 (0, 1, 2) sent.
+    fn new(scheme: &str) -> Self {
+        let name = format!("{scheme}+iw=3+mss=1000+options=free");
+        let scheme = Scheme::parse(&name).unwrap();
+        let remote = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let tuple = FourTuple { local_port: 1, remote, remote_port: 2 };
+        let mut host = Host::new(HostConfig { seed: 1 });
+        let now = Instant::ZERO;
+        let conn = host.connect(now, tuple, &scheme);
+        let syn = host.poll_transmit(now).unwrap().segment;
+        let mut sender = Self { host, conn, tuple, now, first: syn.seq + 1 };
+        sender.wait(100);
+        let options = Options { mss: Some(1000), sack_permitted: true, ..Options::default() };
+        let flags = Flags::SYN.with(Flags::ACK);
+        let (seq, ack) = (SeqNum(PEER.0 - 1), sender.first);
+        let segment = Segment { seq, ack, flags, options, window: 60_000, ..Segment::default() };
+        sender.host.handle_segment(sender.now, &tuple, &segment);
+        sender.host.write(sender.now, conn, u64::from(100 * MSS));
+        assert_eq!(sender.sent(), [0, 1, 2]);
+        sender
+    }
+
+    fn wait(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+        self.host.handle_timeout(self.now);
+    }
+
+    /// Numbers of the data segments that leave now.
+    fn sent(&mut self) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        while let Some(t) = self.host.poll_transmit(self.now) {
+            if t.segment.len > 0 {
+                numbers.push(t.segment.seq.distance_from(self.first) as u32 / MSS);
+            }
+        }
+        numbers
+    }
+
+    /// The peer acknowledges all before `next` and, if it can, SACKs these ranges.
+    fn ack(&mut self, next: u32, sacks: &[(u32, u32)]) -> Vec<u32> {
+        let at = |n: u32| self.first + n * MSS;
+        let mut options = Options::default();
+        for &(left, right) in sacks {
+            options.sack.push(at(left), at(right));
+        }
+        let ack = at(next);
+        let flags = Flags::ACK;
+        let segment =
+            Segment { seq: PEER, ack, flags, options, window: 60_000, ..Segment::default() };
+        self.host.handle_segment(self.now, &self.tuple, &segment);
+        self.sent()
+    }
+
+    /// `cwnd` and `ssthresh`, bytes.
+    fn window(&self) -> (u64, u64) {
+        let window = self.host.path_of(self.conn).unwrap().window();
+        (window.cwnd(), window.ssthresh())
+    }
+
+    /// ACKs of 0, 1 and 2 in slow start: 3 to 8 are out, cwnd is 6.
+    fn grown(scheme: &str) -> Self {
+        let mut s = Self::new(scheme);
+        assert_eq!(s.ack(1, &[]), [3, 4]);
+        assert_eq!(s.ack(2, &[]), [5, 6]);
+        assert_eq!(s.ack(3, &[]), [7, 8]);
+        assert_eq!(s.window(), (6000, u64::MAX));
+        s
+    }
+}
+
+const ALL: [&str; 5] = ["tahoe", "reno", "newreno", "sack", "sack+recovery=pipe"];
+
+#[test]
+fn slow_start_adds_a_segment_for_every_ack() {
+    // RFC 5681 §3.1 formula (2): cwnd 3 -> 4 -> 5 -> 6, each ACK sends two.
+    for scheme in ALL {
+        Sender::grown(scheme);
+    }
+}
+
+#[test]
+fn a_stretch_ack_adds_one_segment_at_most() {
+    // RFC 3465 §2.2 with L = 1: an ACK of three segments adds one; four may go.
+    for scheme in ALL {
+        let mut s = Sender::new(scheme);
+        assert_eq!(s.ack(3, &[]), [3, 4, 5, 6], "{scheme}");
+        assert_eq!(s.window().0, 4000, "{scheme}");
+    }
+}
+
+#[test]
+fn avoidance_adds_a_segment_per_round_trip() {
+    // From the threshold of 4: RFC 5681 §3.1 formula (3), cwnd += 1/cwnd: 4 -> 4.25 -> 4.485 ->
+    // 4.708 -> 4.920 after one round of four ACKs, 5 with the next.
+    for scheme in ALL {
+        let mut s = Sender::new(&format!("{scheme}+ssthresh=4"));
+        s.ack(1, &[]);
+        assert_eq!(s.window(), (4000, 4000), "{scheme}");
+        let expected = [4250, 4485, 4708, 4920, 5123];
+        for (n, cwnd) in expected.into_iter().enumerate() {
+            s.ack(2 + n as u32, &[]);
+            let off = s.window().0.abs_diff(cwnd);
+            assert!(off <= 1, "{scheme} after {n}: {} for {cwnd}", s.window().0);
+        }
+    }
+}
+
+/// Segment 3 is lost; 4, 5, ... arrive. Answers what each of seven duplicates sends.
+fn seven_duplicates(s: &mut Sender) -> Vec<Vec<u32>> {
+    (5..12).map(|right| s.ack(3, &[(4, right)])).collect()
+}
+
+#[test]
+fn tahoe_repairs_by_slow_start() {
+    // Limited transmit (RFC 3042): 9 and 10. Third duplicate: ssthresh = 6/2, cwnd = 1, 3 again.
+    // Later duplicates mean nothing. The ACK of all up to 10 opens the window to 2: 11 and 12.
+    let mut s = Sender::grown("tahoe");
+    let sent = seven_duplicates(&mut s);
+    assert_eq!(sent, [vec![9], vec![10], vec![3], vec![], vec![], vec![], vec![]]);
+    assert_eq!(s.window(), (1000, 3000));
+    assert_eq!(s.ack(11, &[]), [11, 12]);
+    assert_eq!(s.window(), (2000, 3000));
+}
+
+#[test]
+fn reno_and_newreno_let_duplicates_clock_segments_out() {
+    // Third duplicate: FlightSize without limited transmit's two is 6, ssthresh = cwnd = 3 (RFC 5681
+    // §3.2 steps 2 and 3), 3 again. Of 8 out, n duplicates have left: one may go when 3 + n > 8, at
+    // the sixth, one more at the seventh. The ACK of 11 leaves 11 and 12 out: 13 may go.
+    // Reno's avoidance counts that ACK (3 + 1/3); NewReno sets min(3, 2 + 1) (RFC 6582 §3.2).
+    for (scheme, cwnd) in [("reno", 3333), ("newreno", 3000)] {
+        let mut s = Sender::grown(scheme);
+        let sent = seven_duplicates(&mut s);
+        let expected = [vec![9], vec![10], vec![3], vec![], vec![], vec![11], vec![12]];
+        assert_eq!(sent, expected, "{scheme}");
+        assert_eq!(s.window(), (3000, 3000), "{scheme}");
+        assert_eq!(s.ack(11, &[]), [13], "{scheme}");
+        assert_eq!(s.window(), (cwnd, 3000), "{scheme}");
+    }
+}
+
+#[test]
+fn sack_counts_the_pipe() {
+    // RFC 6675: at the third SACK the pipe is 8 out - 3 SACKed - 1 lost = 4, with 3 again 5; cwnd 3.
+    // Each further SACK takes one out: 4, 3, then 2 (11 goes), and again (12 goes).
+    let mut s = Sender::grown("sack");
+    let sent = seven_duplicates(&mut s);
+    assert_eq!(sent, [vec![9], vec![10], vec![3], vec![], vec![], vec![11], vec![12]]);
+    assert_eq!(s.window(), (3000, 3000));
+    // RecoveryPoint was 11: recovery ends, nothing grows.
+    assert_eq!(s.ack(11, &[]), [13]);
+    assert_eq!(s.window(), (3000, 3000));
+}
+
+#[test]
+fn the_pipe_counter_starts_with_the_lost_in_it() {
+    // Fall & Floyd 1996: pipe = 8 out - 3 = 5 at entry; SACKs take it to 4, 3, 2 (11 goes), 2 again.
+    let mut s = Sender::grown("sack+recovery=pipe");
+    let sent = seven_duplicates(&mut s);
+    assert_eq!(sent, [vec![9], vec![10], vec![3], vec![], vec![], vec![11], vec![12]]);
+    assert_eq!(s.window(), (3000, 3000));
+}
+
+#[test]
+fn a_partial_ack_means_the_next_hole() {
+    // 3 and 5 are lost of 3..8 (9, 10 by limited transmit). The retransmission of 3 brings ACK 5.
+    // NewReno sends 5 again at once (RFC 6582 §3.2 step 3), Reno has left recovery and does not,
+    // SACK had sent 5 before: two SACKed ranges with 5 bytes * mss above it mark it lost.
+    for (scheme, second) in [("newreno", vec![5]), ("reno", vec![])] {
+        let mut s = Sender::grown(scheme);
+        for right in [5, 7, 8, 9, 10, 11] {
+            s.ack(3, &[(4, right)]);
+        }
+        let sent: Vec<u32> = s.ack(5, &[]).into_iter().filter(|n| *n < 9).collect();
+        assert_eq!(sent, second, "{scheme}");
+    }
+    let mut s = Sender::grown("sack");
+    let mut sent = Vec::new();
+    for right in 7..12 {
+        sent.extend(s.ack(3, &[(6, right), (4, 5)]));
+    }
+    assert!(sent.contains(&3) && sent.contains(&5), "{sent:?}");
+}
+
+#[test]
+fn a_timeout_starts_over_with_one_segment() {
+    // The timer runs out with 3..8 out: ssthresh = 6/2, cwnd = 1 (RFC 5681 §3.1 formula (4), RFC 6298
+    // §5.4): 3 goes again. ACK 4: slow start, cwnd 2: 4, 5. ACK 5: cwnd 3 = ssthresh: 6, 7. ACK 6:
+    // avoidance, 3 + 1/3: 8.
+    for scheme in ALL {
+        let mut s = Sender::grown(scheme);
+        s.wait(1000);
+        assert_eq!(s.sent(), [3], "{scheme}");
+        assert_eq!(s.window(), (1000, 3000), "{scheme}");
+        assert_eq!(s.ack(4, &[]), [4, 5], "{scheme}");
+        assert_eq!(s.ack(5, &[]), [6, 7], "{scheme}");
+        assert_eq!(s.window(), (3000, 3000), "{scheme}");
+        assert_eq!(s.ack(6, &[]), [8], "{scheme}");
+        assert_eq!(s.window(), (3333, 3000), "{scheme}");
+    }
+}
+
+#[test]
+fn a_second_timeout_doubles_the_wait_and_holds_the_threshold() {
+    // RTO 1 s, then 2 s (RFC 6298 §5.5); ssthresh stays 3 (RFC 5681 §3.1).
+    for scheme in ALL {
+        let mut s = Sender::grown(scheme);
+        s.wait(1000);
+        assert_eq!(s.sent(), [3], "{scheme}");
+        s.wait(1999);
+        assert!(s.sent().is_empty(), "{scheme}: too early");
+        s.wait(1);
+        assert_eq!(s.sent(), [3], "{scheme}");
+        assert_eq!(s.window(), (1000, 3000), "{scheme}");
+    }
+}
+
+#[test]
+fn idling_falls_back_to_the_restart_window_or_keeps_the_old() {
+    // RFC 5681 §4.1: after more than an RTO of idling, the restart window is min(IW, cwnd) = 3.
+    for scheme in ALL {
+        for (idle, cwnd) in [("restart", 3000), ("keep", 7000)] {
+            let mut s = Sender::new(&format!("{scheme}+idle={idle}+window=7"));
+            let mut next = 3;
+            // All 100 segments, acknowledged one by one; the window stops at 7.
+            for n in 1..=100 {
+                next += s.ack(n, &[]).len();
+            }
+            assert_eq!(next, 100, "{scheme}");
+            s.wait(5000);
+            s.host.write(s.now, s.conn, u64::from(20 * MSS));
+            let burst = s.sent().len() as u64;
+            assert_eq!(burst * u64::from(MSS), cwnd, "{scheme}+idle={idle}");
+        }
+    }
+}
