@@ -90,7 +90,7 @@ fn a_congestion_mark_halves_the_window_once_a_round_trip_and_costs_nothing() {
         assert_eq!((stats.retransmitted_segments, stats.timeouts), (0, 0), "{scheme}");
         assert!(stats.ecn_reductions > 2, "{scheme}: {stats:?}");
         // RFC 3168 §6.1.2: at most one reduction a round trip of 40 ms and more.
-        let rounds = (world.now.as_nanos() / 40_000_000) as u64;
+        let rounds = world.now.as_nanos() / 40_000_000;
         assert!(stats.ecn_reductions <= rounds, "{scheme}: {} in {rounds}", stats.ecn_reductions);
         let cwr = world.sent.iter().filter(|s| s.1 == 1 && s.2.has(Flags::CWR)).count() as u64;
         assert!(cwr + 1 >= stats.ecn_reductions, "{scheme}: {cwr} CWR");
