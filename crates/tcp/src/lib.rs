@@ -22,10 +22,14 @@ pub mod segment;
 pub mod startup;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod tuple;
+pub mod window;
 
 pub use config::Config;
 pub use connection::{Connection, State, Stats};
-pub use host::{ConnId, Event, EventKind, FourTuple, Host, HostConfig, Transmit};
-pub use path::{Cause, Path, Window, WindowChange};
+pub use host::{ConnId, Event, EventKind, Host, HostConfig, Transmit};
+pub use path::Path;
 pub use scheme::{Scheme, SchemeError};
 pub use segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
+pub use tuple::FourTuple;
+pub use window::{Cause, Window, WindowChange};

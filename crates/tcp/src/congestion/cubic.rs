@@ -7,7 +7,7 @@
 
 use super::{CongestionControl, CongestionEvent};
 use crate::ack::AckSample;
-use crate::path::{Cause, Window};
+use crate::window::{Cause, Window};
 use arith::cubic::{self, Ack};
 use arith::window::Credit;
 use units::{Duration, Instant};

@@ -7,7 +7,7 @@ pub mod cubic;
 pub mod reno;
 
 use crate::ack::AckSample;
-use crate::path::Window;
+use crate::window::Window;
 use units::{Duration, Instant};
 
 pub use cubic::Cubic;

@@ -2,7 +2,7 @@
 
 use super::{CongestionControl, CongestionEvent};
 use crate::ack::AckSample;
-use crate::path::{Cause, Window};
+use crate::window::{Cause, Window};
 
 /// What is halved on congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

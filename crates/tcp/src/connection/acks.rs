@@ -5,9 +5,10 @@ use super::{Connection, State};
 use crate::ack::{AckInfo, AckSample, Progress};
 use crate::config::RttSampling;
 use crate::congestion::CongestionEvent;
-use crate::path::{Cause, Path};
+use crate::path::Path;
 use crate::recovery::{Reduction, Report, TimerAction};
 use crate::segment::{Flags, Segment};
+use crate::window::Cause;
 use units::{Duration, Instant};
 
 impl Connection {

@@ -3,11 +3,11 @@
 
 use super::{Connection, PendingReset, State};
 use crate::config::Config;
-use crate::host::FourTuple;
 use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::recovery::newreno::{NewReno, NewRenoOptions};
 use crate::segment::{Flags, Options, Segment, TIMESTAMPS_BYTES, Timestamps};
+use crate::tuple::FourTuple;
 use units::{Instant, SeqNum};
 
 /// Segment size assumed when the peer names none (RFC 9293 §3.7.1).

@@ -16,10 +16,10 @@ mod timers;
 
 use crate::ack::{Newest, Scoreboard};
 use crate::config::Config;
-use crate::host::FourTuple;
 use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::{Context, LossRecovery};
+use crate::tuple::FourTuple;
 pub use output::Outgoing;
 use timers::Timers;
 use units::{Instant, SeqNum};

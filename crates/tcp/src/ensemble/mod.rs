@@ -3,7 +3,7 @@
 //! Connections to one destination may form an ensemble with one window (Savage et al. 1999;
 //! RFC 9040). Here a connection is on its own: an ensemble of one, which is what ordinary TCP is.
 
-use crate::host::FourTuple;
+use crate::tuple::FourTuple;
 
 /// A path's number within its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

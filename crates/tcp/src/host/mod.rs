@@ -12,6 +12,7 @@ use crate::ensemble::{Ensemble, Independent, PathId};
 use crate::path::Path;
 use crate::scheme::Scheme;
 use crate::segment::{Flags, Segment};
+use crate::tuple::FourTuple;
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use std::collections::VecDeque;
@@ -22,17 +23,6 @@ use wakeups::Wakeups;
 /// A connection's number within its host. Numbers of closed connections are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnId(pub u32);
-
-/// Local port and remote address of a connection, as this host sees them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FourTuple {
-    /// Our port.
-    pub local_port: u16,
-    /// The peer's address.
-    pub remote: IpAddr,
-    /// The peer's port.
-    pub remote_port: u16,
-}
 
 /// A segment that leaves the host.
 #[derive(Clone, Copy, Debug)]

@@ -5,16 +5,15 @@
 //! needs, and paces.
 
 mod pacer;
-mod window;
 
 use crate::ack::{AckSample, RttEstimator};
 use crate::config::{Config, IdleRestart};
 use crate::congestion::{CongestionControl, CongestionEvent};
 use crate::recovery::{Reduction, Report};
 use crate::startup::{Occasion, Phase, StartUp};
+use crate::window::{Cause, Window};
 pub use pacer::Pacer;
 use units::{Duration, Instant, Rate};
-pub use window::{Cause, Window, WindowChange};
 
 /// Segments that leave unpaced at the start of a path, as Linux does it.
 const UNPACED_SEGMENTS: u64 = 10;

@@ -8,7 +8,7 @@
 
 use super::{Occasion, Phase, StartUp};
 use crate::ack::AckSample;
-use crate::path::{Cause, Window};
+use crate::window::{Cause, Window};
 use arith::window::slow_start;
 use units::{Duration, Instant};
 

@@ -9,7 +9,7 @@ pub mod hystart;
 pub mod slow_start;
 
 use crate::ack::AckSample;
-use crate::path::Window;
+use crate::window::Window;
 
 pub use slow_start::SlowStart;
 

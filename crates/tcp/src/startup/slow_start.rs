@@ -2,7 +2,7 @@
 
 use super::{Occasion, Phase, StartUp};
 use crate::ack::AckSample;
-use crate::path::{Cause, Window};
+use crate::window::{Cause, Window};
 
 /// Slow start with `L` = 1 (RFC 3465 §2.2): an ACK adds what it acknowledges, a segment at most.
 #[derive(Clone, Copy, Debug, Default)]
