@@ -1,0 +1,3 @@
+//! Checks of the simulator against measurements made with other programs.
+
+pub mod ns2;

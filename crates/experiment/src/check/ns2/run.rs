@@ -1,0 +1,97 @@
+//! One case: the link of the reference and the scheme of its variant.
+
+use super::{CaseKey, CheckError};
+use link::{LinkConfig, QueueLimit, Ties};
+use netsim::{BulkSpec, BulkTransfer, Dumbbell, Duplex, Simulation, SimulationConfig, WireSizes};
+use tcp::{Scheme, Stats};
+use units::{Duration, Instant, Rate};
+
+/// Payload of a packet; 40 bytes of header come on top.
+const PACKET: u64 = 1000;
+/// Longer than any case takes.
+const LIMIT: Duration = Duration::from_secs(3600);
+
+/// What a run measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// From the start until the last ACK reached the sender; `None` if it never did.
+    pub time_last_ack: Option<Duration>,
+    /// Packets dropped by the bottleneck.
+    pub drops: u64,
+    /// Packets sent again.
+    pub rexmit: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+}
+
+/// The scheme that stands for a variant of ns-2; `None` for one that headstart lacks.
+pub fn scheme_of(variant: &str) -> Option<&'static str> {
+    Some(match variant {
+        "tahoe" => "tahoe+profile=ns2",
+        "reno" => "reno+profile=ns2",
+        "newreno" => "newreno+profile=ns2",
+        "newreno0" => "newreno+profile=ns2+partial=every",
+        "sack1" => "sack+profile=ns2",
+        _ => return None,
+    })
+}
+
+/// Runs one case: sources and sinks on 10 Mbit/s, 1 ms links; 1.5 Mbit/s, 50 ms between. `ties` is
+/// the bottleneck's rule for ties.
+///
+/// # Errors
+/// If the variant has no scheme or the case is impossible.
+pub fn run_case(key: &CaseKey, ties: Ties) -> Result<Outcome, CheckError> {
+    let wrong = |why: String| CheckError(format!("{key:?}: {why}"));
+    let base = scheme_of(&key.variant).ok_or_else(|| wrong("no scheme".into()))?;
+    let ack = if key.delack { "100ms" } else { "all" };
+    let scheme = Scheme::parse(&format!("{base}+ack={ack}"))
+        .map_err(|e| wrong(e.to_string()))?;
+    let link = |mbit10: u64, ms, queue| {
+        LinkConfig::new(
+            Rate::from_bps(mbit10 * 100_000),
+            Duration::from_millis(ms),
+            queue,
+        )
+        .map_err(|e| wrong(e.to_string()))
+    };
+    let bottleneck = Duplex {
+        forward: link(15, 50, QueueLimit::Packets(key.buffer))?.with_ties(ties),
+        reverse: link(15, 50, QueueLimit::Unlimited)?,
+    };
+    let dumbbell = Dumbbell::new(1, link(100, 1, QueueLimit::Unlimited)?, bottleneck);
+    let spec = BulkSpec {
+        from: dumbbell.sources[0],
+        to: dumbbell.sinks[0],
+        bytes: Some(key.npkts * PACKET),
+        scheme: scheme.clone(),
+        receiver: scheme,
+        close: false,
+    };
+    let forward = dumbbell.bottleneck.forward;
+    let wire = WireSizes {
+        data_overhead: Some(40),
+        control_bytes: Some(40),
+    };
+    let config = SimulationConfig {
+        wire_sizes: wire,
+        ..SimulationConfig::default()
+    };
+    let mut simulation = Simulation::new(dumbbell.topology, config);
+    let id = simulation.add(Instant::ZERO, BulkTransfer::new(spec.clone()));
+    let finished = simulation.run(Instant::ZERO + LIMIT).is_ok();
+    let transfer: Option<&BulkTransfer> = simulation.application(id);
+    let stats = transfer
+        .and_then(BulkTransfer::sender)
+        .and_then(|conn| simulation.host(spec.from).connection(conn))
+        .map_or(Stats::default(), |c| *c.stats());
+    let time = transfer
+        .filter(|_| finished)
+        .and_then(BulkTransfer::acked_at);
+    Ok(Outcome {
+        time_last_ack: time.map(|t| t - Instant::ZERO),
+        drops: simulation.link(forward).counters().dropped_packets,
+        rexmit: stats.retransmitted_segments,
+        timeouts: stats.timeouts,
+    })
+}
