@@ -27,19 +27,12 @@ pub(crate) fn run() -> Result<(), Failure> {
             is_reference: false,
         })
     });
-    let table = Table {
-        columns: columns.map(column).to_vec(),
-        rows: rows.collect(),
-    };
+    let table = Table { columns: columns.map(column).to_vec(), rows: rows.collect() };
     stdout::print_table(&table)?;
     stdout::print("\nAny HAR file is a page too: export one from a browser's network panel.\n")
 }
 
 /// A column from its title, quantity and definition.
 pub(crate) fn column((title, quantity, help): (&str, Quantity, &str)) -> Column {
-    Column {
-        title: title.to_owned(),
-        quantity,
-        help: help.to_owned(),
-    }
+    Column { title: title.to_owned(), quantity, help: help.to_owned() }
 }

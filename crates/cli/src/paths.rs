@@ -11,10 +11,7 @@ pub(crate) fn run() -> Result<(), Failure> {
             true => "  (default)",
             false => "",
         };
-        out += &format!(
-            "{}  {}{default}\n    {}\n",
-            preset.name, preset.path, preset.rationale
-        );
+        out += &format!("{}  {}{default}\n    {}\n", preset.name, preset.path, preset.rationale);
     }
     out += "\nA path of your own: --path RATE,RTT,QUEUE[,up=RATE][,loss=P], like 20mbit,80ms,100p.\n\
         RTT is the round trip. Without up= both ways have the same rate. QUEUE is packets (100p),\n\

@@ -8,7 +8,7 @@ use tcp::scheme::{NamedScheme, Parameter, catalogue, parameters};
 
 /// What the limit is, for those who look for it among the schemes.
 pub(crate) const ABOUT_LIMIT: &str =
-    "the physical limit: computed from page and path, no TCP can beat it";
+    "computed from page and path: the earliest instants that no TCP can beat";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -39,36 +39,20 @@ struct ParameterEntry {
 
 impl From<&NamedScheme> for Scheme {
     fn from(named: &NamedScheme) -> Self {
-        Self {
-            name: named.name,
-            about: named.about,
-            source: named.source,
-        }
+        Self { name: named.name, about: named.about, source: named.source }
     }
 }
 
 impl From<&Parameter> for ParameterEntry {
     fn from(parameter: &Parameter) -> Self {
-        Self {
-            name: parameter.name,
-            values: parameter.values,
-            about: parameter.about,
-        }
+        Self { name: parameter.name, values: parameter.values, about: parameter.about }
     }
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let limit = Scheme {
-        name: LIMIT,
-        about: ABOUT_LIMIT,
-        source: "experiment::limit",
-    };
+    let limit = Scheme { name: LIMIT, about: ABOUT_LIMIT, source: "experiment::limit" };
     let listing = Listing {
-        schemes: catalogue()
-            .iter()
-            .map(Scheme::from)
-            .chain([limit])
-            .collect(),
+        schemes: catalogue().iter().map(Scheme::from).chain([limit]).collect(),
         parameters: parameters().iter().map(ParameterEntry::from).collect(),
     };
     match args.json {
@@ -81,23 +65,12 @@ impl Listing {
     fn to_text(&self) -> String {
         let name_width = self.schemes.iter().map(|s| s.name.len()).max().unwrap_or(0);
         let mut out = "Schemes\n".to_owned();
-        for Scheme {
-            name,
-            about,
-            source,
-        } in &self.schemes
-        {
-            out += &format!(
-                "  {name:name_width$}  {about}\n  {:name_width$}  [{source}]\n",
-                ""
-            );
+        for Scheme { name, about, source } in &self.schemes {
+            out += &format!("  {name:name_width$}  {about}\n  {:name_width$}  [{source}]\n", "");
         }
         out += "\nParameters, added to a name: linux+iw=32+pacing=on\n";
-        let headings: Vec<String> = self
-            .parameters
-            .iter()
-            .map(|p| format!("{}={}", p.name, p.values))
-            .collect();
+        let headings: Vec<String> =
+            self.parameters.iter().map(|p| format!("{}={}", p.name, p.values)).collect();
         for (heading, parameter) in headings.iter().zip(&self.parameters) {
             out += &format!("  {heading}\n      {}\n", parameter.about);
         }

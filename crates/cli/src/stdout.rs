@@ -23,10 +23,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 /// (<https://no-color.org>).
 pub(crate) fn print_table(table: &Table) -> Result<(), Failure> {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let terminal = Terminal {
-        styled: wanted && io::stdout().is_terminal(),
-        ascii: !speaks_utf8(),
-    };
+    let terminal = Terminal { styled: wanted && io::stdout().is_terminal(), ascii: !speaks_utf8() };
     print(&table.to_text(terminal))
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use tcp::Scheme;
 use workload::{BUILTINS, Http, LoaderConfig, Tls};
 
-/// Races if none are named: what servers run, what they could, and what they ran.
-const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,sack,newreno,tahoe";
+/// Races if none are named: what servers run, what they could, what they ran and what its page did.
+const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -95,8 +95,7 @@ Times count from the start of the load. Name lookups are not part of it. All of 
 struct SchemeList(Vec<Scheme>);
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse()
-        .map_err(|error: experiment::path::PathError| error.to_string())
+    text.parse().map_err(|error: experiment::path::PathError| error.to_string())
 }
 
 fn parse_preset(name: &str) -> Result<PathSpec, String> {
@@ -104,15 +103,11 @@ fn parse_preset(name: &str) -> Result<PathSpec, String> {
         let names = experiment::path::PRESETS.iter().map(|p| p.name);
         names.collect::<Vec<_>>().join(", ")
     };
-    preset(name)
-        .map(|preset| preset.spec())
-        .ok_or_else(|| format!("there are {}", known()))
+    preset(name).map(|preset| preset.spec()).ok_or_else(|| format!("there are {}", known()))
 }
 
 fn parse_schemes(list: &str) -> Result<SchemeList, String> {
-    contestants(list)
-        .map(SchemeList)
-        .map_err(|error| error.to_string())
+    contestants(list).map(SchemeList).map_err(|error| error.to_string())
 }
 
 fn parse_http(text: &str) -> Result<Http, String> {
@@ -135,11 +130,7 @@ impl Args {
         Ok(Race {
             page: Arc::new(input::page(&self.page)?),
             path: path.ok_or_else(|| Failure::input("no default path"))?,
-            loader: LoaderConfig {
-                http: self.http,
-                tls: self.tls,
-                ..LoaderConfig::default()
-            },
+            loader: LoaderConfig { http: self.http, tls: self.tls, ..LoaderConfig::default() },
             schemes: self.schemes.0.clone(),
             background: self.background,
             repeats: self.repeat,

@@ -10,9 +10,7 @@ use std::path::Path;
 /// Refuses places that cannot be written to, before anything is run.
 pub(super) fn check(args: &Args) -> Result<(), Failure> {
     if let Some(report) = &args.report {
-        let folder = report
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty());
         let there = folder.is_none_or(Path::is_dir);
         if !there || report.is_dir() || report.file_name().is_none() {
             let shown = report.display();

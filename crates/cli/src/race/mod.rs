@@ -22,10 +22,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     }
     let race = args.race()?;
     files::check(&args)?;
-    race.page
-        .notes()
-        .iter()
-        .for_each(|note| eprintln!("note: {note}"));
+    race.page.notes().iter().for_each(|note| eprintln!("note: {note}"));
     let progress = Progress::begin(race.run_count());
     let outcome = race.run(RunOptions {
         threads: args.threads,
@@ -56,9 +53,8 @@ fn complain(outcome: &Outcome, race: &Race) -> Result<(), Failure> {
     }
     match lines.is_empty() {
         true => Ok(()),
-        false => Err(Failure::failed(format!(
-            "not every load completed\n  {}",
-            lines.join("\n  ")
-        ))),
+        false => {
+            Err(Failure::failed(format!("not every load completed\n  {}", lines.join("\n  "))))
+        }
     }
 }

@@ -26,8 +26,5 @@ fn row(scheme: &SchemeResult) -> RaceRow {
 }
 
 const fn shown(estimate: Estimate) -> report::Estimate {
-    report::Estimate {
-        mean: estimate.mean,
-        standard_error: estimate.standard_error,
-    }
+    report::Estimate { mean: estimate.mean, standard_error: estimate.standard_error }
 }

@@ -22,11 +22,7 @@ pub(super) fn report(race: &Race, outcome: &Outcome, result: &RaceResult) -> Rac
         title: format!("{} over {}", race.page.name(), race.path),
         subtitle: facts(race),
         table: table::of(result),
-        schemes: outcome
-            .contestants
-            .iter()
-            .filter_map(|c| scheme(race, c))
-            .collect(),
+        schemes: outcome.contestants.iter().filter_map(|c| scheme(race, c)).collect(),
         limit: limit(&outcome.limit),
     }
 }
@@ -37,10 +33,7 @@ fn facts(race: &Race) -> Vec<String> {
     let megabytes = page.response_bytes() as f64 / 1e6;
     let path = &race.path;
     let mut facts = vec![
-        format!(
-            "Page: {}, {objects} objects, {megabytes:.2} MB, {hosts} hosts",
-            page.name()
-        ),
+        format!("Page: {}, {objects} objects, {megabytes:.2} MB, {hosts} hosts", page.name()),
         format!(
             "Path: {} down, {} up, round trip {}, queue {}, random loss {}",
             path.down(),
@@ -57,11 +50,11 @@ fn facts(race: &Race) -> Vec<String> {
             race.background
         ));
     }
-    facts.push(format!(
-        "Seed {}, {} repeats; figures show the first",
-        race.seed, race.repeats
-    ));
-    facts.push(format!("limit: {ABOUT_LIMIT}"));
+    facts.push(match race.repeats {
+        1 => format!("Seed {}", race.seed),
+        n => format!("Seed {}, {n} repeats; figures show the first", race.seed),
+    });
+    facts.push(format!("Limit: {ABOUT_LIMIT}"));
     facts.push("Simulated. Name lookups are not part of a load.".to_owned());
     facts.extend(page.notes().iter().cloned());
     facts
@@ -112,11 +105,7 @@ fn scheme(race: &Race, contestant: &Contestant) -> Option<SchemeView> {
         page_done: at(load.page),
         objects: objects(race, recording, &labels),
         connections: connections(recording, &labels),
-        queues: recording
-            .queues
-            .iter()
-            .map(|q| queue(race, recording, q))
-            .collect(),
+        queues: recording.queues.iter().map(|q| queue(race, recording, q)).collect(),
     })
 }
 
@@ -138,12 +127,7 @@ fn connection_labels(page: &Page, recording: &Recording) -> Vec<String> {
         *nth += 1;
         format!("{} #{nth}", page.host(connection.host).name)
     };
-    recording
-        .transfers
-        .iter()
-        .map(|t| &t.connection)
-        .map(label)
-        .collect()
+    recording.transfers.iter().map(|t| &t.connection).map(label).collect()
 }
 
 fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectSpan> {
@@ -170,16 +154,8 @@ fn connections(recording: &Recording, labels: &[String]) -> Vec<ConnectionView> 
     transfers
         .map(|(transfer, label)| ConnectionView {
             label: label.clone(),
-            sequence: transfer
-                .sequence
-                .iter()
-                .map(|e| sequence_point(recording, e))
-                .collect(),
-            window: transfer
-                .window
-                .iter()
-                .map(|c| window_point(recording, c))
-                .collect(),
+            sequence: transfer.sequence.iter().map(|e| sequence_point(recording, e)).collect(),
+            window: transfer.window.iter().map(|c| window_point(recording, c)).collect(),
         })
         .collect()
 }
@@ -210,11 +186,7 @@ fn window_point(recording: &Recording, change: &WindowChange) -> WindowPoint {
 
 fn queue(race: &Race, recording: &Recording, queue: &Queue) -> QueueView {
     let links = race.path.links();
-    let config = if queue.link == "up" {
-        links.reverse
-    } else {
-        links.forward
-    };
+    let config = if queue.link == "up" { links.reverse } else { links.forward };
     let points = queue.levels.iter().map(|level| QueuePoint {
         at: shifted(recording, level.at),
         packets: level.packets,
@@ -228,11 +200,7 @@ fn queue(race: &Race, recording: &Recording, queue: &Queue) -> QueueView {
             QueueLimit::Unlimited => None,
         },
         points: points.collect(),
-        drops: queue
-            .drops
-            .iter()
-            .map(|at| shifted(recording, *at))
-            .collect(),
+        drops: queue.drops.iter().map(|at| shifted(recording, *at)).collect(),
     }
 }
 

@@ -51,11 +51,7 @@ impl Backlog {
             false => Stream::Host(object.host.0),
         };
         let mut need = |released, stream, bytes| {
-            self.0.push(Item {
-                released,
-                stream,
-                bytes,
-            });
+            self.0.push(Item { released, stream, bytes });
         };
         need(bound.released, stream, protocol.response_bytes(object));
         let Some(opened) = bound.opened else { return };
@@ -69,8 +65,7 @@ impl Backlog {
     /// The earliest instant at which all of it can have arrived: the latest, over all instants, of
     /// the instant and the time that what is released no earlier then takes.
     pub(super) fn bound(mut self, wire: &Wire) -> Duration {
-        self.0
-            .sort_unstable_by_key(|item| std::cmp::Reverse(item.released));
+        self.0.sort_unstable_by_key(|item| std::cmp::Reverse(item.released));
         let (mut streams, mut load, mut latest) =
             (BTreeMap::new(), Load::default(), Duration::ZERO);
         for item in &self.0 {
@@ -88,10 +83,9 @@ impl Stream {
     /// The fewest packets for so many bytes, or for so many SYN-ACKs.
     fn load(self, wire: &Wire, amount: u64) -> Load {
         match self {
-            Self::SynAcks => Load {
-                packets: amount,
-                bytes: wire.syn().bytes.saturating_mul(amount),
-            },
+            Self::SynAcks => {
+                Load { packets: amount, bytes: wire.syn().bytes.saturating_mul(amount) }
+            }
             Self::Host(_) | Self::Object(_) => wire.stream(amount),
         }
     }

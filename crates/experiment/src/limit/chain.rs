@@ -36,7 +36,7 @@ impl ObjectLimit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     pub(super) limit: ObjectLimit,
-    /// Its request can be at a server that can answer.
+    /// The client's opening can be at a server that can answer.
     pub(super) answering: Duration,
     /// No byte of its response can be on the link before this.
     pub(super) released: Duration,
@@ -59,18 +59,11 @@ pub(super) struct Opened {
 
 /// The bounds of all objects, by id.
 pub(super) fn bounds(page: &Page, config: &LoaderConfig, wire: &Wire) -> Vec<Bound> {
-    let mut chains = Chains {
-        page,
-        config,
-        wire,
-        open: vec![None; page.hosts().len()],
-        due: BinaryHeap::new(),
-    };
+    let mut chains =
+        Chains { page, config, wire, open: vec![None; page.hosts().len()], due: BinaryHeap::new() };
     let at_start = |id: &ObjectId| page.object(*id).discovery == Discovery::AtStart;
     let start = page.ids().filter(at_start);
-    chains
-        .due
-        .extend(start.map(|id| Reverse((Duration::ZERO, id))));
+    chains.due.extend(start.map(|id| Reverse((Duration::ZERO, id))));
     let mut bounds = vec![None; page.objects().len()];
     while let Some(Reverse((discovered, id))) = chains.due.pop() {
         bounds[id.index()] = Some(chains.follow(discovered, id));
@@ -98,11 +91,14 @@ impl Chains<'_> {
         self.open[object.host.index()] = Some(connection);
         let first = there.is_none();
         let requested = discovered.max(connection.ready);
-        let asked = self.request_arrives(requested, (id, first, &protocol));
-        let answering = asked.max(connection.serving);
+        // Opening and request follow one another in the stream; the server answers each as it comes.
+        let opening = if first { protocol.client_opening() } else { 0 };
+        let at_server = |bytes| self.at_server(requested, bytes);
+        let answering = connection.serving.max(at_server(opening));
+        let asked = at_server(opening + protocol.request_bytes(object));
         // A server may think before the handshake is over, if it is asked without a trip.
         let released = connection.serving.max(asked + object.server_wait);
-        // Settings go ahead of the response to the first request, while its server thinks.
+        // Its settings go ahead of its first response.
         let ahead = if first { protocol.server_opening() } else { 0 };
         let down = |bytes| self.wire.down(self.wire.stream(bytes));
         let arrives = |bytes: u64| (released + down(bytes)).max(answering + down(ahead + bytes));
@@ -121,12 +117,7 @@ impl Chains<'_> {
             Some(Reverse((arrives(seen) + delay, *child)))
         });
         self.due.extend(revealed.collect::<Vec<_>>());
-        Bound {
-            limit,
-            answering,
-            released,
-            opened: first.then_some(connection),
-        }
+        Bound { limit, answering, released, opened: first.then_some(connection) }
     }
 
     fn open_at(&self, at: Duration, protocol: &Protocol) -> Opened {
@@ -140,30 +131,20 @@ impl Chains<'_> {
             }
             Opening::Accelerated => (at, syn_arrived),
         };
-        let mut opened = Opened {
-            ready: connected,
-            serving,
-            syn_arrived,
-            hello_arrived: None,
-        };
+        let mut opened = Opened { ready: connected, serving, syn_arrived, hello_arrived: None };
         if protocol.tls == Tls::Tls13 {
-            let hello = connected + wire.up(wire.stream(TLS_CLIENT_HELLO));
+            let hello = connected + wire.up(wire.request(TLS_CLIENT_HELLO));
             opened.hello_arrived = Some(hello);
             opened.ready = hello + wire.down(wire.stream(protocol.tls_server_flight));
         }
         opened
     }
 
-    /// When a request can be at the server; a request of no bytes costs no trip.
-    fn request_arrives(
-        &self,
-        requested: Duration,
-        (id, first, protocol): (ObjectId, bool, &Protocol),
-    ) -> Duration {
-        let opening = if first { protocol.client_opening() } else { 0 };
-        match opening + protocol.request_bytes(self.page.object(id)) {
-            0 => requested,
-            bytes => requested + self.wire.up(self.wire.stream(bytes)),
+    /// When the last of so many bytes can be at the server; none cost no trip.
+    fn at_server(&self, sent: Duration, bytes: u64) -> Duration {
+        match bytes {
+            0 => sent,
+            bytes => sent + self.wire.up(self.wire.request(bytes)),
         }
     }
 }

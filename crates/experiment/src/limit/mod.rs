@@ -85,11 +85,7 @@ impl Capacity {
     /// All of a path, less `unresponsive` traffic on the way down.
     pub fn of(path: &PathSpec, unresponsive: Rate) -> Self {
         let down = path.down().as_bps().saturating_sub(unresponsive.as_bps());
-        Self {
-            down: Rate::from_bps(down),
-            up: path.up(),
-            delays: path.delays(),
-        }
+        Self { down: Rate::from_bps(down), up: path.up(), delays: path.delays() }
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Capacity {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
     capacity: Capacity,
+    /// Most payload of a packet without options.
+    segment: u64,
     /// Most payload of a packet.
     payload: u64,
     /// Headers around it.
@@ -63,6 +65,7 @@ impl Wire {
         let in_payload = if config.options_count { timestamps } else { 0 };
         Self {
             capacity,
+            segment: u64::from(config.mss),
             payload: u64::from(config.mss) - in_payload,
             header: headers + timestamps,
             syn: headers + u64::from(syn_options(config).wire_bytes()),
@@ -73,9 +76,19 @@ impl Wire {
     /// `bytes` of one stream in as few packets as possible.
     pub(super) const fn stream(&self, bytes: u64) -> Load {
         let packets = bytes.div_ceil(self.payload);
-        Load {
-            packets,
-            bytes: bytes.saturating_add(packets.saturating_mul(self.header)),
+        Load { packets, bytes: bytes.saturating_add(packets.saturating_mul(self.header)) }
+    }
+
+    /// `bytes` from the client to the server. Under an accelerated opening they may leave before
+    /// options are agreed on, and so without any.
+    pub(super) const fn request(&self, bytes: u64) -> Load {
+        match self.opening {
+            Opening::Handshake => self.stream(bytes),
+            Opening::Accelerated => {
+                let packets = bytes.div_ceil(self.segment);
+                let headers = packets.saturating_mul((IPV4_HEADER + TCP_HEADER) as u64);
+                Load { packets, bytes: bytes.saturating_add(headers) }
+            }
         }
     }
 
@@ -91,18 +104,12 @@ impl Wire {
 
     /// A SYN or a SYN-ACK.
     pub(super) const fn syn(&self) -> Load {
-        Load {
-            packets: 1,
-            bytes: self.syn,
-        }
+        Load { packets: 1, bytes: self.syn }
     }
 
     /// A segment without payload.
     pub(super) const fn ack(&self) -> Load {
-        Load {
-            packets: 1,
-            bytes: self.header,
-        }
+        Load { packets: 1, bytes: self.header }
     }
 }
 
@@ -112,9 +119,7 @@ fn syn_options(config: &Config) -> Options {
         mss: Some(u16::MAX),
         window_scale: config.window_scaling.then_some(0),
         sack_permitted: config.sack,
-        timestamps: config
-            .timestamps
-            .then_some(Timestamps { value: 0, echo: 0 }),
+        timestamps: config.timestamps.then_some(Timestamps { value: 0, echo: 0 }),
         ..Options::default()
     }
 }
@@ -150,33 +155,18 @@ mod tests {
         // newreno: 1460 bytes behind headers of 40. Its SYN has the segment size (4 bytes) and
         // window scale (3), padded to 8.
         let newreno = wire("newreno");
-        assert_eq!(
-            newreno.stream(1460),
-            Load {
-                packets: 1,
-                bytes: 1500
-            }
-        );
-        assert_eq!(
-            newreno.stream(1461),
-            Load {
-                packets: 2,
-                bytes: 1541
-            }
-        );
+        assert_eq!(newreno.stream(1460), Load { packets: 1, bytes: 1500 });
+        assert_eq!(newreno.stream(1461), Load { packets: 2, bytes: 1541 });
         assert_eq!(newreno.stream(0), Load::default());
         assert_eq!(newreno.syn().bytes, 48);
         // linux: timestamps take 12 of the payload; its SYN has 60 bytes.
         let linux = wire("linux");
         assert_eq!(linux.stream(1448).bytes, 1500);
-        assert_eq!(
-            linux.stream(1449),
-            Load {
-                packets: 2,
-                bytes: 1553
-            }
-        );
+        assert_eq!(linux.stream(1449), Load { packets: 2, bytes: 1553 });
         assert_eq!(linux.syn().bytes, 60);
+        // Before options are agreed on there are none.
+        assert_eq!(linux.request(1460).bytes, 1512 + 52);
+        assert_eq!(wire("linux+open=data").request(1460).bytes, 1500);
         // Options that come on top of the payload.
         assert_eq!(wire("linux+options=free").stream(1460).bytes, 1512);
     }
@@ -191,10 +181,7 @@ mod tests {
 
     #[test]
     fn no_rate_never_delivers() {
-        let load = Load {
-            packets: 1,
-            bytes: 1,
-        };
+        let load = Load { packets: 1, bytes: 1 };
         assert_eq!(least(Rate::from_bps(0), load), Duration::MAX);
     }
 

@@ -1,0 +1,37 @@
+# What there is to do, and nothing else to remember. Needs Rust (https://rustup.rs); the rest of
+# what a target needs is installed by tools/need where that is allowed, or named.
+
+PAGE   ?= pages/article.har
+LINE   ?= 20mbit,60ms,100p
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+REPORT ?= $(TARGET)/demo/report.html
+
+.PHONY: demo test lint bench build clean
+
+# Builds, races a recorded page under several schemes and writes a report with pictures.
+demo: build
+	@mkdir -p $(dir $(REPORT))
+	$(TARGET)/release/headstart race $(PAGE) --path $(LINE) --report $(REPORT)
+	@echo "Open $(abspath $(REPORT)) in a browser."
+
+build:
+	@tools/need cc=gcc cc=libc6-dev
+	cargo build --release --locked --package headstart-cli
+
+# Everything that has to hold: unit, property and scenario tests, and the check against ns-2.
+test:
+	@tools/need cc=gcc cc=libc6-dev tshark=tshark
+	cargo test --workspace --locked --quiet
+	cargo run --locked --quiet --package headstart-cli -- check ns2
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+# CPU time of three dumbbells beside ns-2's in the same run.
+bench:
+	cargo build --release --locked --quiet --package headstart-netsim --examples
+	@tools/bench/dumbbells $(TARGET)/release/examples/dumbbell
+
+clean:
+	cargo clean
