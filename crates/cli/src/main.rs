@@ -3,6 +3,7 @@
 //! One file per subcommand; `failure` has the exit codes, `stdout` the one way to print results.
 //! Results go to standard output, everything else to standard error.
 
+mod check;
 mod completions;
 mod failure;
 mod input;
@@ -47,6 +48,8 @@ enum Command {
     Paths,
     /// Play a scenario script against a scheme
     Script(script::Args),
+    /// Check the simulator against measurements of another
+    Check(check::Args),
     /// Write a completion script for a shell
     Completions(completions::Args),
 }
@@ -65,6 +68,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Pages => pages::run(),
         Command::Paths => paths::run(),
         Command::Script(args) => script::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

@@ -20,10 +20,7 @@ impl Estimate {
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
         let standard_error = (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt());
-        Some(Self {
-            mean,
-            standard_error,
-        })
+        Some(Self { mean, standard_error })
     }
 }
 

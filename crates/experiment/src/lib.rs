@@ -1,5 +1,6 @@
 //! What headstart runs and measures: scenario scripts, races, checks against other simulators.
 
+pub mod check;
 pub mod estimate;
 pub mod limit;
 pub mod path;

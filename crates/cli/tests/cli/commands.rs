@@ -79,6 +79,37 @@ fn a_script_that_holds_says_so_and_one_that_does_not_names_the_line() {
 }
 
 #[test]
+fn the_check_against_ns2_says_what_it_found() {
+    let output = headstart(&["check", "ns2", "--json"]);
+    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).expect("rows");
+    let outside: Vec<_> = rows.iter().filter(|row| row["verdict"] == "outside").collect();
+    // docs/validation.md explains those that are; more than one in twenty is a defect.
+    assert!(rows.len() >= 40 && outside.len() * 20 <= rows.len(), "{outside:#?}");
+    assert_eq!(output.status.code(), Some(i32::from(!outside.is_empty())));
+    for key in ["file", "case", "metric", "ns2", "ours", "ours_se", "bound"] {
+        assert!(!rows[0][key].is_null(), "{key}");
+    }
+}
+
+#[test]
+fn a_check_that_does_not_hold_fails() {
+    let folder = folder("ns2");
+    let with = |name: &str, time: &str| {
+        let columns = "variant,npkts,buffer,delack,time_last_ack,drops,rexmit,timeouts";
+        let path = folder.join(name);
+        fs::write(&path, format!("{columns}\nnewreno,100,50,0,{time},0,0,0\n")).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    // A transfer of 104,000 bytes over 1.5 Mbit/s: more than the 0.55 s its bytes take, less than 2.
+    let output = headstart(&["check", "ns2", &with("early.csv", "0.5")]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = headstart(&["check", "ns2", &with("none.csv", "soon")]);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("none.csv"), "{errors}");
+}
+
+#[test]
 fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = stdout(&["completions", shell]);

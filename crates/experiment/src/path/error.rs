@@ -11,10 +11,7 @@ pub struct PathError {
 
 impl PathError {
     pub(super) fn of(key: &'static str, why: impl fmt::Display) -> Self {
-        Self {
-            key,
-            why: why.to_string(),
-        }
+        Self { key, why: why.to_string() }
     }
 
     /// The part that is wrong: `rate`, `rtt`, `queue`, `up`, `loss` or `path` for the whole.

@@ -53,14 +53,7 @@ impl PathSpec {
     /// # Errors
     /// If the rate is zero or above [`MAX_RATE`], or the queue holds nothing.
     pub fn new(rate: Rate, rtt: Duration, queue: QueueSize) -> Result<Self, PathError> {
-        Self {
-            down: rate,
-            up: rate,
-            rtt,
-            queue,
-            loss: 0.0,
-        }
-        .checked()
+        Self { down: rate, up: rate, rtt, queue, loss: 0.0 }.checked()
     }
 
     /// The same path with another rate up.
@@ -108,23 +101,14 @@ impl PathSpec {
     /// One-way delays: half of the round trip each, an odd nanosecond on the way up.
     pub fn delays(&self) -> Duplex<Duration> {
         let forward = self.rtt / 2;
-        Duplex {
-            forward,
-            reverse: self.rtt - forward,
-        }
+        Duplex { forward, reverse: self.rtt - forward }
     }
 
     /// The access link: forward is down to the client.
     pub fn links(&self) -> Duplex<LinkConfig> {
         let delays = self.delays();
-        let link = |rate, delay| {
-            self.link(rate, delay)
-                .expect("a path is checked when it is made")
-        };
-        Duplex {
-            forward: link(self.down, delays.forward),
-            reverse: link(self.up, delays.reverse),
-        }
+        let link = |rate, delay| self.link(rate, delay).expect("a path is checked when it is made");
+        Duplex { forward: link(self.down, delays.forward), reverse: link(self.up, delays.reverse) }
     }
 
     fn link(&self, rate: Rate, delay: Duration) -> Result<LinkConfig, LinkError> {

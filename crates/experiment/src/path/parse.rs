@@ -42,10 +42,7 @@ fn option<'a>(
     match key {
         "up" => path.with_up(read("up", value)?),
         "loss" => path.with_loss(probability(value)?),
-        _ => Err(PathError::of(
-            "path",
-            format!("{part:?} is not known; a path is {FORM}"),
-        )),
+        _ => Err(PathError::of("path", format!("{part:?} is not known; a path is {FORM}"))),
     }
 }
 
@@ -53,9 +50,7 @@ fn read<T: FromStr>(key: &'static str, value: &str) -> Result<T, PathError>
 where
     T::Err: Display,
 {
-    value
-        .parse()
-        .map_err(|error: T::Err| PathError::of(key, error))
+    value.parse().map_err(|error: T::Err| PathError::of(key, error))
 }
 
 fn probability(text: &str) -> Result<f64, PathError> {
@@ -63,12 +58,7 @@ fn probability(text: &str) -> Result<f64, PathError> {
         Some(number) => (number, 100.0),
         None => (text, 1.0),
     };
-    let wrong = || {
-        PathError::of(
-            "loss",
-            format!("{text:?} is not a probability, like 0.01 or 1%"),
-        )
-    };
+    let wrong = || PathError::of("loss", format!("{text:?} is not a probability, like 0.01 or 1%"));
     // Digits and a point only: the standard parser also takes `inf` and `nan`.
     let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let value: f64 = number.parse().ok().filter(|_| plain).ok_or_else(wrong)?;
@@ -89,12 +79,7 @@ impl FromStr for QueueSize {
         }
         if let Some(number) = text.strip_suffix('p') {
             let digits = number.bytes().all(|b| b.is_ascii_digit());
-            return number
-                .parse()
-                .ok()
-                .filter(|_| digits)
-                .map(Self::Packets)
-                .ok_or_else(wrong);
+            return number.parse().ok().filter(|_| digits).map(Self::Packets).ok_or_else(wrong);
         }
         parse_bytes(text).map(Self::Bytes).map_err(|_| wrong())
     }

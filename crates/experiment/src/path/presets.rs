@@ -21,11 +21,7 @@ pub struct PathPreset {
 pub const DEFAULT_PRESET: &str = "cable";
 
 const fn named(name: &'static str, path: &'static str, rationale: &'static str) -> PathPreset {
-    PathPreset {
-        name,
-        path,
-        rationale,
-    }
+    PathPreset { name, path, rationale }
 }
 
 /// All presets, fast to slow.

@@ -8,10 +8,7 @@ fn error(text: &str) -> PathError {
 #[test]
 fn reads_what_people_write() {
     let path: PathSpec = "20mbit,80ms,100p".parse().unwrap();
-    assert_eq!(
-        (path.down(), path.up()),
-        (Rate::from_mbps(20), Rate::from_mbps(20))
-    );
+    assert_eq!((path.down(), path.up()), (Rate::from_mbps(20), Rate::from_mbps(20)));
     assert_eq!(path.rtt(), Duration::from_millis(80));
     assert_eq!(path.queue(), QueueSize::Packets(100));
     assert_eq!(path.loss(), 0.0);
@@ -33,10 +30,7 @@ fn a_bandwidth_delay_product_is_of_each_direction() {
 fn an_odd_nanosecond_of_the_round_trip_is_not_lost() {
     let path: PathSpec = "1mbit,101ns,inf".parse().unwrap();
     let delays = path.delays();
-    assert_eq!(
-        (delays.forward.as_nanos(), delays.reverse.as_nanos()),
-        (50, 51)
-    );
+    assert_eq!((delays.forward.as_nanos(), delays.reverse.as_nanos()), (50, 51));
 }
 
 #[test]
@@ -76,10 +70,7 @@ fn impossible_paths_are_refused_by_the_key_that_is_wrong() {
 #[test]
 fn errors_name_the_key_and_the_way_out() {
     let text = error("20mbit,80ms,0p").to_string();
-    assert!(
-        text.starts_with("queue:") && text.contains("at least 1"),
-        "{text}"
-    );
+    assert!(text.starts_with("queue:") && text.contains("at least 1"), "{text}");
     let text = error("20mbit,80ms").to_string();
     assert!(text.contains("like 20mbit,80ms,100p"), "{text}");
 }

@@ -53,8 +53,5 @@ fn baseline_curve(
     };
     let before = bytes_at(start);
     durations.sort_unstable();
-    durations
-        .into_iter()
-        .map(|after| (after, bytes_at(start + after) - before))
-        .collect()
+    durations.into_iter().map(|after| (after, bytes_at(start + after) - before)).collect()
 }

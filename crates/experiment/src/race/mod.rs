@@ -137,9 +137,7 @@ impl Race {
         let capacity = Capacity::of(&self.path, Rate::from_bps(0));
         let one = |scheme| limit(&self.page, &self.loader_for(scheme), (scheme, capacity));
         let limits = self.schemes.iter().map(one);
-        limits
-            .reduce(|a, b| a.earlier(&b))
-            .expect("a race has contestants")
+        limits.reduce(|a, b| a.earlier(&b)).expect("a race has contestants")
     }
 
     /// Runs all loads.
@@ -157,10 +155,7 @@ impl Race {
     }
 
     fn run_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {
-        let all = self
-            .schemes
-            .iter()
-            .flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
+        let all = self.schemes.iter().flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
         let runs: Vec<(&Scheme, u32)> = all.collect();
         let load = |(scheme, repeat): &(&Scheme, u32)| {
             let load = run::run(self, scheme, (*repeat, options));
@@ -200,7 +195,5 @@ impl Outcome {
 
 /// The mean of values of which none may be missing.
 fn mean_of(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
-    values
-        .collect::<Option<Vec<f64>>>()
-        .and_then(|v| Estimate::of(&v))
+    values.collect::<Option<Vec<f64>>>().and_then(|v| Estimate::of(&v))
 }

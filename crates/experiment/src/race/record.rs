@@ -111,24 +111,15 @@ struct QueueRecord {
 impl Recorder {
     /// Records what happens from `start` on to connections of these servers.
     pub(super) fn new(servers: &[HostId], start: Instant) -> Self {
-        Self {
-            servers: servers.to_vec(),
-            start,
-            flows: BTreeMap::new(),
-            queues: BTreeMap::new(),
-        }
+        Self { servers: servers.to_vec(), start, flows: BTreeMap::new(), queues: BTreeMap::new() }
     }
 
     pub(super) fn finish(mut self, load: &PageLoad, access: &Access) -> Recording {
         let flows = std::mem::take(&mut self.flows).into_values();
         let connections = load.loader().connections().zip(load.transfers());
-        let transfers = connections
-            .zip(flows)
-            .map(|((connection, transfer), flow)| TransferRecord {
-                connection,
-                sequence: flow.events,
-                window: transfer.window().to_vec(),
-            });
+        let transfers = connections.zip(flows).map(|((connection, transfer), flow)| {
+            TransferRecord { connection, sequence: flow.events, window: transfer.window().to_vec() }
+        });
         Recording {
             start: self.start,
             milestones: load.loader().milestones().to_vec(),
@@ -144,12 +135,7 @@ impl Recorder {
         let start = self.start;
         Queue {
             link: access.topology.links()[link.index()].name.clone(),
-            drops: record
-                .drops
-                .iter()
-                .copied()
-                .filter(|at| *at >= start)
-                .collect(),
+            drops: record.drops.iter().copied().filter(|at| *at >= start).collect(),
             levels: record.levels(start),
         }
     }
@@ -191,11 +177,7 @@ impl Observer for Recorder {
         let Body::Segment(transit) = &packet.body else {
             return;
         };
-        let Transit {
-            source_port,
-            destination_port,
-            ..
-        } = *transit;
+        let Transit { source_port, destination_port, .. } = *transit;
         if self.servers.contains(&packet.from) {
             let flow = self.flows.entry(destination_port).or_default();
             flow.on_sent(at, step, transit);
@@ -213,12 +195,7 @@ impl FlowRecord {
 
     /// A packet of the server is at a link.
     fn on_sent(&mut self, at: Instant, step: Step, transit: &Transit) {
-        let Transit {
-            segment,
-            payload_offset,
-            retransmission,
-            ..
-        } = transit;
+        let Transit { segment, payload_offset, retransmission, .. } = transit;
         if segment.len == 0 {
             return;
         }

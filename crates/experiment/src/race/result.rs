@@ -94,9 +94,8 @@ impl RaceResult {
         let baseline = outcome.baseline().map_or(&[][..], |c| &c.loads);
         let held_against = (&outcome.limit, baseline);
         let contestants = outcome.contestants.iter();
-        let mut schemes: Vec<SchemeResult> = contestants
-            .map(|contestant| SchemeResult::of(contestant, held_against))
-            .collect();
+        let mut schemes: Vec<SchemeResult> =
+            contestants.map(|contestant| SchemeResult::of(contestant, held_against)).collect();
         schemes.push(SchemeResult::of_limit(held_against));
         Self {
             page: race.page.name().to_owned(),
@@ -124,11 +123,7 @@ impl SchemeResult {
     fn of(contestant: &Contestant, (limit, baseline): (&Limit, &[Load])) -> Self {
         let loads = &contestant.loads;
         let seconds = |value: fn(&Load) -> Option<Duration>| {
-            mean_of(
-                loads
-                    .iter()
-                    .map(|load| value(load).map(|d| d.as_secs_f64())),
-            )
+            mean_of(loads.iter().map(|load| value(load).map(|d| d.as_secs_f64())))
         };
         let ratio = |value: fn(&Load) -> Option<Duration>, limit: Option<Duration>| {
             mean_of(loads.iter().map(|load| over(value(load)?, limit?)))
@@ -162,9 +157,7 @@ impl SchemeResult {
     /// The limit's own row. It is no TCP: it sends nothing again, and harms no one it could name.
     fn of_limit((limit, baseline): (&Limit, &[Load])) -> Self {
         let every = |value: Option<f64>| mean_of(baseline.iter().map(|_| value));
-        let gain = baseline
-            .iter()
-            .map(|linux| Some(1.0 - over(limit.page, linux.page?)?));
+        let gain = baseline.iter().map(|linux| Some(1.0 - over(limit.page, linux.page?)?));
         let value_of = |metric| match metric {
             Metric::HtmlSeconds => every(limit.html.map(Duration::as_secs_f64)),
             Metric::PageSeconds => every(Some(limit.page.as_secs_f64())),
@@ -176,11 +169,7 @@ impl SchemeResult {
             | Metric::DroppedPackets
             | Metric::BackgroundHarm => None,
         };
-        Self {
-            name: LIMIT.to_owned(),
-            completed: true,
-            means: Metric::ALL.map(value_of),
-        }
+        Self { name: LIMIT.to_owned(), completed: true, means: Metric::ALL.map(value_of) }
     }
 }
 
@@ -198,11 +187,7 @@ impl Serialize for RaceResult {
         map.serialize_entry("seed", &self.seed)?;
         map.serialize_entry("repeats", &self.repeats)?;
         let with_errors = self.repeats > 1;
-        let rows: Vec<_> = self
-            .schemes
-            .iter()
-            .map(|s| SchemeJson(s, with_errors))
-            .collect();
+        let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, with_errors)).collect();
         map.serialize_entry("schemes", &rows)?;
         map.end()
     }
@@ -212,9 +197,7 @@ struct PathJson<'a>(&'a RaceResult);
 
 impl Serialize for PathJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let RaceResult {
-            path, background, ..
-        } = self.0;
+        let RaceResult { path, background, .. } = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("spec", &path.to_string())?;
         map.serialize_entry("down_bps", &path.down().as_bps())?;

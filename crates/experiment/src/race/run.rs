@@ -71,10 +71,7 @@ impl Stage {
         let scheme = &as_browsers_use_it(scheme);
         let setup = Setup::new(race, repeat);
         let access = setup.topology(race);
-        let config = SimulationConfig {
-            seed: setup.seed,
-            wire_sizes: WireSizes::default(),
-        };
+        let config = SimulationConfig { seed: setup.seed, wire_sizes: WireSizes::default() };
         let mut simulation = Simulation::new(access.topology.clone(), config);
         let (servers, sources) = access.servers.split_at(race.page.hosts().len());
         let flows = setup.background.iter().zip(sources);
@@ -90,13 +87,7 @@ impl Stage {
             server_scheme: scheme.clone(),
         });
         let load = simulation.add(setup.page, load);
-        Self {
-            simulation,
-            start: setup.page,
-            background,
-            load,
-            access,
-        }
+        Self { simulation, start: setup.page, background, load, access }
     }
 
     fn servers(&self, race: &Race) -> &[HostId] {
@@ -132,10 +123,7 @@ impl Stage {
         let before = self.background_bytes();
         let end = self.simulation.run(self.start + TIME_LIMIT);
         let failure = warm_up.and(end.map(drop)).err();
-        (
-            self.background_bytes() - before,
-            failure.map(|error| error.to_string()),
-        )
+        (self.background_bytes() - before, failure.map(|error| error.to_string()))
     }
 
     fn result(mut self, race: &Race, background_bytes: u64, failure: Option<String>) -> Load {
@@ -145,10 +133,7 @@ impl Stage {
         let recorder = take::<Recorder>(observed);
         let captures = take::<Captures<Vec<u8>>>(observed);
         let captures = self.captured(captures);
-        let load = self
-            .simulation
-            .application::<PageLoad>(self.load)
-            .expect("the load was added");
+        let load = self.simulation.application::<PageLoad>(self.load).expect("the load was added");
         let loader = load.loader();
         let since = |at: Option<Instant>| at.map(|at| at.saturating_since(self.start));
         let lost = loader
@@ -172,10 +157,7 @@ impl Stage {
 
 /// Browsers and web servers set `TCP_NODELAY`; a scheme may say otherwise (`nagle=on`).
 fn as_browsers_use_it(scheme: &Scheme) -> Scheme {
-    let says = scheme
-        .name()
-        .split('+')
-        .any(|part| part.starts_with("nagle="));
+    let says = scheme.name().split('+').any(|part| part.starts_with("nagle="));
     match says {
         true => scheme.clone(),
         false => scheme.without_nagle(),

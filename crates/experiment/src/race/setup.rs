@@ -30,18 +30,12 @@ impl Setup {
         };
         // The page draws first: its phase does not depend on how many flows there are.
         let page_phase = phase();
-        let background = (0..race.background)
-            .map(|_| Instant::ZERO + phase())
-            .collect();
+        let background = (0..race.background).map(|_| Instant::ZERO + phase()).collect();
         let head_start = match race.background {
             0 => Duration::ZERO,
             _ => HEAD_START,
         };
-        Self {
-            seed,
-            background,
-            page: Instant::ZERO + head_start + page_phase,
-        }
+        Self { seed, background, page: Instant::ZERO + head_start + page_phase }
     }
 
     /// The client, a host for each of the page's, and one for each background flow.

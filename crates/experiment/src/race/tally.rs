@@ -17,10 +17,7 @@ pub(super) struct Tally {
 impl Tally {
     /// Counts packets from and to these servers.
     pub(super) fn of(servers: &[HostId]) -> Self {
-        Self {
-            servers: servers.iter().copied().collect(),
-            ..Self::default()
-        }
+        Self { servers: servers.iter().copied().collect(), ..Self::default() }
     }
 }
 
