@@ -112,13 +112,18 @@ impl PageLoad {
                     transfer.answer(context, &mut self.loader, conn);
                 }
                 Action::Close { conn } => {
-                    context.shutdown(self.spec.client, self.transfers[conn.index()].client_conn());
+                    let transfer = &mut self.transfers[conn.index()];
+                    transfer.record_client(context, self.spec.client);
+                    context.shutdown(self.spec.client, transfer.client_conn());
                 }
             }
         }
         self.alarm.set(context, self.loader.poll_timeout(), LOADER_TOKEN);
         if self.loader.is_done() && !std::mem::replace(&mut self.finished, true) {
-            self.transfers.iter_mut().for_each(|transfer| transfer.take_record(context));
+            for transfer in &mut self.transfers {
+                transfer.record_server(context);
+                transfer.record_client(context, self.spec.client);
+            }
             context.finish();
         }
     }
@@ -149,6 +154,7 @@ impl PageLoad {
             EventKind::Connected => self.loader.handle_connected(now, conn),
             EventKind::Received { total } => self.loader.handle_received(now, conn, total),
             EventKind::PeerClosed => {
+                self.transfers[index].record_client(context, self.spec.client);
                 context.shutdown(self.spec.client, event.conn);
                 self.loader.handle_closed(now, conn);
             }
@@ -173,7 +179,7 @@ impl PageLoad {
         match event.kind {
             EventKind::Received { total } => transfer.on_received(context.now(), total),
             EventKind::PeerClosed => {
-                transfer.take_record(context);
+                transfer.record_server(context);
                 context.shutdown(server, event.conn);
             }
             _ => {}

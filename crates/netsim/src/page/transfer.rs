@@ -33,6 +33,9 @@ pub struct Transfer {
     server: HostId,
     client_conn: ConnId,
     server_conn: Option<ConnId>,
+    /// The server's end has been noted for good: its number may be another connection's by now.
+    is_recorded: bool,
+    client_stats: Option<Stats>,
     session: ServerSession,
     /// The session holds back while this much or more is unsent.
     low_water: Option<u64>,
@@ -54,6 +57,8 @@ impl Transfer {
             client_conn,
             low_water: protocol.interleaves().then_some(protocol.low_water),
             server_conn: None,
+            is_recorded: false,
+            client_stats: None,
             session,
             alarm: Alarm::default(),
             token,
@@ -80,6 +85,17 @@ impl Transfer {
     /// The server's counters when the client had closed, or else when the page was done.
     pub const fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// False while the server's end is still open and [`Transfer::stats`] not taken.
+    pub const fn is_recorded(&self) -> bool {
+        self.is_recorded
+    }
+
+    /// The client's counters when it closed or its server had, or else when the page was done;
+    /// `None` until then.
+    pub const fn client_stats(&self) -> Option<&Stats> {
+        self.client_stats.as_ref()
     }
 
     /// Changes of the server's window until then, if its scheme records them.
@@ -137,13 +153,22 @@ impl Transfer {
         Some(connection.unsent())
     }
 
-    /// Notes how the server's end stands, as long as it is there.
-    pub(super) fn take_record(&mut self, context: &Context<'_>) {
-        let Some(id) = self.server_conn else { return };
+    /// Notes how the server's end stands, once.
+    pub(super) fn record_server(&mut self, context: &Context<'_>) {
         let host = context.host(self.server);
+        let Some(id) = self.server_conn.filter(|_| !self.is_recorded) else { return };
         if let (Some(connection), Some(path)) = (host.connection(id), host.path_of(id)) {
             self.stats = *connection.stats();
             self.window = path.window().changes().to_vec();
+            self.is_recorded = true;
+        }
+    }
+
+    /// Notes how the client's end stands, once.
+    pub(super) fn record_client(&mut self, context: &Context<'_>, client: HostId) {
+        if self.client_stats.is_none() {
+            let connection = context.host(client).connection(self.client_conn);
+            self.client_stats = connection.map(|connection| *connection.stats());
         }
     }
 }

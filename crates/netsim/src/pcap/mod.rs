@@ -2,8 +2,10 @@
 //!
 //! Classic pcap with nanosecond times (magic `a1b23c4d`) and raw IP packets (`LINKTYPE_RAW`, 101),
 //! cut off behind their headers; see `man pcap-savefile`. Time zero of the simulation is time
-//! zero of the file. A packet is written as its last bit leaves the queue: what the queue dropped is
-//! not there, what is lost on the wire is.
+//! zero of the file. Either what crossed the link is written, each packet as its last bit leaves
+//! the queue: what the queue dropped is not there, what is lost on the wire is
+//! ([`Captures::begin`]); or what was handed to it, as a capture on its sender shows
+//! ([`Captures::begin_at_sender`]).
 
 mod headers;
 
@@ -54,6 +56,8 @@ pub struct Captures<W> {
     captures: Vec<Capture<W>>,
     /// By link, which capture it has.
     of_link: Vec<Option<usize>>,
+    /// Ahead of the queue, or behind it.
+    at_sender: bool,
     /// Why writing stopped.
     failure: Option<io::Error>,
 }
@@ -72,7 +76,15 @@ impl<W: Write> Captures<W> {
             of_link[link.index()] = Some(captures.len());
             captures.push(Capture::begin(link, out)?);
         }
-        Ok(Self { captures, of_link, failure: None })
+        Ok(Self { captures, of_link, at_sender: false, failure: None })
+    }
+
+    /// The same of what is handed to these links, whether their queues take it or not.
+    ///
+    /// # Errors
+    /// As [`Captures::begin`].
+    pub fn begin_at_sender(links: impl IntoIterator<Item = (LinkId, W)>) -> io::Result<Self> {
+        Ok(Self { at_sender: true, ..Self::begin(links)? })
     }
 
     /// Flushes all captures and gives the writers back.
@@ -93,7 +105,12 @@ impl<W: Write> Captures<W> {
 
 impl<W: Write + 'static> Observer for Captures<W> {
     fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
-        if step != Step::Leave || self.failure.is_some() {
+        let seen = match step {
+            Step::Enter { .. } | Step::Drop { .. } => self.at_sender,
+            Step::Leave => !self.at_sender,
+            Step::Lose | Step::Arrive => false,
+        };
+        if !seen || self.failure.is_some() {
             return;
         }
         if let Some(Some(index)) = self.of_link.get(link.index()) {
