@@ -48,7 +48,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// `SCHEME-LINK.pcap` of each contestant's first load.
+/// `SCHEME-LINK.pcap` and `SCHEME-LINK-sent.pcap` of each contestant's first load.
 fn write_captures(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
     fs::create_dir_all(folder)
         .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;

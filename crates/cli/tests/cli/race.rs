@@ -227,6 +227,45 @@ fn the_report_stands_alone_and_names_its_schemes() {
     }
 }
 
+/// Packets of a capture that `filter` selects; `None` without tshark.
+fn tshark_count(capture: &std::path::Path, filter: &str) -> Option<u64> {
+    let mut tshark = std::process::Command::new("tshark");
+    let output = tshark.arg("-r").arg(capture).args(["-Y", filter]).output().ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(output.stdout.split(|b| *b == b'\n').filter(|line| !line.is_empty()).count() as u64)
+}
+
+#[test]
+fn tshark_finds_as_many_retransmissions_as_we_count() {
+    const AGAIN: &str = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || \
+        tcp.analysis.spurious_retransmission || tcp.analysis.out_of_order";
+    let folder = folder("tshark");
+    let race = json(&[
+        "race",
+        "pages/app.har",
+        "--json",
+        "--schemes",
+        "linux,newreno,reno,sack,tahoe",
+        "--path",
+        "4mbit,80ms,12p,loss=0.01",
+        "--pcap",
+        folder.to_str().unwrap(),
+    ]);
+    for name in ["linux", "newreno", "reno", "sack", "tahoe"] {
+        let count =
+            |file: &str, filter| tshark_count(&folder.join(format!("{name}-{file}.pcap")), filter);
+        let Some(malformed) = count("down", "_ws.malformed || _ws.expert.severity == error") else {
+            eprintln!("skipped: tshark is not installed");
+            return;
+        };
+        assert_eq!(malformed, 0, "{name}");
+        let found = count("down-sent", AGAIN).unwrap() + count("up-sent", AGAIN).unwrap();
+        let ours = number_of(&race, name, "retransmitted_segments");
+        assert!(ours > 0.0, "{name} lost nothing: the test shows nothing");
+        assert_eq!(found as f64, ours, "{name}");
+    }
+}
+
 #[test]
 fn a_full_disk_leaves_no_half_report() {
     // /dev/full is a device that is always full: the write fails, and nothing takes its name.

@@ -5,9 +5,10 @@ use super::setup::Setup;
 use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
 use netsim::{
-    Access, AppId, BulkSpec, BulkTransfer, Captures, HostId, LinkId, PageLoad, PageSpec,
-    Simulation, SimulationConfig, WireSizes,
+    Access, AppId, BulkSpec, BulkTransfer, Captures, HostId, LinkId, Observer, PageLoad, PageSpec,
+    Simulation, SimulationConfig, Transfer, WireSizes,
 };
+use std::any::Any;
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant};
@@ -33,7 +34,8 @@ pub struct Load {
     pub objects: Vec<Option<Duration>>,
     /// For figures; if asked for.
     pub recording: Option<Recording>,
-    /// Captures of the access link, by the name of each direction; if asked for.
+    /// Captures of the access link, if asked for: what crossed each direction, by its name, and
+    /// with `-sent` behind it what was handed to its queue.
     pub captures: Vec<(String, Vec<u8>)>,
 }
 
@@ -59,8 +61,7 @@ pub(super) fn run(race: &Race, scheme: &Scheme, (repeat, options): (u32, RunOpti
         stage.simulation.observe(recorder);
     }
     if options.capture && first {
-        let capture = stage.capture();
-        stage.simulation.observe(capture);
+        stage.capture();
     }
     let (bytes, failure) = stage.load_page();
     stage.result(race, bytes, failure)
@@ -94,18 +95,28 @@ impl Stage {
         &self.access.servers[..race.page.hosts().len()]
     }
 
-    /// Captures both directions of the access link in memory.
-    fn capture(&self) -> Captures<Vec<u8>> {
+    /// Captures both directions of the access link, behind their queues and ahead of them.
+    fn capture(&mut self) {
         let access = self.access.access;
-        let links = [access.forward, access.reverse].map(|link| (link, Vec::new()));
-        Captures::begin(links).expect("writing to memory")
+        let links = || [access.forward, access.reverse].map(|link| (link, Vec::new()));
+        let crossed = Captures::begin(links()).expect("writing to memory");
+        let sent = Captures::begin_at_sender(links()).expect("writing to memory");
+        self.simulation.observe(crossed);
+        self.simulation.observe(sent);
     }
 
-    fn captured(&self, captures: Option<Captures<Vec<u8>>>) -> Vec<(String, Vec<u8>)> {
-        let name = |link: LinkId| self.access.topology.links()[link.index()].name.clone();
-        let files = captures.map(|c| c.finish().expect("writing to memory"));
-        let files = files.into_iter().flatten();
-        files.map(|(link, file)| (name(link), file)).collect()
+    /// The captures among the observers, by name, in the order in which they were begun.
+    fn captured(&self, observers: &mut Vec<Box<dyn Observer>>) -> Vec<(String, Vec<u8>)> {
+        let name = |link: LinkId| self.access.topology.links()[link.index()].name.as_str();
+        let mut files = Vec::new();
+        for place in ["", "-sent"] {
+            let Some(captures) = take::<Captures<Vec<u8>>>(observers) else { break };
+            let captures = captures.finish().expect("writing to memory");
+            files.extend(
+                captures.into_iter().map(|(l, file)| (format!("{}{place}", name(l)), file)),
+            );
+        }
+        files
     }
 
     /// Bytes that the background flows have received so far.
@@ -126,13 +137,29 @@ impl Stage {
         (self.background_bytes() - before, failure.map(|error| error.to_string()))
     }
 
+    /// Expiries of both ends' timers; of a load that never ended, so far.
+    fn timeouts(&self, transfer: &Transfer) -> u64 {
+        let live = |host: HostId, conn| {
+            let connection = self.simulation.host(host).connection(conn);
+            connection.map_or(0, |connection| connection.stats().timeouts)
+        };
+        let server = match (transfer.is_recorded(), transfer.server_conn()) {
+            (false, Some(conn)) => live(transfer.server(), conn),
+            _ => transfer.stats().timeouts,
+        };
+        let client = match transfer.client_stats() {
+            Some(stats) => stats.timeouts,
+            None => live(self.access.client, transfer.client_conn()),
+        };
+        server + client
+    }
+
     fn result(mut self, race: &Race, background_bytes: u64, failure: Option<String>) -> Load {
         let mut observers = self.simulation.take_observers();
         let observed = &mut observers;
         let tally = take::<Tally>(observed).unwrap_or_default();
         let recorder = take::<Recorder>(observed);
-        let captures = take::<Captures<Vec<u8>>>(observed);
-        let captures = self.captured(captures);
+        let captures = self.captured(observed);
         let load = self.simulation.application::<PageLoad>(self.load).expect("the load was added");
         let loader = load.loader();
         let since = |at: Option<Instant>| at.map(|at| at.saturating_since(self.start));
@@ -144,7 +171,7 @@ impl Stage {
             html: since(loader.html_done_at()),
             page: since(loader.page_done_at()),
             retransmitted: tally.retransmitted,
-            timeouts: load.transfers().iter().map(|t| t.stats().timeouts).sum(),
+            timeouts: load.transfers().iter().map(|t| self.timeouts(t)).sum(),
             dropped: tally.dropped,
             background_bytes,
             failure: failure.or(lost),
@@ -178,9 +205,11 @@ fn bulk(from: HostId, to: HostId) -> BulkTransfer {
 }
 
 /// Takes the observer of this kind out.
-fn take<T: netsim::Observer>(observers: &mut Vec<Box<dyn netsim::Observer>>) -> Option<T> {
-    let is_it = |o: &Box<dyn netsim::Observer>| (&**o as &dyn std::any::Any).is::<T>();
-    let index = observers.iter().position(is_it)?;
-    let observer: Box<dyn std::any::Any> = observers.swap_remove(index);
+fn take<T: Observer>(observers: &mut Vec<Box<dyn Observer>>) -> Option<T> {
+    let index = observers.iter().position(|observer| {
+        let observer: &dyn Any = &**observer;
+        observer.is::<T>()
+    })?;
+    let observer: Box<dyn Any> = observers.remove(index);
     observer.downcast().ok().map(|observer| *observer)
 }
