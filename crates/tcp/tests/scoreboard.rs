@@ -188,7 +188,7 @@ proptest! {
             prop_assert_eq!(rcv_nxt, expected);
             prop_assert!(rcv_nxt >= before);
             // SACK blocks: the most recent arrival first, all of it there, none below rcv_nxt.
-            let blocks: Vec<_> = queue.recent(4).collect();
+            let blocks: Vec<_> = queue.recent::<4>().collect();
             if left > rcv_nxt {
                 prop_assert!(blocks[0].0 <= left && right <= blocks[0].1);
             }

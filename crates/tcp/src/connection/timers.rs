@@ -42,18 +42,10 @@ impl Connection {
     /// Earliest deadline of this connection.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
         let t = &self.timers;
-        let recovery = self.recovery.timeout().filter(|_| !self.board.is_empty());
-        [
-            t.retransmit,
-            t.persist,
-            t.pacing,
-            t.time_wait,
-            recovery,
-            self.receiver.ack_timer().deadline(),
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        let recovery = if self.board.is_empty() { None } else { self.recovery.timeout() };
+        let receiver = self.receiver.ack_timer().deadline();
+        let next = sooner(sooner(t.retransmit, t.pacing), sooner(recovery, receiver));
+        sooner(next, sooner(t.persist, t.time_wait))
     }
 
     /// Runs whatever is due.
@@ -157,5 +149,13 @@ impl Connection {
         self.zero_window_probe_pending = true;
         self.timers.persist_backoff += 1;
         self.update_persist_timer(now, path);
+    }
+}
+
+/// The earlier of two deadlines.
+fn sooner(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
     }
 }

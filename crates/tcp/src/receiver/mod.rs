@@ -273,7 +273,8 @@ impl Receiver {
         }
         if !self.reassembly.is_empty() {
             let room = max.saturating_sub(blocks.as_slice().len());
-            for (left, right) in self.reassembly.recent(room) {
+            let recent = self.reassembly.recent::<{ SackBlocks::MAX }>();
+            for (left, right) in recent.take(room) {
                 blocks.push(wire(left), wire(right));
             }
         }

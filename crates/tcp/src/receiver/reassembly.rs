@@ -111,14 +111,18 @@ impl Reassembly {
         self.ranges.back().map(|r| r.right)
     }
 
-    /// The waiting ranges, most recently changed first, at most `max` of them.
-    pub fn recent(&self, max: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let mut below = u64::MAX;
-        (0..max).map_while(move |_| {
-            let next =
-                self.ranges.iter().filter(|r| r.changed < below).max_by_key(|r| r.changed)?;
-            below = next.changed;
-            Some((next.left, next.right))
-        })
+    /// The waiting ranges, most recently changed first, at most `N` of them.
+    pub fn recent<const N: usize>(&self) -> impl Iterator<Item = (u64, u64)> + use<N> {
+        let mut newest = [Range { left: 0, right: 0, changed: 0 }; N];
+        for range in &self.ranges {
+            // Insertion into the few newest; most ranges are older than all of them.
+            let mut candidate = *range;
+            for kept in &mut newest {
+                if candidate.changed > kept.changed {
+                    std::mem::swap(kept, &mut candidate);
+                }
+            }
+        }
+        newest.into_iter().filter(|r| r.changed > 0).map(|r| (r.left, r.right))
     }
 }
