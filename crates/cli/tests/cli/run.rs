@@ -17,6 +17,8 @@ pub(crate) fn headstart<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> Output {
 pub(crate) fn command<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
     command.args(arguments).current_dir(root());
+    // Tables in full characters, whatever the machine's locale.
+    command.env("LC_ALL", "C.UTF-8");
     command
 }
 

@@ -1,0 +1,24 @@
+//! The README does not promise what the program does not do.
+
+use crate::run::{root, stdout};
+use std::fs;
+
+#[test]
+fn its_table_is_what_its_command_prints() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, after) = readme.split_once("$ headstart ").expect("a command with its output");
+    let (command, rest) = after.split_once('\n').unwrap();
+    let (shown, _) = rest.split_once("```").unwrap();
+    let arguments: Vec<&str> = command.split_whitespace().collect();
+    let printed = stdout(&arguments);
+    assert_eq!(shown, printed, "README shows another table; this is today's:\n{printed}");
+}
+
+#[test]
+fn its_files_exist() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let links = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    for link in links.filter(|link| !link.contains("://")) {
+        assert!(root().join(link).exists(), "{link}");
+    }
+}
