@@ -20,8 +20,9 @@ impl Connection {
         let una_before = self.snd_una;
         let prior_in_flight = path.bytes_in_flight();
         let window_changed = self.update_send_window(segment, una);
-        if una == una_before && self.board.is_empty() {
-            // Nothing is outstanding: a receiver's every segment. Only the window may have changed.
+        if una == una_before && self.board.is_empty() && segment.options.sack.is_empty() {
+            // Nothing is outstanding: a receiver's every segment. Only the window may have changed;
+            // a SACK block could still be a D-SACK for what was sent before.
             self.note_progress(now, path);
             return;
         }
