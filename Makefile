@@ -21,7 +21,7 @@ build:
 # Everything that has to hold: unit, property and scenario tests, the check against ns-2 included.
 test:
 	@tools/need cc=gcc cc=libc6-dev tshark=tshark
-	cargo test --workspace --locked --quiet
+	cargo test --workspace --locked --quiet --no-fail-fast
 
 lint:
 	cargo fmt --all --check

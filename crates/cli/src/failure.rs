@@ -1,7 +1,7 @@
 //! How the program fails: what is said, and the exit code.
 
 use std::fmt::Display;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Why a command did not succeed.
@@ -28,16 +28,24 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Self::Failed(why) => {
-                eprintln!("headstart: {why}");
+                remark(&format!("headstart: {why}"));
                 ExitCode::from(1)
             }
             Self::Input(why) => {
-                eprintln!("headstart: {why}");
+                remark(&format!("headstart: {why}"));
                 ExitCode::from(2)
             }
             Self::ReaderGone => ExitCode::SUCCESS,
         }
     }
+}
+
+/// Says something on standard error. What came from a file must not steer the terminal: control
+/// characters other than line ends are shown as "?".
+pub(crate) fn remark(text: &str) {
+    let shown = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
+    // If nobody listens there, nobody can be told.
+    let _ = writeln!(io::stderr(), "{}", text.chars().map(shown).collect::<String>());
 }
 
 /// Writing results failed.

@@ -50,7 +50,7 @@ impl From<&Parameter> for ParameterEntry {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let limit = Scheme { name: LIMIT, about: ABOUT_LIMIT, source: "experiment::limit" };
+    let limit = Scheme { name: LIMIT, about: ABOUT_LIMIT, source: "docs/race.md" };
     let listing = Listing {
         schemes: catalogue().iter().map(Scheme::from).chain([limit]).collect(),
         parameters: parameters().iter().map(ParameterEntry::from).collect(),

@@ -72,8 +72,8 @@ pub(crate) struct Args {
     pub(super) pcap: Option<PathBuf>,
 
     /// Threads to run on; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    pub(super) threads: usize,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
 }
 
 const EXAMPLES: &str = "\

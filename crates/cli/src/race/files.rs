@@ -1,7 +1,7 @@
 //! The files a race leaves behind: report and captures. Checked before the race, written after.
 
 use super::{Args, view};
-use crate::failure::Failure;
+use crate::failure::{Failure, remark};
 use experiment::race::{Outcome, Race, RaceResult};
 use report::write_atomically;
 use std::fs;
@@ -39,11 +39,11 @@ pub(super) fn write(
     if let Some(path) = &args.report {
         let html = view::report(race, outcome, result).to_html();
         write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
-        eprintln!("report: {}", path.display());
+        remark(&format!("report: {}", path.display()));
     }
     if let Some(folder) = &args.pcap {
         write_captures(folder, outcome)?;
-        eprintln!("captures: {}", folder.display());
+        remark(&format!("captures: {}", folder.display()));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ mod view;
 
 pub(crate) use args::Args;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, remark};
 use crate::stdout;
 use experiment::race::{Outcome, Race, RaceResult, RunOptions};
 use progress::Progress;
@@ -22,21 +22,23 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     }
     let race = args.race()?;
     files::check(&args)?;
-    race.page.notes().iter().for_each(|note| eprintln!("note: {note}"));
+    race.page.notes().iter().for_each(|note| remark(&format!("note: {note}")));
     let progress = Progress::begin(race.run_count());
     let outcome = race.run(RunOptions {
-        threads: args.threads,
+        threads: args.threads.map_or(0, usize::from),
         record: args.report.is_some(),
         capture: args.pcap.is_some(),
         on_run: &|| progress.step(),
     });
     progress.end();
     let result = RaceResult::new(&race, &outcome);
-    files::write(&args, (&race, &outcome, &result))?;
+    // A report that cannot be written is no reason to keep the results back.
+    let written = files::write(&args, (&race, &outcome, &result));
     match args.json {
         true => stdout::print_json(&result)?,
         false => stdout::print_table(&table::of(&result))?,
     }
+    written?;
     complain(&outcome, &race)
 }
 

@@ -278,6 +278,7 @@ fn a_full_disk_leaves_no_half_report() {
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("/dev/full") && errors.contains("space"), "{errors}");
+    assert!(!output.stdout.is_empty(), "the results are there all the same");
 }
 
 #[test]
@@ -295,6 +296,30 @@ fn a_report_larger_than_the_disk_quota_leaves_the_old_one() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(fs::read_to_string(&report).unwrap(), "the old one");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "something was left behind");
+}
+
+#[test]
+fn results_that_cannot_be_written_are_a_failure() {
+    let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
+        eprintln!("skipped: no /dev/full here");
+        return;
+    };
+    let output = command(&["race"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("cannot write results"));
+}
+
+#[test]
+fn text_of_a_recording_does_not_steer_the_terminal() {
+    let har = r#"{"log": {"entries": [
+        {"startedDateTime": "2024-01-01T00:00:00Z", "request": {"url": "http://a.example/"},
+         "response": {"status": 200, "bodySize": 100}},
+        {"startedDateTime": "2024-01-01T00:00:00Z", "request": {"url": "ws:\u001b[2Jx"}}]}}"#;
+    let path = folder("steer").join("steer.har");
+    fs::write(&path, har).unwrap();
+    let output = headstart(&["race", path.to_str().unwrap(), "--schemes", "linux"]);
+    let shown = [output.stdout, output.stderr].concat();
+    assert!(!shown.contains(&0x1b), "{}", String::from_utf8_lossy(&shown));
 }
 
 #[test]
