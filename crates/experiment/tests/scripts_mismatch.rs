@@ -46,11 +46,7 @@ fn flags_numbers_windows_options_and_ecn_are_compared() {
         ("[ect0] P. 1:501(500) ack 1", "ECN field"),
     ] {
         let mismatch = mismatch(&format!("+0 write(4, ..., 500) = 500\n+0 > {expected}\n"));
-        assert_eq!(
-            mismatch.message,
-            format!("the segment differs in {part}"),
-            "{expected}"
-        );
+        assert_eq!(mismatch.message, format!("the segment differs in {part}"), "{expected}");
     }
 }
 
@@ -68,15 +64,10 @@ fn a_segment_that_no_event_asked_for_differs_from_the_next_expected_one() {
 fn a_segment_is_early_beyond_the_tolerance_only() {
     let early = mismatch("+0 write(4, ..., 500) = 500\n+.25 > P. 1:501(500) ack 1\n");
     assert_eq!(early.message, "the segment is 250ms early");
-    let tolerant = format!(
-        "--tolerance_usecs=250000\n{}",
-        &OPENING.replace("--tolerance_usecs=0\n", "")
-    );
+    let tolerant =
+        format!("--tolerance_usecs=250000\n{}", &OPENING.replace("--tolerance_usecs=0\n", ""));
     let text = format!("{tolerant}+0 write(4, ..., 500) = 500\n+.25 > P. 1:501(500) ack 1\n");
-    assert_eq!(
-        run(&parse("test.pkt", text).expect("a good script"), None).map(drop),
-        Ok(())
-    );
+    assert_eq!(run(&parse("test.pkt", text).expect("a good script"), None).map(drop), Ok(()));
     let range = "+0 write(4, ..., 500) = 500\n+0~+.1 > P. 1:501(500) ack 1\n";
     assert_eq!(play(range).map(drop), Ok(()));
 }
@@ -88,10 +79,7 @@ fn silence_says_what_the_host_waits_for() {
         "+0 write(4, ..., 500) = 500\n+0 > P. 1:501(500) ack 1\n+.9 > P. 1:501(500) ack 1\n",
     );
     assert_eq!(mismatch.message, "the host sends nothing");
-    assert_eq!(
-        mismatch.actual,
-        "nothing until 1.000000; the next timer is at 1.100000"
-    );
+    assert_eq!(mismatch.actual, "nothing until 1.000000; the next timer is at 1.100000");
 }
 
 #[test]
@@ -123,15 +111,9 @@ fn of_what_is_split_the_last_is_compared_in_full() {
     };
     assert_eq!(play(&rest("P.")).map(drop), Ok(()));
     assert_eq!(mismatch(&rest(".")).message, "the segment differs in flags");
-    assert_eq!(
-        mismatch(&rest("FP.")).message,
-        "the segment differs in flags"
-    );
+    assert_eq!(mismatch(&rest("FP.")).message, "the segment differs in flags");
     let text = format!("--ignore_push\n{OPENING}{}", rest("."));
-    assert_eq!(
-        run(&parse("test.pkt", text).expect("a good script"), None).map(drop),
-        Ok(())
-    );
+    assert_eq!(run(&parse("test.pkt", text).expect("a good script"), None).map(drop), Ok(()));
 }
 
 #[test]
@@ -173,41 +155,26 @@ fn a_waiting_call_returns_at_its_time() {
         assert_eq!(mismatch.message, "the call returns at another time");
     }
     let never = play("+0...5 read(4, ..., 500) = 100\n").unwrap_err();
-    assert!(
-        never.actual.contains("still waits") || never.actual.contains("never"),
-        "{never}"
-    );
+    assert!(never.actual.contains("still waits") || never.actual.contains("never"), "{never}");
 }
 
 #[test]
 fn the_scheme_given_to_the_run_goes_before_the_script_s_own() {
     let script = parse("test.pkt", OPENING).expect("a good script");
     let tahoe = tcp::Scheme::parse("tahoe").expect("a scheme");
-    assert_eq!(
-        run(&script, Some(&tahoe)).map(|report| report.scheme),
-        Ok("tahoe".to_owned())
-    );
-    assert_eq!(
-        run(&script, None).map(|report| report.scheme),
-        Ok("newreno+iw=4".to_owned())
-    );
+    assert_eq!(run(&script, Some(&tahoe)).map(|report| report.scheme), Ok("tahoe".to_owned()));
+    assert_eq!(run(&script, None).map(|report| report.scheme), Ok("newreno+iw=4".to_owned()));
 }
 
 #[test]
 fn what_is_sent_and_not_asked_for_is_reported() {
     let report = play("+0 write(4, ..., 500) = 500\n").expect("it holds");
-    assert_eq!(
-        report.left_over,
-        ["0.100000 > P. 1:501(500) ack 1 win 65535"]
-    );
+    assert_eq!(report.left_over, ["0.100000 > P. 1:501(500) ack 1 win 65535"]);
 }
 
 #[test]
 fn runs_repeat() {
-    let script = parse(
-        "test.pkt",
-        format!("{OPENING}+0 write(4, ..., 9000) = 9000\n"),
-    );
+    let script = parse("test.pkt", format!("{OPENING}+0 write(4, ..., 9000) = 9000\n"));
     let script = script.expect("a good script");
     assert_eq!(run(&script, None), run(&script, None));
 }

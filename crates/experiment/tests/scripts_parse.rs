@@ -35,10 +35,7 @@ fn good(text: &str) -> Script {
 #[test]
 fn every_production_of_a_server_script_is_read() {
     let script = good(SERVER);
-    assert_eq!(
-        script.settings.scheme.as_ref().map(|scheme| scheme.name()),
-        Some("newreno")
-    );
+    assert_eq!(script.settings.scheme.as_ref().map(|scheme| scheme.name()), Some("newreno"));
     assert_eq!(script.settings.tolerance, Duration::from_micros(10));
     // 4 calls, the SYN and its answer, accept, data, a code block, the FIN, close.
     assert_eq!(script.events.len(), 11);
@@ -47,21 +44,14 @@ fn every_production_of_a_server_script_is_read() {
 #[test]
 fn a_segment_s_parts_are_those_written() {
     let script = good(SERVER);
-    let Action::Inbound(syn) = &script.events[4].action else {
-        panic!("the SYN")
-    };
+    let Action::Inbound(syn) = &script.events[4].action else { panic!("the SYN") };
     assert_eq!(syn.flags, Flags::SYN);
     assert_eq!(syn.window, 32_792);
     assert_eq!(syn.options.mss, Some(1000));
     assert_eq!(syn.options.window_scale, Some(7));
     assert!(syn.options.sack_permitted);
-    assert_eq!(
-        syn.options.timestamps,
-        Some(Timestamps { value: 10, echo: 0 })
-    );
-    let Action::Outbound(data) = &script.events[7].action else {
-        panic!("the data")
-    };
+    assert_eq!(syn.options.timestamps, Some(Timestamps { value: 10, echo: 0 }));
+    let Action::Outbound(data) = &script.events[7].action else { panic!("the data") };
     assert_eq!(data.segment.flags, Flags::PSH.with(Flags::ACK));
     assert_eq!((data.segment.seq, data.segment.len), (SeqNum(1), 1000));
     assert_eq!((data.segment.ecn, data.check_ecn), (Ecn::Ect0, true));
@@ -72,9 +62,7 @@ fn a_segment_s_parts_are_those_written() {
 #[test]
 fn what_is_not_written_is_not_checked() {
     let script = good(SERVER);
-    let Action::Outbound(syn_ack) = &script.events[5].action else {
-        panic!("the SYN-ACK")
-    };
+    let Action::Outbound(syn_ack) = &script.events[5].action else { panic!("the SYN-ACK") };
     assert!(!syn_ack.check_window && !syn_ack.check_ecn && !syn_ack.check_options);
 }
 
@@ -93,9 +81,7 @@ fn times_are_absolute_relative_ranges_or_any() {
 #[test]
 fn a_call_keeps_its_outcome_and_its_own_words() {
     let script = good(SERVER);
-    let Action::Call(accept) = &script.events[6].action else {
-        panic!("accept")
-    };
+    let Action::Call(accept) = &script.events[6].action else { panic!("accept") };
     assert_eq!((accept.fd, accept.kind), (3, CallKind::Accept));
     assert_eq!(accept.outcome, Outcome::Value(4));
     assert_eq!(accept.returns, Some(Duration::from_millis(100)));
@@ -116,9 +102,7 @@ fn sequence_numbers_wrap() {
     // 4294967290 + 10 = 2^32 + 4.
     let script =
         good("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 < . 4294967290:4(10) ack 1 win 9");
-    let Action::Inbound(data) = &script.events[1].action else {
-        panic!("the data")
-    };
+    let Action::Inbound(data) = &script.events[1].action else { panic!("the data") };
     assert_eq!((data.seq, data.len), (SeqNum(4_294_967_290), 10));
 }
 
@@ -126,36 +110,16 @@ fn sequence_numbers_wrap() {
 const BAD: [(&str, u32, u32, &str); 30] = [
     ("", 1, 1, "at least one event"),
     ("--scheme=reno\n", 2, 1, "at least one event"),
-    (
-        "--colour=red\n0 x() = 0",
-        1,
-        1,
-        "unknown option --colour; known are --scheme=NAME",
-    ),
+    ("--colour=red\n0 x() = 0", 1, 1, "unknown option --colour; known are --scheme=NAME"),
     ("--mss=0", 1, 1, "--mss=N with N from 64 to 65495"),
     ("--ip_version=ipv6", 1, 1, "--ip_version=ipv4"),
-    (
-        "`sysctl -w x=1`\n",
-        1,
-        1,
-        "shell commands cannot run in virtual time",
-    ),
+    ("`sysctl -w x=1`\n", 1, 1, "shell commands cannot run in virtual time"),
     ("0 `ls`", 1, 3, "shell commands cannot run in virtual time"),
     ("x", 1, 1, "expected a time in seconds"),
     ("0", 1, 2, "expected \"<\" and a segment that arrives"),
     ("0.5~0.4 > . 1:1(0)", 1, 1, "ends before it begins"),
-    (
-        "+0~0.4 > . 1:1(0)",
-        1,
-        4,
-        "before the end of a relative range",
-    ),
-    (
-        "* < . 1:1(0) win 1",
-        1,
-        1,
-        "can only time a segment that leaves",
-    ),
+    ("+0~0.4 > . 1:1(0)", 1, 4, "before the end of a relative range"),
+    ("* < . 1:1(0) win 1", 1, 1, "can only time a segment that leaves"),
     ("0 < . 1:1(0)", 1, 13, "win N"),
     ("0 < . 1:1(0) win 65536", 1, 18, "at most 65535"),
     ("0 < . 1:1(0) win 1 <...>", 1, 5, "needs them written out"),
@@ -163,59 +127,26 @@ const BAD: [(&str, u32, u32, &str); 30] = [
     ("0 > 80 > 81 . 1:1(0)", 1, 5, "no ports"),
     ("0 > . 1:11(9)", 1, 7, "1 + 9 bytes end at 10, not at 11"),
     ("0 > S 0:0(0) ack 1", 1, 14, "ack N needs the flag"),
-    (
-        "0 > . 1:1(0) <mss 1,bogus>",
-        1,
-        21,
-        "an option: mss, wscale",
-    ),
+    ("0 > . 1:1(0) <mss 1,bogus>", 1, 21, "an option: mss, wscale"),
     ("0 > . 1:1(0) <wscale 15>", 1, 22, "at most 14"),
-    (
-        "0 > . 1:1(0) <sack 1:2 3:4 5:6 7:8 9:10>",
-        1,
-        36,
-        "at most four SACK blocks",
-    ),
-    (
-        "0 > . 1:1(0) <TS val 1 ecr 1,sack 1:2 3:4 5:6 7:8>",
-        1,
-        15,
-        "more than 40 bytes",
-    ),
+    ("0 > . 1:1(0) <sack 1:2 3:4 5:6 7:8 9:10>", 1, 36, "at most four SACK blocks"),
+    ("0 > . 1:1(0) <TS val 1 ecr 1,sack 1:2 3:4 5:6 7:8>", 1, 15, "more than 40 bytes"),
     ("0 dance(3) = 0", 1, 3, "unknown call dance"),
     ("0 write(3, ..., 9) = 9", 1, 1, "no socket yet"),
-    (
-        "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 write(3, ..., 9) = 9",
-        2,
-        1,
-        "neither",
-    ),
+    ("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 write(3, ..., 9) = 9", 2, 1, "neither"),
     ("0 connect(3, ..., ...) = 0", 1, 3, "say until when"),
     ("0 %{ assert cwnd == 1 }%", 1, 13, "one of tcpi_state"),
     ("0 %{ import os }%", 1, 6, "nothing else of Python"),
-    (
-        "1 > . 1:1(0)\n0 > . 1:1(0)",
-        2,
-        1,
-        "before the one above it",
-    ),
+    ("1 > . 1:1(0)\n0 > . 1:1(0)", 2, 1, "before the one above it"),
 ];
 
 #[test]
 fn each_error_names_file_line_column_and_what_was_expected() {
     for (text, line, column, message) in BAD {
         let error = parse("bad.pkt", text).expect_err(text);
-        assert_eq!(
-            (error.line, error.column),
-            (line, column),
-            "{text:?}: {error}"
-        );
+        assert_eq!((error.line, error.column), (line, column), "{text:?}: {error}");
         assert!(error.message.contains(message), "{text:?}: {error}");
-        assert!(
-            error
-                .to_string()
-                .starts_with(&format!("bad.pkt:{line}:{column}: "))
-        );
+        assert!(error.to_string().starts_with(&format!("bad.pkt:{line}:{column}: ")));
     }
 }
 
@@ -228,26 +159,11 @@ fn text_that_is_not_utf8_is_an_error_where_it_begins() {
 #[test]
 fn nesting_is_bounded_so_that_the_stack_is() {
     let deep = format!("0 bind({}", "[".repeat(100_000));
-    assert!(
-        parse("deep.pkt", deep)
-            .unwrap_err()
-            .message
-            .contains("too deeply")
-    );
+    assert!(parse("deep.pkt", deep).unwrap_err().message.contains("too deeply"));
     let deep = format!("0 %{{ assert {} }}%", "(".repeat(100_000));
-    assert!(
-        parse("deep.pkt", deep)
-            .unwrap_err()
-            .message
-            .contains("too deeply")
-    );
+    assert!(parse("deep.pkt", deep).unwrap_err().message.contains("too deeply"));
     let deep = format!("0 %{{ assert {} }}%", "not ".repeat(100_000));
-    assert!(
-        parse("deep.pkt", deep)
-            .unwrap_err()
-            .message
-            .contains("too deeply")
-    );
+    assert!(parse("deep.pkt", deep).unwrap_err().message.contains("too deeply"));
 }
 
 #[test]

@@ -57,9 +57,7 @@ fn root() -> PathBuf {
 
 fn sorted(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder of scripts");
-    let mut paths: Vec<_> = entries
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     paths
 }
@@ -67,11 +65,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 fn read(path: &Path) -> Script {
     let name = path.strip_prefix(root()).expect("a script under the root");
     let text = std::fs::read_to_string(path).expect("a script");
-    assert!(
-        text.starts_with("// "),
-        "{}: its first line is no claim",
-        name.display()
-    );
+    assert!(text.starts_with("// "), "{}: its first line is no claim", name.display());
     script::parse(&name.display().to_string(), &text).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -87,24 +81,15 @@ fn holds(folder: &str) {
             Err(mismatch) => failures.push(mismatch.to_string()),
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} fail:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
 }
 
 #[test]
 fn every_folder_of_scripts_is_a_test_here() {
     let folders = sorted(&root()).into_iter().filter(|path| path.is_dir());
-    let folders: BTreeSet<_> = folders
-        .map(|path| path.file_name().expect("a name").to_owned())
-        .collect();
-    assert_eq!(
-        folders,
-        FOLDERS.iter().map(|folder| (*folder).into()).collect()
-    );
+    let folders: BTreeSet<_> =
+        folders.map(|path| path.file_name().expect("a name").to_owned()).collect();
+    assert_eq!(folders, FOLDERS.iter().map(|folder| (*folder).into()).collect());
 }
 
 #[test]
@@ -115,14 +100,8 @@ fn the_seed_of_the_wrapping_script_wraps() {
         remote: std::net::IpAddr::from([192, 0, 2, 1]),
         remote_port: 49_152,
     };
-    let mut host = Host::new(HostConfig {
-        seed: script.settings.seed,
-    });
-    host.connect(
-        Instant::ZERO,
-        tuple,
-        &Scheme::parse("sack").expect("a scheme"),
-    );
+    let mut host = Host::new(HostConfig { seed: script.settings.seed });
+    host.connect(Instant::ZERO, tuple, &Scheme::parse("sack").expect("a scheme")).expect("free");
     let syn = host.poll_transmit(Instant::ZERO).expect("a SYN").segment;
     // The script's arithmetic: byte 2745 has number zero.
     assert_eq!(syn.seq + 2745, units::SeqNum(0));

@@ -94,6 +94,7 @@ impl World {
         let local_port = self.endpoints[from.index()].take_port((host, port));
         let tuple = FourTuple { local_port, remote: address_of(host), remote_port: port };
         let conn = self.touch(from).connect(now, tuple, scheme);
+        let conn = conn.expect("the endpoint hands out ports that are not in use");
         self.endpoints[from.index()].adopt(conn, app, Peer { host, port, local_port });
         conn
     }

@@ -22,38 +22,16 @@ const PIPE: u64 = 90;
 
 /// Name, description, first window in segments.
 const SCHEMES: [(&str, &str, u64); 6] = [
-    (
-        "linux",
-        "CUBIC, IW10, SACK with RACK-TLP and PRR, HyStart",
-        10,
-    ),
-    (
-        "newreno",
-        "RFC 6582 recovery, slow start from two segments",
-        2,
-    ),
-    (
-        "sack",
-        "RFC 6675 recovery, slow start from three segments",
-        3,
-    ),
-    (
-        "tahoe-ssr",
-        "Fast retransmit, then slow start; restart after idle",
-        1,
-    ),
-    (
-        "linux+iw=32",
-        "The same as linux, with a first window of 32 segments",
-        32,
-    ),
+    ("linux", "CUBIC, IW10, SACK with RACK-TLP and PRR, HyStart", 10),
+    ("newreno", "RFC 6582 recovery, slow start from two segments", 2),
+    ("sack", "RFC 6675 recovery, slow start from three segments", 3),
+    ("tahoe-ssr", "Fast retransmit, then slow start; restart after idle", 1),
+    ("linux+iw=32", "The same as linux, with a first window of 32 segments", 32),
     ("phttp", "One persistent connection per host", 4),
 ];
 
 fn main() -> ExitCode {
-    let path = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "report.html".to_owned());
+    let path = std::env::args().nth(1).unwrap_or_else(|| "report.html".to_owned());
     let report = sample();
     print!("{}", report.table.to_text(Terminal::default()));
     match write_atomically(Path::new(&path), report.to_html().as_bytes()) {
@@ -66,11 +44,7 @@ fn main() -> ExitCode {
 }
 
 fn sample() -> RaceReport {
-    let schemes: Vec<SchemeView> = SCHEMES
-        .iter()
-        .enumerate()
-        .map(|(i, s)| scheme(i, *s))
-        .collect();
+    let schemes: Vec<SchemeView> = SCHEMES.iter().enumerate().map(|(i, s)| scheme(i, *s)).collect();
     let limit = limit();
     RaceReport {
         title: "news.example over a cable line".to_owned(),
@@ -126,36 +100,20 @@ fn rows(schemes: &[SchemeView], limit: &LimitView) -> Vec<RaceRow> {
 }
 
 fn with_error(mean: f64) -> Option<Estimate> {
-    Some(Estimate {
-        mean,
-        standard_error: Some(mean.abs() * 0.02),
-    })
+    Some(Estimate { mean, standard_error: Some(mean.abs() * 0.02) })
 }
 
 fn limit() -> LimitView {
     let objects: Vec<ObjectSpan> = (0..OBJECTS)
         .map(|i| {
-            let discovered = if i == 0 {
-                ms(0)
-            } else {
-                ms(150 + 4 * i as u64)
-            };
+            let discovered = if i == 0 { ms(0) } else { ms(150 + 4 * i as u64) };
             let first_byte = Some(discovered + RTT);
             let done = Some(ms(180 + 15 * i as u64));
-            ObjectSpan {
-                discovered,
-                first_byte,
-                done,
-                ..object(i)
-            }
+            ObjectSpan { discovered, first_byte, done, ..object(i) }
         })
         .collect();
     let done = |i: usize| objects[i].done;
-    LimitView {
-        html: done(0),
-        page: done(OBJECTS - 1),
-        objects: objects.clone(),
-    }
+    LimitView { html: done(0), page: done(OBJECTS - 1), objects: objects.clone() }
 }
 
 fn ms(n: u64) -> Instant {
@@ -192,19 +150,11 @@ fn object(i: usize) -> ObjectSpan {
 }
 
 fn connection_label(i: usize) -> String {
-    format!(
-        "{} #{}",
-        ["news.example", "static.news.example", "cdn.example.net"][i % 3],
-        i / 3 + 1
-    )
+    format!("{} #{}", ["news.example", "static.news.example", "cdn.example.net"][i % 3], i / 3 + 1)
 }
 
 fn scheme(at: usize, (name, description, first_window): (&str, &str, u64)) -> SchemeView {
-    let mut toy = Toy {
-        random: 12_345 + at as u64,
-        queue: Vec::new(),
-        drops: Vec::new(),
-    };
+    let mut toy = Toy { random: 12_345 + at as u64, queue: Vec::new(), drops: Vec::new() };
     let mut objects = Vec::new();
     let mut connections = Vec::new();
     for i in 0..CONNECTIONS {
@@ -217,10 +167,7 @@ fn scheme(at: usize, (name, description, first_window): (&str, &str, u64)) -> Sc
     }
     objects.sort_by_key(|o| (o.discovered, o.label.clone()));
     let page_done = objects.iter().filter_map(|o| o.done).max();
-    let html_done = objects
-        .iter()
-        .find(|o| o.kind == "html")
-        .and_then(|o| o.done);
+    let html_done = objects.iter().find(|o| o.kind == "html").and_then(|o| o.done);
     SchemeView {
         name: name.to_owned(),
         description: description.to_owned(),
@@ -250,40 +197,20 @@ struct Load {
 
 impl Load {
     fn new(i: usize, first_window: u64) -> Self {
-        let start = if i == 0 {
-            ms(0)
-        } else {
-            ms(230 + 9 * i as u64)
-        };
+        let start = if i == 0 { ms(0) } else { ms(230 + 9 * i as u64) };
         let label = connection_label(i);
-        let view = ConnectionView {
-            label,
-            ..ConnectionView::default()
-        };
-        Self {
-            now: start + RTT + RTT,
-            offset: 0,
-            cwnd: first_window,
-            ssthresh: None,
-            view,
-        }
+        let view = ConnectionView { label, ..ConnectionView::default() };
+        Self { now: start + RTT + RTT, offset: 0, cwnd: first_window, ssthresh: None, view }
     }
 
     fn record(&mut self, at: Instant, kind: SequenceKind, (from, to): (u64, u64)) {
-        self.view
-            .sequence
-            .push(SequencePoint { at, from, to, kind });
+        self.view.sequence.push(SequencePoint { at, from, to, kind });
     }
 
     fn set_window(&mut self, at: Instant, cwnd: u64, cause: &'static str) {
         self.cwnd = cwnd.max(1);
         let (cwnd, ssthresh) = (self.cwnd * MSS, self.ssthresh.map(|s| s * MSS));
-        self.view.window.push(WindowPoint {
-            at,
-            cwnd,
-            ssthresh,
-            cause: cause.into(),
-        });
+        self.view.window.push(WindowPoint { at, cwnd, ssthresh, cause: cause.into() });
     }
 
     fn grow(&mut self, at: Instant, i: u64) {
@@ -308,11 +235,8 @@ impl Toy {
     }
 
     fn fetch(&mut self, load: &mut Load, object: &mut ObjectSpan) {
-        object.discovered = if object.kind == "html" {
-            ms(0)
-        } else {
-            ms(190).max(ms(190 + object.bytes / 2000))
-        };
+        object.discovered =
+            if object.kind == "html" { ms(0) } else { ms(190).max(ms(190 + object.bytes / 2000)) };
         object.requested = Some(load.now.max(object.discovered));
         load.now = load.now.max(object.discovered) + RTT + Duration::from_millis(12);
         object.first_byte = Some(load.now);
@@ -333,8 +257,7 @@ impl Toy {
             let range = (first + i * MSS, (first + (i + 1) * MSS).min(first + left));
             load.record(at, SequenceKind::Sent, range);
             self.queue.push((at, 1));
-            self.queue
-                .push((at + Duration::from_micros(580 * (i + 1)), -1));
+            self.queue.push((at + Duration::from_micros(580 * (i + 1)), -1));
             if lost.is_none() && (i > PIPE || self.chance(220)) {
                 lost = Some(range);
                 let at = at + Duration::from_millis(2);
@@ -342,11 +265,7 @@ impl Toy {
                 load.record(at, SequenceKind::Dropped, range);
                 continue;
             }
-            let kind = if lost.is_some() {
-                SequenceKind::Sacked
-            } else {
-                SequenceKind::Acked
-            };
+            let kind = if lost.is_some() { SequenceKind::Sacked } else { SequenceKind::Acked };
             load.record(at + RTT, kind, range);
             if lost.is_none() {
                 load.grow(at + RTT, i);
@@ -366,11 +285,7 @@ impl Toy {
         let timeout = self.chance(6);
         let (wait, cwnd, cause) = match timeout {
             true => (Duration::from_millis(200), 1, "retransmission timeout"),
-            false => (
-                Duration::from_millis(1),
-                load.cwnd * 7 / 10,
-                "fast recovery",
-            ),
+            false => (Duration::from_millis(1), load.cwnd * 7 / 10, "fast recovery"),
         };
         load.now += wait;
         load.set_window(load.now, cwnd, cause);
@@ -390,11 +305,7 @@ impl Toy {
         let points = self.queue.iter().map(|(at, change)| {
             packets += change;
             let packets = packets as u64;
-            QueuePoint {
-                at: *at,
-                packets,
-                bytes: packets * 1500,
-            }
+            QueuePoint { at: *at, packets, bytes: packets * 1500 }
         });
         QueueView {
             label: "access link, down".to_owned(),

@@ -38,16 +38,10 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     let written = match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(there) if there.is_file() => fs::canonicalize(path).and_then(|p| replace(&p, bytes)),
-        Ok(_) => OpenOptions::new()
-            .write(true)
-            .open(path)
-            .and_then(|mut f| f.write_all(bytes)),
+        Ok(_) => OpenOptions::new().write(true).open(path).and_then(|mut f| f.write_all(bytes)),
         Err(_) => replace(path, bytes),
     };
-    written.map_err(|cause| WriteError {
-        path: path.to_owned(),
-        cause,
-    })
+    written.map_err(|cause| WriteError { path: path.to_owned(), cause })
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -87,11 +81,7 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let name = format!(".headstart-{}-{attempt}.tmp", std::process::id());
         let temporary = path.with_file_name(name);
-        match OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-        {
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => attempt += 1,
             opened => return opened.map(|file| (file, temporary)),
         }
@@ -101,10 +91,7 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
 /// Makes the new name itself survive a power failure. Not every file system can; the file is whole
 /// either way, so a refusal is no error.
 fn sync_folder(path: &Path) {
-    let folder = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }

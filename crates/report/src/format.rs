@@ -29,13 +29,7 @@ pub(crate) fn estimate(value: Estimate, quantity: Quantity) -> String {
 
 /// A time in seconds by the same rule.
 pub(crate) fn seconds(seconds: f64) -> String {
-    estimate(
-        Estimate {
-            mean: seconds,
-            standard_error: None,
-        },
-        Quantity::Time,
-    )
+    estimate(Estimate { mean: seconds, standard_error: None }, Quantity::Time)
 }
 
 /// A whole number with thin groups of three digits, for sizes in captions.
@@ -59,11 +53,7 @@ struct Style {
 
 impl Style {
     fn of(value: Estimate, quantity: Quantity) -> Self {
-        let style = |factor, decimals, suffix| Self {
-            factor,
-            decimals,
-            suffix,
-        };
+        let style = |factor, decimals, suffix| Self { factor, decimals, suffix };
         match quantity {
             Quantity::Time => Self::of_time(value.mean),
             Quantity::Gain | Quantity::Share => style(100.0, 1, " %"),
@@ -81,11 +71,7 @@ impl Style {
             s if s < 99.999_5 => (1.0, 3, " s"),
             _ => (1.0, 1, " s"),
         };
-        Self {
-            factor,
-            decimals,
-            suffix,
-        }
+        Self { factor, decimals, suffix }
     }
 
     fn number(&self, value: f64, signed: bool) -> String {
@@ -110,13 +96,7 @@ mod tests {
     use super::*;
 
     fn shown(mean: f64, error: Option<f64>, quantity: Quantity) -> String {
-        estimate(
-            Estimate {
-                mean,
-                standard_error: error,
-            },
-            quantity,
-        )
+        estimate(Estimate { mean, standard_error: error }, quantity)
     }
 
     #[test]

@@ -45,12 +45,7 @@ pub(crate) fn label_end(text: &str, max: usize) -> String {
     if text.chars().nth(max).is_none() {
         return clean(text);
     }
-    let mut tail: Vec<char> = text
-        .chars()
-        .rev()
-        .take(max.saturating_sub(1))
-        .map(visible)
-        .collect();
+    let mut tail: Vec<char> = text.chars().rev().take(max.saturating_sub(1)).map(visible).collect();
     tail.push('…');
     tail.into_iter().rev().collect()
 }
@@ -62,10 +57,7 @@ mod tests {
     #[test]
     fn control_and_bidirectional_characters_become_visible() {
         // ESC is U+001B, its picture U+241B; U+202E reverses what follows it.
-        assert_eq!(
-            clean("a\x1b[31m\u{202e}b\u{9b}\0"),
-            "a\u{241b}[31m\u{fffd}b\u{fffd}\u{2400}"
-        );
+        assert_eq!(clean("a\x1b[31m\u{202e}b\u{9b}\0"), "a\u{241b}[31m\u{fffd}b\u{fffd}\u{2400}");
         assert_eq!(clean("שלום <b>&"), "שלום <b>&");
     }
 

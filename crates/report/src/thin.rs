@@ -25,10 +25,8 @@ pub(crate) fn envelope(points: &[Extent], max: usize) -> Vec<usize> {
     let mut start = 0;
     while start < points.len() {
         let slice = slice_of(points, start, slices);
-        let len = points[start..]
-            .iter()
-            .take_while(|p| in_slice(points, p.0, slices) == slice)
-            .count();
+        let len =
+            points[start..].iter().take_while(|p| in_slice(points, p.0, slices) == slice).count();
         keep_extremes(points, start..start + len.max(1), &mut kept);
         start += len.max(1);
     }
@@ -50,16 +48,9 @@ fn in_slice(points: &[Extent], x: f64, slices: usize) -> usize {
 
 fn keep_extremes(points: &[Extent], range: std::ops::Range<usize>, kept: &mut Vec<usize>) {
     let (first, last) = (range.start, range.end - 1);
-    let lowest = range
-        .clone()
-        .reduce(|a, b| if points[b].1 < points[a].1 { b } else { a });
+    let lowest = range.clone().reduce(|a, b| if points[b].1 < points[a].1 { b } else { a });
     let highest = range.reduce(|a, b| if points[b].2 > points[a].2 { b } else { a });
-    let mut chosen = [
-        first,
-        lowest.unwrap_or(first),
-        highest.unwrap_or(first),
-        last,
-    ];
+    let mut chosen = [first, lowest.unwrap_or(first), highest.unwrap_or(first), last];
     chosen.sort_unstable();
     for index in chosen {
         if kept.last() != Some(&index) {
@@ -113,23 +104,16 @@ mod tests {
         let point = (0.0..1e3f64, -1e6..1e6f64, 0.0..1e6f64);
         prop::collection::vec(point, 1..400).prop_map(|mut points| {
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            points
-                .iter()
-                .map(|&(x, low, height)| (x, low, low + height))
-                .collect()
+            points.iter().map(|&(x, low, height)| (x, low, low + height)).collect()
         })
     }
 
     fn lowest(points: &[Extent], kept: &[usize]) -> f64 {
-        kept.iter()
-            .map(|&i| points[i].1)
-            .fold(f64::INFINITY, f64::min)
+        kept.iter().map(|&i| points[i].1).fold(f64::INFINITY, f64::min)
     }
 
     fn highest(points: &[Extent], kept: &[usize]) -> f64 {
-        kept.iter()
-            .map(|&i| points[i].2)
-            .fold(f64::NEG_INFINITY, f64::max)
+        kept.iter().map(|&i| points[i].2).fold(f64::NEG_INFINITY, f64::max)
     }
 
     proptest! {

@@ -3,17 +3,9 @@
 use report::{Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit};
 
 fn figure() -> Figure {
-    let point = |x: f64, y: f64| Point {
-        x,
-        y,
-        extent: Some((y * 0.9, y * 1.1)),
-    };
-    let axis = |label: &str, unit, scale| Axis {
-        label: label.to_owned(),
-        unit,
-        scale,
-        range: None,
-    };
+    let point = |x: f64, y: f64| Point { x, y, extent: Some((y * 0.9, y * 1.1)) };
+    let axis =
+        |label: &str, unit, scale| Axis { label: label.to_owned(), unit, scale, range: None };
     Figure {
         title: "Time over size".to_owned(),
         x: axis("size", Unit::Bytes, Scale::Log),
@@ -45,10 +37,7 @@ fn figure() -> Figure {
 fn a_figure_is_one_svg_file_of_the_size_asked_for() {
     let svg = figure().to_svg(640);
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>"));
-    assert!(
-        svg.contains(r#"viewBox="0 0 640 320""#),
-        "300 and a legend of 20"
-    );
+    assert!(svg.contains(r#"viewBox="0 0 640 320""#), "300 and a legend of 20");
     assert!(svg.contains("a &lt;mark&gt;") && svg.contains("bound") && svg.contains("100 kB"));
     assert_eq!(svg, figure().to_svg(640));
 }
@@ -59,13 +48,7 @@ fn a_figure_is_one_svg_file_of_the_size_asked_for() {
 fn error_bars_reach_from_low_to_high() {
     let svg = figure().to_svg(640);
     let spans = svg.split(r#"class="spans c0""#).nth(1).unwrap();
-    let d = spans
-        .split(r#"d=""#)
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap();
+    let d = spans.split(r#"d=""#).nth(1).unwrap().split('"').next().unwrap();
     assert!(d.ends_with("v-17483"), "{d}");
 }
 
@@ -74,10 +57,7 @@ fn error_bars_reach_from_low_to_high() {
 fn a_logarithmic_axis_spreads_equal_ratios_equally() {
     let svg = figure().to_svg(640);
     let mark = svg.split(r##"href="#m-diamond""##).nth(1).unwrap();
-    assert!(
-        mark.split('>').next().unwrap().contains(r#"x="50%""#),
-        "{mark}"
-    );
+    assert!(mark.split('>').next().unwrap().contains(r#"x="50%""#), "{mark}");
 }
 
 /// A gap in the data is a gap in the line: the pen is lifted once after the first point.
@@ -88,13 +68,7 @@ fn values_that_are_not_finite_break_a_line() {
     figure.series[0].points.push(Point::new(2e5, 0.5));
     let svg = figure.to_svg(640);
     let line = svg.split(r#"class="line c0""#).nth(1).unwrap();
-    let d = line
-        .split(r#"d=""#)
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap();
+    let d = line.split(r#"d=""#).nth(1).unwrap().split('"').next().unwrap();
     assert_eq!(d.matches(['M', 'm']).count(), 2, "{d}");
 }
 

@@ -16,9 +16,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder)
-        .unwrap()
-        .map(|e| e.unwrap().file_name());
+    let entries = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name());
     let mut names: Vec<String> = entries.map(|n| n.into_string().unwrap()).collect();
     names.sort();
     names
@@ -32,10 +30,7 @@ fn creates_and_replaces_leaving_nothing_else() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     write_atomically(&path, b"two").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"two");
-    assert_eq!(
-        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-        0o600
-    );
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(names(&folder), ["report.html"]);
 }
 
@@ -46,11 +41,7 @@ fn a_symbolic_link_stays_and_its_target_is_replaced() {
     std::os::unix::fs::symlink("target", folder.join("link")).unwrap();
     write_atomically(&folder.join("link"), b"new").unwrap();
     assert_eq!(fs::read(folder.join("target")).unwrap(), b"new");
-    assert!(
-        fs::symlink_metadata(folder.join("link"))
-            .unwrap()
-            .is_symlink()
-    );
+    assert!(fs::symlink_metadata(folder.join("link")).unwrap().is_symlink());
 }
 
 #[test]
@@ -71,13 +62,7 @@ fn errors_name_the_path_and_the_cause() {
 #[test]
 fn a_pipe_is_written_to_and_not_replaced() {
     let pipe = folder("pipe").join("pipe");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let reader = std::thread::spawn({
         let pipe = pipe.clone();
         move || fs::read(pipe).unwrap()
@@ -98,9 +83,7 @@ impl Mounted {
             .arg(&folder)
             .stderr(std::process::Stdio::null())
             .status();
-        mount
-            .is_ok_and(|status| status.success())
-            .then_some(Self(folder))
+        mount.is_ok_and(|status| status.success()).then_some(Self(folder))
     }
 }
 

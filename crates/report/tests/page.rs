@@ -35,12 +35,7 @@ fn race_of(word: &str) -> RaceReport {
         SequenceKind::Retransmitted,
         SequenceKind::Acked,
     ];
-    let sequence = kinds.map(|kind| SequencePoint {
-        at: ms(12),
-        from: 0,
-        to: 1000,
-        kind,
-    });
+    let sequence = kinds.map(|kind| SequencePoint { at: ms(12), from: 0, to: 1000, kind });
     let window = WindowPoint {
         at: ms(12),
         cwnd: 14_480,
@@ -61,28 +56,17 @@ fn race_of(word: &str) -> RaceReport {
         queues: vec![QueueView {
             label: word.to_owned(),
             capacity: Some(QueueCapacity::Packets(3)),
-            points: vec![QueuePoint {
-                at: ms(11),
-                packets: 2,
-                bytes: 3000,
-            }],
+            points: vec![QueuePoint { at: ms(11), packets: 2, bytes: 3000 }],
             drops: vec![ms(12)],
         }],
     };
-    let row = RaceRow {
-        scheme: word.to_owned(),
-        ..RaceRow::default()
-    };
+    let row = RaceRow { scheme: word.to_owned(), ..RaceRow::default() };
     RaceReport {
         title: word.to_owned(),
         subtitle: vec![word.to_owned()],
         table: Table::race(&[row]),
         schemes: vec![scheme],
-        limit: LimitView {
-            html: Some(ms(25)),
-            page: Some(ms(25)),
-            objects: vec![object],
-        },
+        limit: LimitView { html: Some(ms(25)), page: Some(ms(25)), objects: vec![object] },
     }
 }
 
@@ -91,13 +75,7 @@ fn race_of(word: &str) -> RaceReport {
 fn a_race_is_shown_in_full() {
     let html = race_of("linux").to_html();
     let page = Page::of(&html);
-    for heading in [
-        "Results",
-        "Progress of the page",
-        "Page load",
-        "Connections",
-        "Queues",
-    ] {
+    for heading in ["Results", "Progress of the page", "Page load", "Connections", "Queues"] {
         assert!(html.contains(heading), "{heading}");
     }
     // Progress, waterfall, time-sequence, window, queue.
@@ -106,11 +84,7 @@ fn a_race_is_shown_in_full() {
     assert!(html.contains("limit, page 25.0 ms"));
     // Every figure says in words what it shows.
     let labels = page.attributes("aria-label");
-    assert!(
-        labels
-            .iter()
-            .any(|l| l.contains("Waterfall of 1 objects under linux"))
-    );
+    assert!(labels.iter().any(|l| l.contains("Waterfall of 1 objects under linux")));
 }
 
 /// Nothing but links to the page's own parts; no source, no inline style, no handler.
@@ -118,21 +92,8 @@ fn a_race_is_shown_in_full() {
 fn the_page_refers_to_nothing_outside_itself() {
     let html = race_of("https://example.org/?a=1&b=2").to_html();
     let page = Page::of(&html);
-    assert!(
-        page.attributes("href")
-            .iter()
-            .all(|href| href.starts_with('#'))
-    );
-    for forbidden in [
-        "src",
-        "srcset",
-        "style",
-        "action",
-        "data",
-        "poster",
-        "xlink:href",
-        "xmlns",
-    ] {
+    assert!(page.attributes("href").iter().all(|href| href.starts_with('#')));
+    for forbidden in ["src", "srcset", "style", "action", "data", "poster", "xlink:href", "xmlns"] {
         assert!(page.attributes(forbidden).is_empty(), "{forbidden}");
     }
     assert!(page.names().all(|name| !name.starts_with("on")));
@@ -147,10 +108,7 @@ const HOSTILE: &str = "</script></style></title></svg><script>alert(1)</script>\
 fn strings_from_outside_stay_text() {
     let html = race_of(HOSTILE).to_html();
     let page = Page::of(&html);
-    assert_eq!(
-        (page.tags("script"), page.tags("style"), page.tags("img")),
-        (1, 1, 0)
-    );
+    assert_eq!((page.tags("script"), page.tags("style"), page.tags("img")), (1, 1, 0));
     assert!(page.names().all(|name| !name.starts_with("on")));
     let strange =
         |c: char| c.is_control() && c != '\n' || "\u{202e}\u{2028}\u{feff}\u{fffe}".contains(c);
@@ -163,9 +121,7 @@ fn strings_from_outside_stay_text() {
 fn equal_reports_give_equal_bytes() {
     let report = race_of("linux");
     let elsewhere = report.clone();
-    let other = std::thread::spawn(move || elsewhere.to_html())
-        .join()
-        .unwrap();
+    let other = std::thread::spawn(move || elsewhere.to_html()).join().unwrap();
     assert_eq!(report.to_html(), other);
 }
 
@@ -176,27 +132,14 @@ fn an_empty_report_is_a_page() {
 
 /// The absolute points of the first path whose `data-n` is `name`.
 fn drawn(html: &str, name: &str) -> Vec<(i64, i64)> {
-    let path = html
-        .split("<path ")
-        .find(|p| p.contains(&format!("data-n=\"{name}\"")))
-        .unwrap();
-    let d = path
-        .split(" d=\"")
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap();
+    let path = html.split("<path ").find(|p| p.contains(&format!("data-n=\"{name}\""))).unwrap();
+    let d = path.split(" d=\"").nth(1).unwrap().split('"').next().unwrap();
     scan::points(d)
 }
 
 fn sawtooth(len: u64, peak_at: u64) -> Vec<WindowPoint> {
     let cwnd = |i| {
-        if i == peak_at {
-            1_000_000
-        } else {
-            10_000 + i % 50
-        }
+        if i == peak_at { 1_000_000 } else { 10_000 + i % 50 }
     };
     let point = |i| WindowPoint {
         at: Instant::from_nanos(i * 10_000),
@@ -234,12 +177,7 @@ fn events_are_all_drawn_within_the_budget() {
             9 => SequenceKind::Retransmitted,
             _ => SequenceKind::Sent,
         };
-        SequencePoint {
-            at,
-            from,
-            to: from + 1000,
-            kind,
-        }
+        SequencePoint { at, from, to: from + 1000, kind }
     };
     connection.sequence = (0..100_000).map(point).collect();
     connection.window = sawtooth(100_000, 5);
@@ -280,11 +218,8 @@ fn many_points_fit() {
         at: Instant::from_nanos(i * 1_000),
         from: i * 1448,
         to: (i + 1) * 1448,
-        kind: [
-            SequenceKind::Sent,
-            SequenceKind::Retransmitted,
-            SequenceKind::Dropped,
-        ][i as usize % 3],
+        kind: [SequenceKind::Sent, SequenceKind::Retransmitted, SequenceKind::Dropped]
+            [i as usize % 3],
     };
     connection.sequence = (0..200_000).map(point).collect();
     scheme.connections = vec![connection; 5];

@@ -3,10 +3,7 @@
 use report::{Cell, Column, Estimate, Quantity, RaceRow, Row, Table, Terminal};
 
 fn estimate(mean: f64, error: f64) -> Option<Estimate> {
-    Some(Estimate {
-        mean,
-        standard_error: Some(error),
-    })
+    Some(Estimate { mean, standard_error: Some(error) })
 }
 
 fn race() -> Table {
@@ -45,10 +42,7 @@ limit            –           726 ms            –     –         –        
 
 #[test]
 fn ascii_holds_nothing_but_ascii_and_stays_aligned() {
-    let text = race().to_text(Terminal {
-        ascii: true,
-        styled: false,
-    });
+    let text = race().to_text(Terminal { ascii: true, styled: false });
     assert!(text.is_ascii());
     assert!(text.contains("181 +/- 3 ms") && text.contains("x limit"));
     let lines: Vec<&str> = text.lines().collect();
@@ -59,10 +53,7 @@ fn ascii_holds_nothing_but_ascii_and_stays_aligned() {
 #[test]
 fn styles_appear_only_on_request_and_dim_the_limit() {
     assert!(!race().to_text(Terminal::default()).contains('\x1b'));
-    let styled = race().to_text(Terminal {
-        styled: true,
-        ascii: false,
-    });
+    let styled = race().to_text(Terminal { styled: true, ascii: false });
     let lines: Vec<&str> = styled.lines().collect();
     assert!(lines[0].starts_with("\x1b[1mscheme") && lines[0].ends_with("\x1b[0m"));
     assert!(lines[2].starts_with("linux"));
@@ -70,11 +61,8 @@ fn styles_appear_only_on_request_and_dim_the_limit() {
 }
 
 fn named(names: &[&str]) -> Table {
-    let column = |title: &str, quantity| Column {
-        title: title.to_owned(),
-        quantity,
-        help: String::new(),
-    };
+    let column =
+        |title: &str, quantity| Column { title: title.to_owned(), quantity, help: String::new() };
     let row = |name: &&str| Row {
         cells: vec![Cell::Text((*name).to_owned()), Cell::Number(1.0.into())],
         is_reference: false,
@@ -105,10 +93,7 @@ fn control_characters_never_reach_the_terminal() {
 #[test]
 fn markdown_escapes_its_own_syntax() {
     let text = named(&["a|b_<i>"]).to_markdown();
-    assert_eq!(
-        text,
-        "| name | n |\n| :-- | --: |\n| a\\|b\\_&lt;i> | 1 |\n"
-    );
+    assert_eq!(text, "| name | n |\n| :-- | --: |\n| a\\|b\\_&lt;i> | 1 |\n");
 }
 
 /// Rows shorter or longer than the head are no reason to panic.
@@ -117,9 +102,6 @@ fn ragged_rows_are_filled_and_cut() {
     let mut table = named(&["a", "b"]);
     table.rows[0].cells.truncate(1);
     table.rows[1].cells.push(Cell::Undefined);
-    assert_eq!(
-        table.to_text(Terminal::default()),
-        "name  n\n────  ─\na     –\nb     1\n"
-    );
+    assert_eq!(table.to_text(Terminal::default()), "name  n\n────  ─\na     –\nb     1\n");
     assert_eq!(Table::default().to_text(Terminal::default()), "\n\n");
 }

@@ -107,6 +107,8 @@ pub struct Config {
     pub options_count: bool,
     /// Initial and restart window, segments (RFC 6928: 10).
     pub initial_window: u32,
+    /// Lost SYNs that do not cost the initial window: RFC 5681 §3.1 forgives none, Linux one.
+    pub syn_losses_tolerated: u32,
     /// First `ssthresh`, segments; `None`: unlimited.
     pub initial_ssthresh: Option<u32>,
     /// Sending window never exceeds this, segments; `None`: the peer's window alone limits.
@@ -147,6 +149,7 @@ impl Default for Config {
             mss: 1460,
             options_count: true,
             initial_window: 10,
+            syn_losses_tolerated: 0,
             initial_ssthresh: None,
             window_limit: None,
             opening: Opening::Handshake,

@@ -31,5 +31,5 @@ pub use host::{ConnId, Event, EventKind, Host, HostConfig, Transmit};
 pub use path::Path;
 pub use scheme::{Scheme, SchemeError};
 pub use segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
-pub use tuple::FourTuple;
+pub use tuple::{FourTuple, TupleInUse};
 pub use window::{Cause, Window, WindowChange};

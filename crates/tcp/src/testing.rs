@@ -89,7 +89,7 @@ impl Hostile {
         let ports = if active { (4000, PORT) } else { (PORT, 4000) };
         let tuple = FourTuple { local_port: ports.0, remote, remote_port: ports.1 };
         let now = Instant::ZERO;
-        let conn = active.then(|| host.connect(now, tuple, scheme));
+        let conn = active.then(|| host.connect(now, tuple, scheme).ok()).flatten();
         let zero = SeqNum(0);
         let mut world =
             Self { host, now, tuple, conn, snd_nxt: zero, rcv_nxt: zero, isn: None, edge: None };

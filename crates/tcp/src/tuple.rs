@@ -1,5 +1,6 @@
 //! How a host tells its connections apart.
 
+use std::fmt;
 use std::net::IpAddr;
 
 /// Local port and remote address of a connection, as its host sees them.
@@ -12,3 +13,16 @@ pub struct FourTuple {
     /// The peer's port.
     pub remote_port: u16,
 }
+
+/// A connection with this four-tuple exists already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TupleInUse(pub FourTuple);
+
+impl fmt::Display for TupleInUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FourTuple { local_port, remote, remote_port } = self.0;
+        write!(f, "port {local_port} is connected to {remote} port {remote_port} already")
+    }
+}
+
+impl std::error::Error for TupleInUse {}

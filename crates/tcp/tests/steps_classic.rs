@@ -27,7 +27,7 @@ impl Sender {
         let tuple = FourTuple { local_port: 1, remote, remote_port: 2 };
         let mut host = Host::new(HostConfig { seed: 1 });
         let now = Instant::ZERO;
-        let conn = host.connect(now, tuple, &scheme);
+        let conn = host.connect(now, tuple, &scheme).unwrap();
         let syn = host.poll_transmit(now).unwrap().segment;
         let mut sender = Self { host, conn, tuple, now, first: syn.seq + 1 };
         sender.wait(100);

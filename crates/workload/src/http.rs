@@ -71,10 +71,7 @@ impl FromStr for Http {
             "1.1" => Ok(Self::Http11),
             "2" => Ok(Self::Http2),
             "phttp" => Ok(Self::Persistent),
-            _ => Err(ParseProtocolError {
-                input: s.to_owned(),
-                expected: "1.0, 1.1, 2 or phttp",
-            }),
+            _ => Err(ParseProtocolError { input: s.to_owned(), expected: "1.0, 1.1, 2 or phttp" }),
         }
     }
 }
@@ -85,10 +82,7 @@ impl FromStr for Tls {
         match s {
             "none" => Ok(Self::None),
             "1.3" => Ok(Self::Tls13),
-            _ => Err(ParseProtocolError {
-                input: s.to_owned(),
-                expected: "none or 1.3",
-            }),
+            _ => Err(ParseProtocolError { input: s.to_owned(), expected: "none or 1.3" }),
         }
     }
 }
@@ -240,13 +234,9 @@ impl Protocol {
             Http::Http2 => {
                 header.div_ceil(self.frame_payload()) + body_bytes.div_ceil(self.frame_payload())
             }
-            _ => header
-                .saturating_add(body_bytes)
-                .div_ceil(self.frame_payload()),
+            _ => header.saturating_add(body_bytes).div_ceil(self.frame_payload()),
         };
-        header
-            .saturating_add(body_bytes)
-            .saturating_add(frames.saturating_mul(self.framing()))
+        header.saturating_add(body_bytes).saturating_add(frames.saturating_mul(self.framing()))
     }
 
     /// The next frame of a response of which so much is left: payload bytes. HTTP/2 puts header
@@ -274,19 +264,11 @@ impl Protocol {
     }
 
     const fn if_tls(&self, bytes: u64) -> u64 {
-        if matches!(self.tls, Tls::Tls13) {
-            bytes
-        } else {
-            0
-        }
+        if matches!(self.tls, Tls::Tls13) { bytes } else { 0 }
     }
 
     const fn if_http2(&self, bytes: u64) -> u64 {
-        if matches!(self.http, Http::Http2) {
-            bytes
-        } else {
-            0
-        }
+        if matches!(self.http, Http::Http2) { bytes } else { 0 }
     }
 }
 

@@ -39,11 +39,7 @@ pub struct Span {
 
 impl Span {
     pub(crate) const fn new(content: Content, bytes: u64, overhead: u64) -> Self {
-        Self {
-            content,
-            bytes,
-            overhead,
-        }
+        Self { content, bytes, overhead }
     }
 
     /// Bytes of HTTP in it.
@@ -100,11 +96,7 @@ impl Inbox {
             self.announced.pop_front();
             self.start = end;
         }
-        Some(Arrival {
-            content: span.content,
-            payload,
-            complete,
-        })
+        Some(Arrival { content: span.content, payload, complete })
     }
 
     const fn payload_at(&self, offset: u64, span: Span) -> u64 {
@@ -120,11 +112,7 @@ mod tests {
     const B: Content = Content::Response(ObjectId(2));
 
     fn arrived(content: Content, payload: u64, complete: bool) -> Option<Arrival> {
-        Some(Arrival {
-            content,
-            payload,
-            complete,
-        })
+        Some(Arrival { content, payload, complete })
     }
 
     #[test]

@@ -16,11 +16,7 @@ const VERSIONS: [Http; 4] = [Http::Http10, Http::Http11, Http::Http2, Http::Pers
 const SECURITIES: [Tls; 2] = [Tls::None, Tls::Tls13];
 
 fn config(http: Http, tls: Tls) -> LoaderConfig {
-    LoaderConfig {
-        http: Some(http),
-        tls: Some(tls),
-        ..LoaderConfig::default()
-    }
+    LoaderConfig { http: Some(http), tls: Some(tls), ..LoaderConfig::default() }
 }
 
 /// What must hold of every load that nothing disturbed.
@@ -42,31 +38,16 @@ fn check(page: &Page, config: &LoaderConfig, load: &Load) {
 fn check_object(page: &Page, id: ObjectId, load: &Load) {
     let object = page.object(id);
     let milestones = load.loader.milestones()[id.index()];
-    assert_eq!(
-        milestones.received_bytes,
-        object.response_bytes(),
-        "object {id} arrived once"
-    );
+    assert_eq!(milestones.received_bytes, object.response_bytes(), "object {id} arrived once");
     let payload = |(_, span): &(_, workload::Span)| match span.content {
         Content::Response(of) if of == id => span.payload(),
         _ => 0,
     };
     let written: u64 = load.written.iter().map(payload).sum();
-    assert_eq!(
-        written,
-        object.response_bytes(),
-        "object {id} was written once"
-    );
-    let order = [
-        milestones.discovered,
-        milestones.requested,
-        milestones.first_byte,
-        milestones.done,
-    ];
-    assert!(
-        order.iter().all(Option::is_some) && order.is_sorted(),
-        "{order:?}"
-    );
+    assert_eq!(written, object.response_bytes(), "object {id} was written once");
+    let order =
+        [milestones.discovered, milestones.requested, milestones.first_byte, milestones.done];
+    assert!(order.iter().all(Option::is_some) && order.is_sorted(), "{order:?}");
     let waited = milestones.first_byte.unwrap() - milestones.requested.unwrap();
     assert!(waited >= object.server_wait, "the server thought");
     if let Discovery::InBody { parent, delay, .. } = object.discovery {
@@ -77,24 +58,14 @@ fn check_object(page: &Page, id: ObjectId, load: &Load) {
 
 fn check_host(page: &Page, config: &LoaderConfig, (host, load): (HostId, &Load)) {
     let protocol = config.protocol(page.host(host));
-    let records: Vec<_> = load
-        .loader
-        .connections()
-        .filter(|c| c.host == host)
-        .collect();
+    let records: Vec<_> = load.loader.connections().filter(|c| c.host == host).collect();
     let at_once = |at: Instant| {
         let open = |c: &&workload::ConnectionRecord| c.opened <= at && c.closed > Some(at);
         records.iter().filter(open).count()
     };
     let most = records.iter().map(|c| at_once(c.opened)).max().unwrap_or(0);
-    assert!(
-        most <= protocol.connections as usize,
-        "{most} connections at once"
-    );
-    assert!(
-        records.iter().all(|c| c.closed.is_some()),
-        "all are closed in the end"
-    );
+    assert!(most <= protocol.connections as usize, "{most} connections at once");
+    assert!(records.iter().all(|c| c.closed.is_some()), "all are closed in the end");
 }
 
 /// Both ways a connection carries its opening and what it was used for, to the byte.
@@ -102,9 +73,7 @@ fn check_connection(page: &Page, config: &LoaderConfig, (conn, load): (usize, &L
     let record = load.loader.connections().nth(conn).unwrap();
     let protocol = config.protocol(page.host(record.host));
     let is_on = |id: &ObjectId| {
-        load.loader.milestones()[id.index()]
-            .connection
-            .is_some_and(|c| c.index() == conn)
+        load.loader.milestones()[id.index()].connection.is_some_and(|c| c.index() == conn)
     };
     let (mut up, mut down) = (0, 0);
     if record.connected.is_some() && protocol.tls == Tls::Tls13 {
@@ -197,12 +166,7 @@ fn one_object_takes_the_time_that_arithmetic_says() {
 }
 
 fn kind() -> impl Strategy<Value = Kind> {
-    prop_oneof![
-        Just(Kind::Html),
-        Just(Kind::Script),
-        Just(Kind::Image),
-        Just(Kind::Redirect)
-    ]
+    prop_oneof![Just(Kind::Html), Just(Kind::Script), Just(Kind::Image), Just(Kind::Redirect)]
 }
 
 /// Raw choices for one object: (host, kind, request, header, body, wait ms, parent and offset
@@ -212,16 +176,7 @@ type Choices = (u32, Kind, u64, u64, u64, u64, (u32, u64, bool), u64);
 fn choices() -> impl Strategy<Value = Choices> {
     let body = prop_oneof![Just(0u64), 1u64..3_000, 1u64..200_000];
     let place = (any::<u32>(), 0u64..=1000, prop::bool::weighted(0.1));
-    (
-        0u32..3,
-        kind(),
-        0u64..900,
-        1u64..600,
-        body,
-        0u64..30,
-        place,
-        0u64..20,
-    )
+    (0u32..3, kind(), 0u64..900, 1u64..600, body, 0u64..30, place, 0u64..20)
 }
 
 fn page_of(choices: Vec<Choices>) -> Page {
@@ -233,11 +188,7 @@ fn page_of(choices: Vec<Choices>) -> Page {
             known => {
                 let parent = ObjectId(parent % known);
                 let offset = objects[parent.index()].body_bytes * per_mille / 1000;
-                Discovery::InBody {
-                    parent,
-                    offset,
-                    delay: Duration::from_millis(delay),
-                }
+                Discovery::InBody { parent, offset, delay: Duration::from_millis(delay) }
             }
         };
         objects.push(Object {

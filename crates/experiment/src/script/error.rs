@@ -17,11 +17,7 @@ pub struct ScriptError {
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{}:{}: {}",
-            self.name, self.line, self.column, self.message
-        )
+        write!(f, "{}:{}:{}: {}", self.name, self.line, self.column, self.message)
     }
 }
 

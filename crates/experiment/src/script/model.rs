@@ -203,10 +203,7 @@ impl Errno {
 
     /// The name as in `errno.h`.
     pub fn name(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, errno)| *errno == self)
-            .map_or("", |(name, _)| name)
+        Self::ALL.iter().find(|(_, errno)| *errno == self).map_or("", |(name, _)| name)
     }
 }
 

@@ -54,24 +54,15 @@ pub(crate) fn options(options: &Options) -> String {
     let mut list = Vec::new();
     list.extend(options.mss.map(|mss| format!("mss {mss}")));
     list.extend(options.sack_permitted.then(|| "sackOK".to_owned()));
-    list.extend(
-        options
-            .timestamps
-            .map(|ts| format!("TS val {} ecr {}", ts.value, ts.echo)),
-    );
+    list.extend(options.timestamps.map(|ts| format!("TS val {} ecr {}", ts.value, ts.echo)));
     list.extend(options.window_scale.map(|shift| format!("wscale {shift}")));
     if !options.sack.is_empty() {
         let blocks = options.sack.as_slice().iter();
-        let blocks: Vec<_> = blocks
-            .map(|(left, right)| format!("{}:{}", left.0, right.0))
-            .collect();
+        let blocks: Vec<_> =
+            blocks.map(|(left, right)| format!("{}:{}", left.0, right.0)).collect();
         list.push(format!("sack {}", blocks.join(" ")));
     }
-    if list.is_empty() {
-        "none".to_owned()
-    } else {
-        list.join(",")
-    }
+    if list.is_empty() { "none".to_owned() } else { list.join(",") }
 }
 
 /// Flags as letters; `-` for none.
@@ -87,11 +78,7 @@ impl Display for Letters {
                 f.write_char(letter)?;
             }
         }
-        if self.0.contains(Flags::ACK) {
-            f.write_char('.')
-        } else {
-            Ok(())
-        }
+        if self.0.contains(Flags::ACK) { f.write_char('.') } else { Ok(()) }
     }
 }
 
@@ -107,26 +94,12 @@ mod tests {
     fn any_options() -> impl Strategy<Value = Options> {
         let timestamps = proptest::option::of(any::<(u32, u32)>());
         let blocks = proptest::collection::vec(any::<(u32, u32)>(), 0..=2);
-        (
-            any::<Option<u16>>(),
-            any::<bool>(),
-            proptest::option::of(0..=14_u8),
-            timestamps,
-            blocks,
-        )
+        (any::<Option<u16>>(), any::<bool>(), proptest::option::of(0..=14_u8), timestamps, blocks)
             .prop_map(|(mss, sack_permitted, window_scale, timestamps, blocks)| {
                 let mut sack = SackBlocks::default();
-                blocks
-                    .iter()
-                    .for_each(|(left, right)| sack.push(SeqNum(*left), SeqNum(*right)));
+                blocks.iter().for_each(|(left, right)| sack.push(SeqNum(*left), SeqNum(*right)));
                 let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
-                Options {
-                    mss,
-                    window_scale,
-                    sack_permitted,
-                    timestamps,
-                    sack,
-                }
+                Options { mss, window_scale, sack_permitted, timestamps, sack }
             })
     }
 
@@ -135,31 +108,16 @@ mod tests {
             proptest::sample::subsequence(FLAG_LETTERS.map(|(_, flag)| flag).to_vec(), 0..=6);
         let ecn = proptest::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ce]);
         let ack = proptest::option::of(any::<u32>());
-        (
-            any::<u32>(),
-            0..70_000_u32,
-            ack,
-            any::<u16>(),
-            flags,
-            ecn,
-            any_options(),
-        )
-            .prop_map(|(seq, len, ack, window, flags, ecn, options)| {
+        (any::<u32>(), 0..70_000_u32, ack, any::<u16>(), flags, ecn, any_options()).prop_map(
+            |(seq, len, ack, window, flags, ecn, options)| {
                 let mut all = flags.into_iter().fold(Flags::default(), Flags::with);
                 if ack.is_some() {
                     all = all.with(Flags::ACK);
                 }
                 let (seq, ack) = (SeqNum(seq), SeqNum(ack.unwrap_or(0)));
-                Segment {
-                    seq,
-                    ack,
-                    len,
-                    window,
-                    flags: all,
-                    ecn,
-                    options,
-                }
-            })
+                Segment { seq, ack, len, window, flags: all, ecn, options }
+            },
+        )
     }
 
     proptest! {

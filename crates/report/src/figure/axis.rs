@@ -24,26 +24,13 @@ impl Span {
             Scale::Linear => linear_range(values.filter(usable)),
             Scale::Log => log_range(values.filter(usable)),
         });
-        let (low, high) = if low < high {
-            (low, high)
-        } else {
-            widened(low, axis.scale)
-        };
-        Self {
-            scale: axis.scale,
-            unit: axis.unit,
-            low,
-            high,
-        }
+        let (low, high) = if low < high { (low, high) } else { widened(low, axis.scale) };
+        Self { scale: axis.scale, unit: axis.unit, low, high }
     }
 
     /// A linear axis of time from zero to `end` seconds.
     pub(crate) fn time(end: f64) -> Self {
-        let axis = Axis {
-            unit: Unit::Seconds,
-            range: Some((0.0, end)),
-            ..Axis::default()
-        };
+        let axis = Axis { unit: Unit::Seconds, range: Some((0.0, end)), ..Axis::default() };
         Self::of(&axis, std::iter::empty())
     }
 
@@ -53,11 +40,7 @@ impl Span {
             Scale::Linear => (value - self.low) / (self.high - self.low),
             Scale::Log => libm::log(value / self.low) / libm::log(self.high / self.low),
         };
-        if part.is_nan() {
-            -FAR
-        } else {
-            part.clamp(-FAR, 1.0 + FAR)
-        }
+        if part.is_nan() { -FAR } else { part.clamp(-FAR, 1.0 + FAR) }
     }
 
     /// About `target` round values within the range, with their labels.
@@ -66,10 +49,7 @@ impl Span {
             Scale::Linear => self.linear_ticks(target),
             Scale::Log => self.log_ticks(target),
         };
-        values
-            .into_iter()
-            .map(|(value, step)| (value, self.label(value, step)))
-            .collect()
+        values.into_iter().map(|(value, step)| (value, self.label(value, step))).collect()
     }
 
     fn linear_ticks(&self, target: usize) -> Vec<(f64, f64)> {
@@ -86,18 +66,11 @@ impl Span {
         let first = libm::floor(libm::log10(self.low)) as i32;
         let last = libm::ceil(libm::log10(self.high)) as i32;
         let stride = ((last - first) as usize / target.max(1)).max(1);
-        let factors: &[f64] = if last - first <= 3 {
-            &[1.0, 2.0, 5.0]
-        } else {
-            &[1.0]
-        };
+        let factors: &[f64] = if last - first <= 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let decades = (first..=last).step_by(stride).map(power_of_ten);
         let values = decades.flat_map(|decade| factors.iter().map(move |f| f * decade));
         let (low, high) = (self.low * (1.0 - 1e-9), self.high * (1.0 + 1e-9));
-        values
-            .filter(|v| (low..=high).contains(v))
-            .map(|v| (v, v))
-            .collect()
+        values.filter(|v| (low..=high).contains(v)).map(|v| (v, v)).collect()
     }
 
     /// `value` in the prefix that suits the axis, with as many decimals as `step` needs.
@@ -130,9 +103,7 @@ fn prefix(unit: Unit, greatest: f64) -> (f64, &'static str) {
 /// The least of 1, 2, 5 times a power of ten that is not below `rough`.
 fn round_step(rough: f64) -> f64 {
     let decade = power_of_ten(libm::floor(libm::log10(rough)) as i32);
-    let factor = [1.0, 2.0, 5.0]
-        .into_iter()
-        .find(|f| f * decade >= rough * (1.0 - 1e-9));
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|f| f * decade >= rough * (1.0 - 1e-9));
     factor.unwrap_or(10.0) * decade
 }
 
@@ -146,14 +117,9 @@ fn linear_range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 fn log_range(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (low, high) = values.fold((f64::INFINITY, 0.0), |(l, h): (f64, f64), v| {
-        (l.min(v), h.max(v))
-    });
-    if high > 0.0 {
-        (low / 1.25, high * 1.25)
-    } else {
-        (1.0, 10.0)
-    }
+    let (low, high) =
+        values.fold((f64::INFINITY, 0.0), |(l, h): (f64, f64), v| (l.min(v), h.max(v)));
+    if high > 0.0 { (low / 1.25, high * 1.25) } else { (1.0, 10.0) }
 }
 
 /// A range around a single value.
@@ -171,17 +137,8 @@ mod tests {
     use super::*;
 
     fn labels(unit: Unit, scale: Scale, range: (f64, f64)) -> Vec<String> {
-        let axis = Axis {
-            unit,
-            scale,
-            range: Some(range),
-            ..Axis::default()
-        };
-        Span::of(&axis, std::iter::empty())
-            .ticks(5)
-            .into_iter()
-            .map(|t| t.1)
-            .collect()
+        let axis = Axis { unit, scale, range: Some(range), ..Axis::default() };
+        Span::of(&axis, std::iter::empty()).ticks(5).into_iter().map(|t| t.1).collect()
     }
 
     #[test]
@@ -193,16 +150,8 @@ mod tests {
         assert_eq!(long, ["0.0 s", "0.5 s", "1.0 s", "1.5 s", "2.0 s"]);
         let bytes = labels(Unit::Bytes, Scale::Linear, (0.0, 64_000.0));
         assert_eq!(bytes, ["0 kB", "20 kB", "40 kB", "60 kB"]);
-        assert_eq!(
-            labels(Unit::Count, Scale::Linear, (0.0, 2.0)),
-            ["0", "1", "2"]
-        );
-        assert_eq!(
-            labels(Unit::Share, Scale::Linear, (0.0, 1.0))
-                .last()
-                .unwrap(),
-            "100 %"
-        );
+        assert_eq!(labels(Unit::Count, Scale::Linear, (0.0, 2.0)), ["0", "1", "2"]);
+        assert_eq!(labels(Unit::Share, Scale::Linear, (0.0, 1.0)).last().unwrap(), "100 %");
     }
 
     #[test]
@@ -211,20 +160,13 @@ mod tests {
             labels(Unit::Number, Scale::Log, (1.0, 1e4)),
             ["1", "10", "100", "1000", "10000"]
         );
-        assert_eq!(
-            labels(Unit::Number, Scale::Log, (1.0, 10.0)),
-            ["1", "2", "5", "10"]
-        );
+        assert_eq!(labels(Unit::Number, Scale::Log, (1.0, 10.0)), ["1", "2", "5", "10"]);
         assert_eq!(labels(Unit::Seconds, Scale::Log, (0.01, 1.0))[0], "10 ms");
     }
 
     #[test]
     fn places_on_a_logarithmic_axis_follow_ratios() {
-        let axis = Axis {
-            scale: Scale::Log,
-            range: Some((1.0, 100.0)),
-            ..Axis::default()
-        };
+        let axis = Axis { scale: Scale::Log, range: Some((1.0, 100.0)), ..Axis::default() };
         let span = Span::of(&axis, std::iter::empty());
         assert!((span.fraction(10.0) - 0.5).abs() < 1e-12);
         assert_eq!(span.fraction(0.0), -FAR);
@@ -235,10 +177,7 @@ mod tests {
     fn no_input_makes_an_empty_range() {
         for scale in [Scale::Linear, Scale::Log] {
             for value in [0.0, -5.0, 7.0, f64::NAN, f64::INFINITY] {
-                let axis = Axis {
-                    scale,
-                    ..Axis::default()
-                };
+                let axis = Axis { scale, ..Axis::default() };
                 let span = Span::of(&axis, [value].into_iter());
                 assert!(span.low < span.high, "{scale:?} {value}: {span:?}");
                 assert!(span.ticks(5).len() < 20);

@@ -59,9 +59,7 @@ impl Canvas {
     pub(crate) fn into_layers(self) -> Vec<SVG> {
         let axes = self.axes();
         let grid = format!("0 0 {GRID} {GRID}");
-        let curves = viewport("curves")
-            .set("viewBox", grid)
-            .set("preserveAspectRatio", "none");
+        let curves = viewport("curves").set("viewBox", grid).set("preserveAspectRatio", "none");
         let curves = self.curves.into_iter().fold(curves, SVG::add);
         let marks = self.marks.into_iter().fold(viewport("marks"), SVG::add);
         let mut layers = vec![axes, curves, marks];
@@ -75,17 +73,11 @@ impl Canvas {
         let (x, x_label) = &self.x;
         let mut axes = viewport("axes").add(upright_ticks(x));
         if let Some((y, y_label)) = &self.y {
-            axes = axes
-                .add(level_ticks(y))
-                .add(label(y_label, ("0", "0"), ("start", "-0.7em")));
+            axes = axes.add(level_ticks(y)).add(label(y_label, ("0", "0"), ("start", "-0.7em")));
         }
-        let frame = Line::new()
-            .set("class", "base")
-            .set("x2", "100%")
-            .set("y1", "100%");
+        let frame = Line::new().set("class", "base").set("x2", "100%").set("y1", "100%");
         let frame = frame.set("y2", "100%");
-        axes.add(frame)
-            .add(label(x_label, ("100%", "100%"), ("end", "2.6em")))
+        axes.add(frame).add(label(x_label, ("100%", "100%"), ("end", "2.6em")))
     }
 }
 
@@ -110,44 +102,25 @@ pub(crate) fn tooltip(text: &str) -> Title {
 }
 
 fn upright_ticks(x: &Span) -> Group {
-    x.ticks(TICKS.0)
-        .into_iter()
-        .fold(Group::new().set("class", "xt"), |group, (value, text)| {
-            let at = percent(x.fraction(value));
-            let line = Line::new()
-                .set("x1", at.as_str())
-                .set("x2", at.as_str())
-                .set("y2", "100%");
-            let text = Text::new(text)
-                .set("x", at)
-                .set("y", "100%")
-                .set("dy", "1.3em");
-            group.add(line).add(text)
-        })
+    x.ticks(TICKS.0).into_iter().fold(Group::new().set("class", "xt"), |group, (value, text)| {
+        let at = percent(x.fraction(value));
+        let line = Line::new().set("x1", at.as_str()).set("x2", at.as_str()).set("y2", "100%");
+        let text = Text::new(text).set("x", at).set("y", "100%").set("dy", "1.3em");
+        group.add(line).add(text)
+    })
 }
 
 fn level_ticks(y: &Span) -> Group {
-    y.ticks(TICKS.1)
-        .into_iter()
-        .fold(Group::new().set("class", "yt"), |group, (value, text)| {
-            let at = percent(1.0 - y.fraction(value));
-            let line = Line::new()
-                .set("y1", at.as_str())
-                .set("y2", at.as_str())
-                .set("x2", "100%");
-            let text = Text::new(text)
-                .set("x", -6)
-                .set("y", at)
-                .set("dy", "0.32em");
-            group.add(line).add(text)
-        })
+    y.ticks(TICKS.1).into_iter().fold(Group::new().set("class", "yt"), |group, (value, text)| {
+        let at = percent(1.0 - y.fraction(value));
+        let line = Line::new().set("y1", at.as_str()).set("y2", at.as_str()).set("x2", "100%");
+        let text = Text::new(text).set("x", -6).set("y", at).set("dy", "0.32em");
+        group.add(line).add(text)
+    })
 }
 
 fn label(text: &str, (x, y): (&str, &str), (anchor, dy): (&str, &str)) -> Text {
-    let text = Text::new(text::clean(text))
-        .set("class", "label")
-        .set("x", x)
-        .set("y", y);
+    let text = Text::new(text::clean(text)).set("class", "label").set("x", x).set("y", y);
     text.set("text-anchor", anchor).set("dy", dy)
 }
 

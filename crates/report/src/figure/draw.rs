@@ -17,15 +17,8 @@ struct Plane {
 impl Figure {
     /// The figure on a canvas; figures of the same `link` zoom together.
     pub(crate) fn to_canvas(&self, link: Option<&str>) -> Canvas {
-        let plane = Plane {
-            x: self.x_span(),
-            y: self.y_span(),
-        };
-        let curves = self
-            .series
-            .iter()
-            .flat_map(|series| plane.draw(series))
-            .map(Path::into);
+        let plane = Plane { x: self.x_span(), y: self.y_span() };
+        let curves = self.series.iter().flat_map(|series| plane.draw(series)).map(Path::into);
         let references = self.references.iter().enumerate();
         let references = references.filter(|(_, r)| plane.crosses(r));
         let references = references.map(|(i, r)| plane.reference(r, i).into());
@@ -47,20 +40,14 @@ impl Figure {
     fn x_span(&self) -> Span {
         let points = self.series.iter().flat_map(|s| &s.points).map(|p| p.x);
         let upright = self.references.iter().filter(|r| r.upright).map(|r| r.at);
-        Span::of(
-            &self.x,
-            points.chain(self.marks.iter().map(|m| m.x)).chain(upright),
-        )
+        Span::of(&self.x, points.chain(self.marks.iter().map(|m| m.x)).chain(upright))
     }
 
     fn y_span(&self) -> Span {
         let points = self.series.iter().flat_map(|s| &s.points);
         let values = points.flat_map(|p| p.extent.map_or([p.y; 3], |(low, high)| [low, p.y, high]));
         let level = self.references.iter().filter(|r| !r.upright).map(|r| r.at);
-        Span::of(
-            &self.y,
-            values.chain(self.marks.iter().map(|m| m.y)).chain(level),
-        )
+        Span::of(&self.y, values.chain(self.marks.iter().map(|m| m.y)).chain(level))
     }
 }
 
@@ -100,11 +87,7 @@ impl Plane {
         for run in runs(points) {
             for (i, point) in run.iter().enumerate() {
                 let (x, y) = self.place(point.x, point.y);
-                if i == 0 {
-                    path.move_to(x, y)
-                } else {
-                    path.line_to(x, y)
-                }
+                if i == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
             }
         }
         path
@@ -192,10 +175,8 @@ impl Plane {
 /// plot; where that is above it, the line reaches up to the text.
 pub(crate) fn upright(group: SVG, at: f64, text: Text, lines_down: f64) -> SVG {
     let (anchor, dx) = if at > 0.75 { ("end", -4) } else { ("start", 4) };
-    let text = text
-        .set("dx", dx)
-        .set("dy", format!("{lines_down:.2}em"))
-        .set("text-anchor", anchor);
+    let text =
+        text.set("dx", dx).set("dy", format!("{lines_down:.2}em")).set("text-anchor", anchor);
     let top = format!("{:.2}em", (lines_down - 0.8).min(0.0));
     let line = Line::new().set("y1", top).set("y2", "100%");
     group.set("x", percent(at)).add(line).add(text)
@@ -207,17 +188,12 @@ fn in_sight(fraction: f64) -> bool {
 
 /// The stretches of points whose values are finite.
 fn runs(points: &[Point]) -> impl Iterator<Item = &[Point]> {
-    points
-        .split(|p| !p.y.is_finite())
-        .filter(|run| !run.is_empty())
+    points.split(|p| !p.y.is_finite()).filter(|run| !run.is_empty())
 }
 
 fn styled(series: &Series, class: &str, data: PathData) -> Path {
     let class = format!("{class} {}", series.colour.class());
-    Path::new()
-        .set("class", class)
-        .set("data-n", text::clean(&series.name))
-        .set("d", data.finish())
+    Path::new().set("class", class).set("data-n", text::clean(&series.name)).set("d", data.finish())
 }
 
 pub(super) fn class_of(shape: Shape) -> &'static str {

@@ -155,18 +155,11 @@ impl Symbol {
         (Self::Cross, "m-cross", "M-3.5-3.5l7 7m0-7l-7 7"),
         (Self::Triangle, "m-triangle", "M0-4.5L4 3h-8z"),
         (Self::Diamond, "m-diamond", "M0-4.5L4.5 0 0 4.5-4.5 0z"),
-        (
-            Self::Ring,
-            "m-ring",
-            "M3.5 0a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0z",
-        ),
+        (Self::Ring, "m-ring", "M3.5 0a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0z"),
     ];
 
     fn id(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(symbol, ..)| *symbol == self)
-            .map_or("", |(_, id, _)| id)
+        Self::ALL.iter().find(|(symbol, ..)| *symbol == self).map_or("", |(_, id, _)| id)
     }
 }
 

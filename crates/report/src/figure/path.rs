@@ -78,10 +78,7 @@ mod tests {
         path.line_to(0.5, 0.5);
         path.line_to(0.25, 0.75);
         path.dot(0.1, 0.1);
-        assert_eq!(
-            path.finish(),
-            "M0 0h50000v50000l-25000-25000m-15000 65000h0"
-        );
+        assert_eq!(path.finish(), "M0 0h50000v50000l-25000-25000m-15000 65000h0");
         // A third of the grid, three times: 33333.3, 66666.7, 100000 round to steps that sum to it.
         let mut thirds = PathData::default();
         thirds.move_to(0.0, 0.0);

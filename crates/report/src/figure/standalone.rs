@@ -27,17 +27,13 @@ impl Figure {
             .set("height", height)
             .set("viewBox", (0, 0, width, height))
             .set("role", "img")
-            .add(svg::node::element::Title::new(crate::text::clean(
-                &self.title,
-            )))
+            .add(svg::node::element::Title::new(crate::text::clean(&self.title)))
             .add(Style::new(STYLE))
             .add(definitions());
         let document = self.legend().into_iter().fold(document, SVG::add);
         let plot = viewport("plot").set("y", legend_height);
         let layers = self.to_canvas(None).into_layers().into_iter();
-        let plot = layers
-            .map(|layer| self.place(layer, width))
-            .fold(plot, SVG::add);
+        let plot = layers.map(|layer| self.place(layer, width)).fold(plot, SVG::add);
         document.add(plot).to_string()
     }
 
@@ -64,9 +60,7 @@ impl Figure {
             left += SWATCH + LETTER * name.width() as f64 + GAP;
             let swatch = Path::new().set("class", super::draw::class_of(series.shape));
             let text = Text::new(name).set("x", SWATCH).set("y", 14);
-            entry
-                .add(swatch.set("d", swatch_path(series.shape)))
-                .add(text)
+            entry.add(swatch.set("d", swatch_path(series.shape))).add(text)
         });
         entries.collect()
     }
@@ -81,9 +75,7 @@ fn swatch_path(shape: Shape) -> &'static str {
 }
 
 fn definitions() -> Definitions {
-    Symbol::ALL
-        .into_iter()
-        .fold(Definitions::new(), |definitions, (_, id, d)| {
-            definitions.add(Path::new().set("id", id).set("d", d))
-        })
+    Symbol::ALL.into_iter().fold(Definitions::new(), |definitions, (_, id, d)| {
+        definitions.add(Path::new().set("id", id).set("d", d))
+    })
 }

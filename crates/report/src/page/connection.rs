@@ -85,49 +85,27 @@ impl Drawing<'_> {
     /// The ranges of a kind as upright strokes, thinned to their outline where there are too many.
     fn spans(&self, kind: SequenceKind, name: &str, colour: Colour) -> Series {
         let ranges = self.of(kind).into_iter();
-        let extents: Vec<_> = ranges
-            .map(|p| (p.at.as_secs_f64(), p.from as f64, p.to as f64))
-            .collect();
+        let extents: Vec<_> =
+            ranges.map(|p| (p.at.as_secs_f64(), p.from as f64, p.to as f64)).collect();
         let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
         let points = kept.map(|i| extents[i]);
-        let points = points.map(|(x, from, to)| Point {
-            x,
-            y: to,
-            extent: Some((from, to)),
-        });
-        Series {
-            name: name.to_owned(),
-            shape: Shape::Spans,
-            colour,
-            points: points.collect(),
-        }
+        let points = points.map(|(x, from, to)| Point { x, y: to, extent: Some((from, to)) });
+        Series { name: name.to_owned(), shape: Shape::Spans, colour, points: points.collect() }
     }
 
     fn acks(&self) -> Series {
         let acks = self.of(SequenceKind::Acked).into_iter();
-        let extents: Vec<_> = acks
-            .map(|p| (p.at.as_secs_f64(), p.to as f64, p.to as f64))
-            .collect();
+        let extents: Vec<_> =
+            acks.map(|p| (p.at.as_secs_f64(), p.to as f64, p.to as f64)).collect();
         let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
-        let points = kept
-            .map(|i| Point::new(extents[i].0, extents[i].2))
-            .collect();
-        Series {
-            name: "acknowledged".to_owned(),
-            shape: Shape::Step,
-            colour: ACKED,
-            points,
-        }
+        let points = kept.map(|i| Point::new(extents[i].0, extents[i].2)).collect();
+        Series { name: "acknowledged".to_owned(), shape: Shape::Step, colour: ACKED, points }
     }
 
     fn marks(&self, kind: SequenceKind, symbol: Symbol, colour: Colour) -> Vec<Mark> {
         let events = self.of(kind);
         let kept = thin::evenly(events.len(), self.page.detail.events).into_iter();
-        let what = if kind == SequenceKind::Dropped {
-            "dropped"
-        } else {
-            "retransmitted"
-        };
+        let what = if kind == SequenceKind::Dropped { "dropped" } else { "retransmitted" };
         let mark = |p: SequencePoint| Mark {
             x: p.at.as_secs_f64(),
             y: p.from as f64 / 2.0 + p.to as f64 / 2.0,
@@ -148,27 +126,9 @@ impl Drawing<'_> {
         let events = self.page.detail.events;
         let entries = [
             ("spans", SequenceKind::Sent, SENT, "sent", usize::MAX),
-            (
-                "line",
-                SequenceKind::Acked,
-                ACKED,
-                "acknowledged",
-                usize::MAX,
-            ),
-            (
-                "spans",
-                SequenceKind::Sacked,
-                SACKED,
-                "selectively acknowledged",
-                usize::MAX,
-            ),
-            (
-                "m-triangle",
-                SequenceKind::Retransmitted,
-                RETRANSMITTED,
-                "retransmitted",
-                events,
-            ),
+            ("line", SequenceKind::Acked, ACKED, "acknowledged", usize::MAX),
+            ("spans", SequenceKind::Sacked, SACKED, "selectively acknowledged", usize::MAX),
+            ("m-triangle", SequenceKind::Retransmitted, RETRANSMITTED, "retransmitted", events),
             ("m-cross", SequenceKind::Dropped, DROPPED, "dropped", events),
         ];
         let entries = entries.into_iter().filter(|e| count(e.1) > 0);
@@ -185,11 +145,7 @@ impl Drawing<'_> {
         let curve = |name: &str, shape, value: &dyn Fn(&WindowPoint) -> f64| Series {
             name: name.to_owned(),
             shape,
-            colour: if shape == Shape::Step {
-                Colour::Ink
-            } else {
-                Colour::Muted
-            },
+            colour: if shape == Shape::Step { Colour::Ink } else { Colour::Muted },
             points: kept
                 .iter()
                 .map(|&i| Point::new(seconds(&window[i]), value(&window[i])))
@@ -201,10 +157,7 @@ impl Drawing<'_> {
             curve("cwnd", Shape::Step, &|p| p.cwnd as f64),
         ];
         Figure {
-            title: format!(
-                "Congestion window and its causes over time, {}",
-                self.name()
-            ),
+            title: format!("Congestion window and its causes over time, {}", self.name()),
             x: self.time.axis(),
             y: bytes("cwnd, ssthresh"),
             height: HEIGHT,
@@ -218,10 +171,7 @@ impl Drawing<'_> {
     fn kept_changes(&self) -> Vec<usize> {
         let (window, detail) = (&self.view.window, self.page.detail);
         let extents = |value: fn(&WindowPoint) -> u64| -> Vec<_> {
-            window
-                .iter()
-                .map(|p| (seconds(p), value(p) as f64, value(p) as f64))
-                .collect()
+            window.iter().map(|p| (seconds(p), value(p) as f64, value(p) as f64)).collect()
         };
         let cwnd = thin::envelope(&extents(|p| p.cwnd), detail.points);
         // A threshold that becomes finite is a change of cause, so infinity needs no place here.
@@ -245,9 +195,7 @@ impl Drawing<'_> {
                 name: self.page.label(name),
                 shape: causes.dots(name),
                 colour: causes.colour(name),
-                points: points
-                    .map(|p| Point::new(seconds(p), p.cwnd as f64))
-                    .collect(),
+                points: points.map(|p| Point::new(seconds(p), p.cwnd as f64)).collect(),
             }
         });
         series.filter(|s| !s.points.is_empty()).collect()
@@ -264,11 +212,7 @@ impl Drawing<'_> {
             let count = self.view.window.iter().filter(of_group).count();
             if count > 0 {
                 let name = group.unwrap_or(OTHER);
-                let form = if causes.dots(name) == Shape::Dots {
-                    "dots"
-                } else {
-                    "squares"
-                };
+                let form = if causes.dots(name) == Shape::Dots { "dots" } else { "squares" };
                 let text = counted(name, count, usize::MAX);
                 entries.push(Entry::new(form, causes.colour(name), text));
             }
@@ -286,11 +230,7 @@ pub(super) fn counted(what: &str, count: usize, max: usize) -> String {
 }
 
 fn bytes(label: &str) -> Axis {
-    Axis {
-        label: label.to_owned(),
-        unit: Unit::Bytes,
-        ..Axis::default()
-    }
+    Axis { label: label.to_owned(), unit: Unit::Bytes, ..Axis::default() }
 }
 
 fn seconds(point: &WindowPoint) -> f64 {

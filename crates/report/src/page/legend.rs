@@ -69,11 +69,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn new(form: &'static str, colour: Colour, text: impl Into<String>) -> Self {
-        Self {
-            form,
-            colour,
-            text: text.into(),
-        }
+        Self { form, colour, text: text.into() }
     }
 }
 

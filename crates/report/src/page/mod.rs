@@ -58,15 +58,9 @@ impl RaceReport {
 
 impl<'a> Context<'a> {
     fn new(report: &'a RaceReport, detail: Detail) -> Self {
-        let kinds = report
-            .schemes
-            .iter()
-            .flat_map(|s| &s.objects)
-            .map(|o| o.kind.as_str());
+        let kinds = report.schemes.iter().flat_map(|s| &s.objects).map(|o| o.kind.as_str());
         let connections = report.schemes.iter().flat_map(|s| &s.connections);
-        let causes = connections
-            .flat_map(|c| &c.window)
-            .map(|w| w.cause.as_ref());
+        let causes = connections.flat_map(|c| &c.window).map(|w| w.cause.as_ref());
         Self {
             report,
             detail,

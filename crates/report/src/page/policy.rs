@@ -34,11 +34,7 @@ mod tests {
             let group = byte(0) << 16 | byte(1) << 8 | byte(2);
             for i in 0..4 {
                 let digit = DIGITS[(group >> (18 - 6 * i)) as usize & 63];
-                out.push(if i <= chunk.len() {
-                    char::from(digit)
-                } else {
-                    '='
-                });
+                out.push(if i <= chunk.len() { char::from(digit) } else { '=' });
             }
         }
         out
@@ -53,11 +49,7 @@ mod tests {
     /// A browser refuses the script or style if its hash is not the one in the policy.
     #[test]
     fn the_policy_names_the_hashes_of_script_and_style() {
-        assert_eq!(
-            base64(&Sha256::digest(SCRIPT)),
-            SCRIPT_SHA256,
-            "SCRIPT_SHA256"
-        );
+        assert_eq!(base64(&Sha256::digest(SCRIPT)), SCRIPT_SHA256, "SCRIPT_SHA256");
         assert_eq!(base64(&Sha256::digest(STYLE)), STYLE_SHA256, "STYLE_SHA256");
     }
 

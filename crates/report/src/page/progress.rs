@@ -38,19 +38,10 @@ impl Context<'_> {
             colour: Colour::Ink,
             points: self.share_done(&self.report.limit.objects),
         };
-        let schemes = self
-            .report
-            .schemes
-            .iter()
-            .take(self.detail.schemes)
-            .enumerate();
+        let schemes = self.report.schemes.iter().take(self.detail.schemes).enumerate();
         let schemes = schemes.map(|(at, scheme)| Series {
             name: self.label(&scheme.name),
-            shape: if at < Colour::COUNT {
-                Shape::Step
-            } else {
-                Shape::DashedStep
-            },
+            shape: if at < Colour::COUNT { Shape::Step } else { Shape::DashedStep },
             colour: Colour::Hue(at),
             points: self.share_done(&scheme.objects),
         });
@@ -64,10 +55,7 @@ impl Context<'_> {
                 ..Axis::default()
             },
             height: HEIGHT,
-            series: schemes
-                .chain([limit])
-                .filter(|s| s.points.len() > 1)
-                .collect(),
+            series: schemes.chain([limit]).filter(|s| s.points.len() > 1).collect(),
             marks: Vec::new(),
             references: self.limit_references(),
         }
@@ -79,27 +67,17 @@ impl Context<'_> {
         let line = |name: &str, at: Option<Instant>| {
             let at = at?.as_secs_f64();
             let label = format!("limit, {name}: {}", format::seconds(at));
-            Some(Reference {
-                at,
-                upright: true,
-                label,
-                colour: Colour::Muted,
-            })
+            Some(Reference { at, upright: true, label, colour: Colour::Muted })
         };
-        [line("HTML", limit.html), line("page", limit.page)]
-            .into_iter()
-            .flatten()
-            .collect()
+        [line("HTML", limit.html), line("page", limit.page)].into_iter().flatten().collect()
     }
 
     /// Steps from zero; objects without a size count as one byte, so that they count at all.
     fn share_done(&self, objects: &[ObjectSpan]) -> Vec<Point> {
         let weight = |o: &ObjectSpan| u128::from(o.bytes.max(1));
         let total: u128 = objects.iter().map(weight).sum();
-        let mut done: Vec<(Instant, u128)> = objects
-            .iter()
-            .filter_map(|o| Some((o.done?, weight(o))))
-            .collect();
+        let mut done: Vec<(Instant, u128)> =
+            objects.iter().filter_map(|o| Some((o.done?, weight(o)))).collect();
         done.sort_unstable();
         let mut sum = 0;
         let steps = done.into_iter().map(|(at, bytes)| {
@@ -114,10 +92,6 @@ impl Context<'_> {
 }
 
 fn entry(series: &Series) -> Entry {
-    let form = if series.shape == Shape::Step {
-        "line"
-    } else {
-        "dashed"
-    };
+    let form = if series.shape == Shape::Step { "line" } else { "dashed" };
     Entry::new(form, series.colour, series.name.as_str())
 }

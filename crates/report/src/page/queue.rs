@@ -34,24 +34,12 @@ impl Drawing<'_> {
     }
 
     fn occupancy(&self) -> Figure {
-        let unit = if self.in_bytes() {
-            Unit::Bytes
-        } else {
-            Unit::Count
-        };
-        let label = if self.in_bytes() {
-            "bytes queued"
-        } else {
-            "packets queued"
-        };
+        let unit = if self.in_bytes() { Unit::Bytes } else { Unit::Count };
+        let label = if self.in_bytes() { "bytes queued" } else { "packets queued" };
         Figure {
             title: format!("Occupancy over time, {}", self.page.label(&self.view.label)),
             x: self.time.axis(),
-            y: Axis {
-                label: label.to_owned(),
-                unit,
-                ..Axis::default()
-            },
+            y: Axis { label: label.to_owned(), unit, ..Axis::default() },
             height: HEIGHT,
             series: vec![Series {
                 name: label.to_owned(),
@@ -69,23 +57,14 @@ impl Drawing<'_> {
     }
 
     fn value(&self, point: &QueuePoint) -> f64 {
-        if self.in_bytes() {
-            point.bytes as f64
-        } else {
-            point.packets as f64
-        }
+        if self.in_bytes() { point.bytes as f64 } else { point.packets as f64 }
     }
 
     fn points(&self) -> Vec<Point> {
-        let values = self
-            .view
-            .points
-            .iter()
-            .map(|p| (p.at.as_secs_f64(), self.value(p)));
+        let values = self.view.points.iter().map(|p| (p.at.as_secs_f64(), self.value(p)));
         let extents: Vec<_> = values.map(|(x, y)| (x, y, y)).collect();
         let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
-        kept.map(|i| Point::new(extents[i].0, extents[i].1))
-            .collect()
+        kept.map(|i| Point::new(extents[i].0, extents[i].1)).collect()
     }
 
     /// Crosses at the level the queue had when it refused.
@@ -104,9 +83,7 @@ impl Drawing<'_> {
 
     fn level(&self, at: Instant) -> f64 {
         let after = self.view.points.partition_point(|p| p.at <= at);
-        after
-            .checked_sub(1)
-            .map_or(0.0, |i| self.value(&self.view.points[i]))
+        after.checked_sub(1).map_or(0.0, |i| self.value(&self.view.points[i]))
     }
 
     fn capacity(&self) -> Option<Reference> {
@@ -115,28 +92,14 @@ impl Drawing<'_> {
             QueueCapacity::Bytes(n) => (n, format!("capacity {} B", format::grouped(n))),
         };
         // A bound far above anything queued would flatten the curve.
-        let peak = self
-            .view
-            .points
-            .iter()
-            .map(|p| self.value(p))
-            .fold(0.0, f64::max);
+        let peak = self.view.points.iter().map(|p| self.value(p)).fold(0.0, f64::max);
         let at = at as f64;
-        (at <= 3.0 * peak).then_some(Reference {
-            at,
-            upright: false,
-            label,
-            colour: Colour::Muted,
-        })
+        (at <= 3.0 * peak).then_some(Reference { at, upright: false, label, colour: Colour::Muted })
     }
 
     fn entries(&self) -> Vec<Entry> {
         let occupancy = if self.in_bytes() { "bytes" } else { "packets" };
-        let mut entries = vec![Entry::new(
-            "area",
-            OCCUPANCY,
-            format!("{occupancy} in the queue"),
-        )];
+        let mut entries = vec![Entry::new("area", OCCUPANCY, format!("{occupancy} in the queue"))];
         if !self.view.drops.is_empty() {
             let text = counted("dropped", self.view.drops.len(), self.page.detail.events);
             entries.push(Entry::new("m-cross", DROPPED, text));
@@ -146,11 +109,7 @@ impl Drawing<'_> {
                 QueueCapacity::Packets(n) => format!("capacity {} packets", format::grouped(n)),
                 QueueCapacity::Bytes(n) => format!("capacity {} B", format::grouped(n)),
             };
-            entries.push(Entry::new(
-                "dashed",
-                Colour::Muted,
-                format!("{text} (not in view)"),
-            ));
+            entries.push(Entry::new("dashed", Colour::Muted, format!("{text} (not in view)")));
         }
         entries
     }

@@ -26,9 +26,7 @@ impl Context<'_> {
     fn connections(&self, scheme: &SchemeView, link: &str) -> Markup {
         let time = TimeRange::of_scheme(scheme);
         let shown = &scheme.connections[..scheme.connections.len().min(self.detail.connections)];
-        let busiest = (0..shown.len())
-            .rev()
-            .max_by_key(|&at| sent_bytes(&shown[at]));
+        let busiest = (0..shown.len()).rev().max_by_key(|&at| sent_bytes(&shown[at]));
         html! {
             @if !shown.is_empty() { h4 { "Connections" } }
             @for (at, view) in shown.iter().enumerate() {
@@ -73,10 +71,6 @@ impl Context<'_> {
 }
 
 fn sent_bytes(view: &ConnectionView) -> u64 {
-    let sent = view
-        .sequence
-        .iter()
-        .filter(|p| p.kind == SequenceKind::Sent);
-    sent.map(|p| p.to.saturating_sub(p.from))
-        .fold(0, u64::saturating_add)
+    let sent = view.sequence.iter().filter(|p| p.kind == SequenceKind::Sent);
+    sent.map(|p| p.to.saturating_sub(p.from)).fold(0, u64::saturating_add)
 }

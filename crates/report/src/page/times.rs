@@ -23,35 +23,20 @@ impl TimeRange {
 
     /// Long enough for everything that happened under one scheme.
     pub(crate) fn of_scheme(scheme: &SchemeView) -> Self {
-        let sequence = scheme
-            .connections
-            .iter()
-            .flat_map(|c| &c.sequence)
-            .map(|p| p.at);
-        let window = scheme
-            .connections
-            .iter()
-            .flat_map(|c| &c.window)
-            .map(|p| p.at);
+        let sequence = scheme.connections.iter().flat_map(|c| &c.sequence).map(|p| p.at);
+        let window = scheme.connections.iter().flat_map(|c| &c.window).map(|p| p.at);
         Self::until(load_instants(scheme).chain(sequence).chain(window))
     }
 
     fn until(instants: impl Iterator<Item = Instant>) -> Self {
         let end = instants.max().unwrap_or(Instant::ZERO).as_secs_f64();
-        Self {
-            end_s: if end > 0.0 { end * ROOM } else { 1.0 },
-        }
+        Self { end_s: if end > 0.0 { end * ROOM } else { 1.0 } }
     }
 
     /// The axis for a figure.
     pub(crate) fn axis(&self) -> Axis {
         let range = Some((0.0, self.end_s));
-        Axis {
-            label: LABEL.to_owned(),
-            unit: Unit::Seconds,
-            range,
-            ..Axis::default()
-        }
+        Axis { label: LABEL.to_owned(), unit: Unit::Seconds, range, ..Axis::default() }
     }
 
     /// The same, settled.
@@ -75,17 +60,10 @@ fn load_instants(scheme: &SchemeView) -> impl Iterator<Item = Instant> {
 }
 
 fn limit_instants(limit: &LimitView) -> impl Iterator<Item = Instant> {
-    limit
-        .objects
-        .iter()
-        .flat_map(object_instants)
-        .chain(limit.html)
-        .chain(limit.page)
+    limit.objects.iter().flat_map(object_instants).chain(limit.html).chain(limit.page)
 }
 
 fn object_instants(object: &ObjectSpan) -> impl Iterator<Item = Instant> {
-    let later = [object.requested, object.first_byte, object.done]
-        .into_iter()
-        .flatten();
+    let later = [object.requested, object.first_byte, object.done].into_iter().flatten();
     later.chain([object.discovered])
 }

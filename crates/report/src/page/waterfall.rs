@@ -47,16 +47,10 @@ impl Context<'_> {
 
     fn waterfall_canvas(&self, scheme: &SchemeView, shown: &[ObjectSpan], link: &str) -> Canvas {
         let x = self.time.span();
-        let rows = Rows {
-            x,
-            count: shown.len() as f64,
-        };
+        let rows = Rows { x, count: shown.len() as f64 };
         let bars = shown.iter().enumerate();
         let bars = bars.map(|(i, object)| self.bar(&rows, i, object).into());
-        let gutter = shown
-            .iter()
-            .enumerate()
-            .map(|(i, object)| self.row_label(i, object).into());
+        let gutter = shown.iter().enumerate().map(|(i, object)| self.row_label(i, object).into());
         let name = self.label(&scheme.name);
         Canvas {
             class: "waterfall",
@@ -76,12 +70,7 @@ impl Context<'_> {
         let colour = self.kinds.colour(&object.kind);
         let group = Group::new().set("class", format!("row {}", colour.class()));
         let group = group.add(tooltip(&self.describe(object)));
-        let ends = [
-            Some(object.discovered),
-            object.requested,
-            object.first_byte,
-            object.done,
-        ];
+        let ends = [Some(object.discovered), object.requested, object.first_byte, object.done];
         let phases = ["wait", "ask", "get"].iter().zip(ends.windows(2));
         phases.fold(group, |group, (phase, ends)| match (ends[0], ends[1]) {
             (Some(from), Some(to)) => group.add(rows.phase(phase, index, (from, Some(to)))),
@@ -93,11 +82,7 @@ impl Context<'_> {
     fn describe(&self, object: &ObjectSpan) -> String {
         let mut lines = vec![self.label(&object.label)];
         let size = format!("{} B", format::grouped(object.bytes));
-        lines.push(format!(
-            "{} · {} · {size}",
-            self.label(&object.kind),
-            self.label(&object.host)
-        ));
+        lines.push(format!("{} · {} · {size}", self.label(&object.kind), self.label(&object.host)));
         if !object.connection.is_empty() {
             lines.push(format!("on {}", self.label(&object.connection)));
         }
@@ -117,10 +102,7 @@ impl Context<'_> {
     fn row_label(&self, index: usize, object: &ObjectSpan) -> Text {
         let y = f64::from(ROW) * (index as f64 + 0.5);
         let label = crate::text::label_end(&object.label, GUTTER_CHARS.min(self.detail.label));
-        Text::new(label)
-            .set("x", "100%")
-            .set("y", y)
-            .set("dy", "0.32em")
+        Text::new(label).set("x", "100%").set("y", y).set("dy", "0.32em")
     }
 
     /// The limit's instants and the scheme's own. The earlier a line, the higher its label: labels
@@ -134,15 +116,12 @@ impl Context<'_> {
             (scheme.page_done, "page", Colour::Ink),
         ];
         lines.sort_by_key(|line| std::cmp::Reverse(line.0));
-        let lines = lines
-            .into_iter()
-            .enumerate()
-            .filter_map(|(i, (at, name, colour))| {
-                let at = at?.as_secs_f64();
-                let text = Text::new(format!("{name} {}", format::seconds(at)));
-                let group = viewport(&format!("ref {}", colour.class()));
-                Some(draw::upright(group, x.fraction(at), text, -0.4 - 1.1 * i as f64).into())
-            });
+        let lines = lines.into_iter().enumerate().filter_map(|(i, (at, name, colour))| {
+            let at = at?.as_secs_f64();
+            let text = Text::new(format!("{name} {}", format::seconds(at)));
+            let group = viewport(&format!("ref {}", colour.class()));
+            Some(draw::upright(group, x.fraction(at), text, -0.4 - 1.1 * i as f64).into())
+        });
         lines.collect()
     }
 
@@ -152,10 +131,7 @@ impl Context<'_> {
             Entry::new("ask", Colour::Ink, "request to first byte"),
             Entry::new("get", Colour::Ink, "receiving"),
         ];
-        let kinds = self
-            .kinds
-            .iter()
-            .map(|kind| Entry::new("get", self.kinds.colour(kind), kind));
+        let kinds = self.kinds.iter().map(|kind| Entry::new("get", self.kinds.colour(kind), kind));
         phases.into_iter().chain(kinds).collect()
     }
 }

@@ -22,10 +22,7 @@ pub struct Estimate {
 
 impl From<f64> for Estimate {
     fn from(mean: f64) -> Self {
-        Self {
-            mean,
-            standard_error: None,
-        }
+        Self { mean, standard_error: None }
     }
 }
 
@@ -114,46 +111,14 @@ pub struct RaceRow {
 /// Title, quantity and definition of the race's columns.
 const RACE_COLUMNS: [(&str, Quantity, &str); 9] = [
     ("scheme", Quantity::Text, "How the page's servers send"),
-    (
-        "HTML done",
-        Quantity::Time,
-        "Start of the load to the last byte of the HTML",
-    ),
-    (
-        "page done",
-        Quantity::Time,
-        "Start of the load to the last byte of the last object",
-    ),
-    (
-        "× limit",
-        Quantity::Ratio,
-        "Page done over the limit's; 1 cannot be beaten",
-    ),
-    (
-        "gain",
-        Quantity::Gain,
-        "1 − page done over that of linux, paired by seed",
-    ),
-    (
-        "retrans.",
-        Quantity::Count,
-        "Segments of the page sent more than once",
-    ),
-    (
-        "timeouts",
-        Quantity::Count,
-        "Expiries of the page's retransmission timers",
-    ),
-    (
-        "drops",
-        Quantity::Count,
-        "Packets of the page dropped on the way",
-    ),
-    (
-        "harm",
-        Quantity::Share,
-        "Background bytes lost compared with loading under linux",
-    ),
+    ("HTML done", Quantity::Time, "Start of the load to the last byte of the HTML"),
+    ("page done", Quantity::Time, "Start of the load to the last byte of the last object"),
+    ("× limit", Quantity::Ratio, "Page done over the limit's; 1 cannot be beaten"),
+    ("gain", Quantity::Gain, "1 − page done over that of linux, paired by seed"),
+    ("retrans.", Quantity::Count, "Segments of the page sent more than once"),
+    ("timeouts", Quantity::Count, "Expiries of the page's retransmission timers"),
+    ("drops", Quantity::Count, "Packets of the page dropped on the way"),
+    ("harm", Quantity::Share, "Background bytes lost compared with loading under linux"),
 ];
 
 impl Table {
@@ -164,10 +129,7 @@ impl Table {
             quantity,
             help: help.to_owned(),
         });
-        Self {
-            columns: columns.into(),
-            rows: rows.iter().map(RaceRow::to_row).collect(),
-        }
+        Self { columns: columns.into(), rows: rows.iter().map(RaceRow::to_row).collect() }
     }
 
     /// The text of a row's cell in column `at`, before cleaning and escaping.
@@ -194,9 +156,6 @@ impl RaceRow {
         ];
         let mut cells = vec![Cell::Text(self.scheme.clone())];
         cells.extend(numbers.map(|n| n.map_or(Cell::Undefined, Cell::Number)));
-        Row {
-            cells,
-            is_reference: self.is_limit,
-        }
+        Row { cells, is_reference: self.is_limit }
     }
 }

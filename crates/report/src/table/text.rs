@@ -23,11 +23,7 @@ const MAX_CELL_CHARS: usize = 60;
 impl Table {
     /// The table as lines of text, numbers aligned right, each line ended by a newline.
     pub fn to_text(&self, terminal: Terminal) -> String {
-        let head = self
-            .columns
-            .iter()
-            .map(|c| terminal.shown(&c.title))
-            .collect();
+        let head = self.columns.iter().map(|c| terminal.shown(&c.title)).collect();
         let body = self.rows.iter().map(|row| self.cells_of(row, terminal));
         let lines: Vec<Vec<String>> = std::iter::once(head).chain(body).collect();
         let widths = self.widths(&lines);
@@ -35,11 +31,7 @@ impl Table {
         for (i, line) in lines.iter().enumerate() {
             let is_reference = i > 0 && self.rows[i - 1].is_reference;
             let style = if i == 0 { BOLD } else { DIM };
-            terminal.push(
-                &mut out,
-                &self.align(line, &widths),
-                (i == 0 || is_reference, style),
-            );
+            terminal.push(&mut out, &self.align(line, &widths), (i == 0 || is_reference, style));
             if i == 0 {
                 terminal.push(&mut out, &terminal.rule(&widths), (true, DIM));
             }
@@ -48,9 +40,7 @@ impl Table {
     }
 
     fn cells_of(&self, row: &Row, terminal: Terminal) -> Vec<String> {
-        (0..self.columns.len())
-            .map(|at| terminal.shown(&self.cell(row, at)))
-            .collect()
+        (0..self.columns.len()).map(|at| terminal.shown(&self.cell(row, at))).collect()
     }
 
     fn widths(&self, lines: &[Vec<String>]) -> Vec<usize> {
@@ -59,17 +49,13 @@ impl Table {
     }
 
     fn align(&self, line: &[String], widths: &[usize]) -> String {
-        let cells = line
-            .iter()
-            .zip(widths)
-            .zip(&self.columns)
-            .map(|((cell, width), column)| {
-                let pad = " ".repeat(width - cell.width());
-                match column.quantity {
-                    Quantity::Text => format!("{cell}{pad}"),
-                    _ => format!("{pad}{cell}"),
-                }
-            });
+        let cells = line.iter().zip(widths).zip(&self.columns).map(|((cell, width), column)| {
+            let pad = " ".repeat(width - cell.width());
+            match column.quantity {
+                Quantity::Text => format!("{cell}{pad}"),
+                _ => format!("{pad}{cell}"),
+            }
+        });
         cells.collect::<Vec<_>>().join(GAP).trim_end().to_owned()
     }
 }
@@ -87,11 +73,7 @@ impl Terminal {
     }
 
     fn push(self, out: &mut String, line: &str, (wanted, style): (bool, &str)) {
-        let (before, after) = if self.styled && wanted {
-            (style, PLAIN)
-        } else {
-            ("", "")
-        };
+        let (before, after) = if self.styled && wanted { (style, PLAIN) } else { ("", "") };
         out.extend([before, line, after, "\n"]);
     }
 }

@@ -18,19 +18,11 @@ const RAW: [&str; 2] = ["script", "style"];
 impl Page {
     /// Reads a page; panics where it is not well formed.
     pub(crate) fn of(html: &str) -> Self {
-        let mut rest = html
-            .strip_prefix("<!DOCTYPE html>")
-            .expect("a document type");
-        let mut page = Self {
-            elements: Vec::new(),
-        };
+        let mut rest = html.strip_prefix("<!DOCTYPE html>").expect("a document type");
+        let mut page = Self { elements: Vec::new() };
         let mut open: Vec<String> = Vec::new();
         while let Some(start) = rest.find('<') {
-            assert!(
-                !rest[..start].contains('>'),
-                "stray bracket in {:?}",
-                &rest[..start]
-            );
+            assert!(!rest[..start].contains('>'), "stray bracket in {:?}", &rest[..start]);
             rest = &rest[start + 1..];
             if let Some(closing) = rest.strip_prefix('/') {
                 let (name, after) = closing.split_once('>').expect("a closed end tag");
@@ -60,17 +52,12 @@ impl Page {
     /// Values of all attributes of this name, still escaped.
     pub(crate) fn attributes(&self, name: &str) -> Vec<&str> {
         let all = self.elements.iter().flat_map(|e| &e.attributes);
-        all.filter(|(n, _)| n == name)
-            .map(|(_, value)| value.as_str())
-            .collect()
+        all.filter(|(n, _)| n == name).map(|(_, value)| value.as_str()).collect()
     }
 
     /// Names of all attributes.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.elements
-            .iter()
-            .flat_map(|e| &e.attributes)
-            .map(|(name, _)| name.as_str())
+        self.elements.iter().flat_map(|e| &e.attributes).map(|(name, _)| name.as_str())
     }
 }
 
@@ -78,50 +65,24 @@ impl Page {
 fn tag(text: &str) -> (Element, bool, &str) {
     let end = text.find([' ', '>', '/']).expect("an end of the name");
     let (name, mut rest) = text.split_at(end);
-    assert!(
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()),
-        "{name:?}"
-    );
+    assert!(!name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()), "{name:?}");
     let mut attributes = Vec::new();
     loop {
         rest = rest.trim_start();
         if let Some(after) = rest.strip_prefix("/>") {
-            return (
-                Element {
-                    name: name.to_owned(),
-                    attributes,
-                },
-                true,
-                after,
-            );
+            return (Element { name: name.to_owned(), attributes }, true, after);
         }
         if let Some(after) = rest.strip_prefix('>') {
-            return (
-                Element {
-                    name: name.to_owned(),
-                    attributes,
-                },
-                false,
-                after,
-            );
+            return (Element { name: name.to_owned(), attributes }, false, after);
         }
-        let end = rest
-            .find([' ', '=', '>'])
-            .expect("an end of the attribute's name");
+        let end = rest.find([' ', '=', '>']).expect("an end of the attribute's name");
         let (attribute, after) = rest.split_at(end);
-        assert!(
-            attribute
-                .bytes()
-                .all(|b| b.is_ascii_alphabetic() || b"-0123456789".contains(&b))
-        );
+        assert!(attribute.bytes().all(|b| b.is_ascii_alphabetic() || b"-0123456789".contains(&b)));
         let (value, after) = match after.strip_prefix("=\"") {
             Some(quoted) => quoted.split_once('"').expect("a closing quote"),
             None => ("", after),
         };
-        assert!(
-            !value.contains('<'),
-            "stray bracket in {attribute}={value:?}"
-        );
+        assert!(!value.contains('<'), "stray bracket in {attribute}={value:?}");
         attributes.push((attribute.to_owned(), value.to_owned()));
         rest = after;
     }
@@ -139,12 +100,7 @@ pub(crate) fn points(d: &str) -> Vec<(i64, i64)> {
     let (mut x, mut y) = (0, 0);
     let mut points: Vec<(i64, i64)> = Vec::new();
     while let Some(command) = words.next() {
-        let mut number = || {
-            words
-                .next()
-                .and_then(|w| w.parse::<i64>().ok())
-                .expect("a number")
-        };
+        let mut number = || words.next().and_then(|w| w.parse::<i64>().ok()).expect("a number");
         match command {
             "M" => (x, y) = (number(), number()),
             "m" | "l" => (x, y) = (x + number(), y + number()),

@@ -18,7 +18,6 @@ pub struct RttEstimator {
     /// The timeout without back-off; kept when the estimate is distrusted.
     base_rto: Duration,
     min_rtt: Duration,
-    latest: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +34,6 @@ impl RttEstimator {
             smoothing: Self::fresh(&config),
             base_rto: config.initial,
             min_rtt: Duration::MAX,
-            latest: Duration::ZERO,
         }
     }
 
@@ -53,8 +51,18 @@ impl RttEstimator {
     /// counted between the two, at least one, as a coarse clock sees them. `acked_total` and
     /// `sent_total` of the path tell round trips apart.
     pub fn on_sample(&mut self, sent: Instant, now: Instant, acked_total: u64, sent_total: u64) {
-        self.latest = now.saturating_since(sent);
-        self.min_rtt = self.min_rtt.min(self.latest);
+        self.min_rtt = self.min_rtt.min(now.saturating_since(sent));
+        self.on_coarse_sample(sent, now, acked_total, sent_total);
+    }
+
+    /// As [`RttEstimator::on_sample`], from a clock too coarse to say what the lowest round trip is.
+    pub fn on_coarse_sample(
+        &mut self,
+        sent: Instant,
+        now: Instant,
+        acked_total: u64,
+        sent_total: u64,
+    ) {
         let tick = tick(&self.config);
         let count = |at: Instant| (at + self.config.phase).as_nanos() / tick;
         let ticks = count(now).saturating_sub(count(sent));
@@ -90,11 +98,6 @@ impl RttEstimator {
     /// Lowest sample; [`Duration::MAX`] before the first.
     pub const fn min_rtt(&self) -> Duration {
         self.min_rtt
-    }
-
-    /// Latest sample; zero before the first.
-    pub const fn latest(&self) -> Duration {
-        self.latest
     }
 
     /// True once a sample was taken.

@@ -74,8 +74,6 @@ pub struct Progress {
     pub delivered: u64,
     /// Bytes newly SACKed.
     pub sacked: u64,
-    /// Newly delivered bytes that had been marked lost and not been sent again: not lost after all.
-    pub undelivered_loss: u64,
     /// Send time of the earliest segment newly delivered that was sent only once: the RTT sample
     /// of RFC 6298 by Karn's rule; it includes the receiver's delay of the ACK.
     pub earliest_sent: Option<Instant>,
@@ -166,6 +164,29 @@ impl Scoreboard {
         debug_assert!(self.segments.back().is_none_or(|s| s.end() == start));
         self.segments.push_back(Sent { start, len, marks: 0, retransmissions: 0, sent_at: now });
         self.outstanding += u64::from(len);
+    }
+
+    /// Cuts segments that are longer than `max`: the segment size has become smaller.
+    pub fn split_longer_than(&mut self, max: u64) {
+        let mut i = 0;
+        while let Some(s) = self.segments.get(i) {
+            if u64::from(s.len) > max {
+                let at = s.start + max;
+                self.split_at(at);
+            }
+            i += 1;
+        }
+    }
+
+    /// Cuts the segment that reaches across `offset`; both parts keep its marks.
+    pub fn split_at(&mut self, offset: u64) {
+        let i = self.segments.partition_point(|s| s.end() <= offset);
+        let Some(s) = self.segments.get_mut(i).filter(|s| s.start < offset) else { return };
+        let mut rest = *s;
+        s.len = (offset - s.start) as u32;
+        rest.start = offset;
+        rest.len -= s.len;
+        self.segments.insert(i + 1, rest);
     }
 
     /// Notes that the segment at `index` goes out again now.
@@ -284,7 +305,7 @@ impl Scoreboard {
             self.lost_beneath_sacks -= s.waiting_beneath_sack(part);
         } else {
             progress.delivered += part;
-            note_delivery(s, part, progress);
+            note_delivery(s, progress);
         }
     }
 
@@ -370,15 +391,12 @@ impl Scoreboard {
             }
             progress.sacked += len;
             progress.delivered += len;
-            note_delivery(&before, len, progress);
+            note_delivery(&before, progress);
         }
     }
 }
 
-fn note_delivery(s: &Sent, bytes: u64, progress: &mut Progress) {
-    if s.is_lost() && !s.is_retransmission_in_flight() {
-        progress.undelivered_loss += bytes;
-    }
+fn note_delivery(s: &Sent, progress: &mut Progress) {
     if !s.was_retransmitted() {
         let earliest = progress.earliest_sent.map_or(s.sent_at, |t| t.min(s.sent_at));
         progress.earliest_sent = Some(earliest);

@@ -27,7 +27,9 @@ impl Connection {
             return;
         }
         let mut progress = Progress::default();
+        self.outstanding_before_ack = self.board.outstanding();
         if una > una_before {
+            self.timers.retries = 0;
             self.snd_una = una;
             self.board.acknowledge(una, &mut progress);
         }
@@ -53,8 +55,8 @@ impl Connection {
         let report = self.ask_recovery(path, &info);
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, false);
-        self.on_ecn_echo(now, path, segment);
-        if report.grow && acked_data.max(delivered) > 0 {
+        let echoed = self.on_ecn_echo(now, path, segment);
+        if report.grow && !echoed && acked_data.max(delivered) > 0 {
             path.on_ack(&sample);
         }
         path.update_pacing_rate();
@@ -75,6 +77,10 @@ impl Connection {
         let shift = if segment.has(Flags::SYN) { 0 } else { self.agreed.peer_shift };
         let window = u64::from(segment.window) << shift;
         let changed = window != self.snd_wnd;
+        if window == 0 {
+            // The peer answers, it only has no room (RFC 9293 §3.8.6.1).
+            self.timers.retries = 0;
+        }
         self.snd_wnd = window;
         self.max_snd_wnd = self.max_snd_wnd.max(window);
         self.window_update = (left, una);
@@ -185,7 +191,7 @@ impl Connection {
         let age = self.timestamp(now).wrapping_sub(ts.echo) as i32;
         if age > 0 && ts.echo != 0 {
             let sent = now - Duration::from_millis(age as u64);
-            path.on_rtt_sample(sent, now);
+            path.on_coarse_rtt_sample(sent, now);
             self.timers.backoff = 0;
         }
     }
@@ -210,6 +216,12 @@ impl Connection {
         if report.undo {
             self.stats.undos += 1;
         }
+        if report.congestion.is_some() && self.agreed.ecn {
+            // One reaction per window, whether by loss or mark, and the peer is told of either
+            // (RFC 3168 §6.1.2).
+            self.ecn_recover = self.snd_nxt;
+            self.cwr_pending = true;
+        }
         let event = self.congestion_event(now, path, timeout);
         path.on_report(report, &event);
         if report.congestion == Some(Reduction::Gradual) {
@@ -227,7 +239,7 @@ impl Connection {
         CongestionEvent {
             now,
             // Limited transmit sent beyond the window; that does not count (RFC 5681 §3.2 step 2).
-            flight_size: self.board.outstanding().min(path.usable_cwnd()),
+            flight_size: self.outstanding_before_ack.min(path.usable_cwnd()),
             usable_window: path.usable_cwnd().min(self.max_snd_wnd.max(self.agreed.mss)),
             timeout,
         }
@@ -235,16 +247,18 @@ impl Connection {
 
     /// RFC 3168 §6.1.2: an echo is answered as a loss would be, once per window, with nothing to
     /// retransmit.
-    fn on_ecn_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+    /// True if the segment carries an echo: the window does not grow then.
+    fn on_ecn_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) -> bool {
         let echoed = self.agreed.ecn && segment.has(Flags::ECE) && !segment.has(Flags::SYN);
         if !echoed || self.recovery.recovering() || self.snd_una <= self.ecn_recover {
-            return;
+            return echoed;
         }
         self.ecn_recover = self.snd_nxt;
         self.cwr_pending = true;
         self.stats.ecn_reductions += 1;
         let event = self.congestion_event(now, path, false);
         path.reduce(Reduction::ToSsthresh, &event, Cause::Ecn);
+        true
     }
 
     /// What start-up and congestion control are told; the path adds its totals.

@@ -1,6 +1,7 @@
 //! Closing: FIN both ways, half-close, abort (RFC 9293 §3.6).
 
 use super::{Connection, PendingReset, ResetCause, State};
+use crate::segment::{Flags, Segment};
 use units::Instant;
 
 impl Connection {
@@ -34,7 +35,13 @@ impl Connection {
 
     /// The peer's RST, already found acceptable.
     pub(super) fn on_reset(&mut self) {
-        self.end(ResetCause::Peer);
+        if matches!(self.state, State::Closing | State::LastAck | State::TimeWait) {
+            // Both sides had finished: an orderly end (RFC 9293 §3.10.7.4).
+            self.state = State::Closed;
+            self.timers.cancel_all();
+        } else {
+            self.end(ResetCause::Peer);
+        }
     }
 
     /// Retransmitting has led to nothing.
@@ -78,6 +85,20 @@ impl Connection {
             State::FinWait2 | State::TimeWait => self.enter_time_wait(now),
             _ => {}
         }
+    }
+
+    /// In TIME-WAIT, a SYN with a number beyond those of this incarnation opens the next.
+    pub(crate) fn gives_way_to(&self, segment: &Segment) -> bool {
+        let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
+        let beyond =
+            self.receiver.offset_of(segment.seq).is_some_and(|o| o > self.receiver.rcv_nxt());
+        self.state == State::TimeWait && opens && beyond
+    }
+
+    /// Ends TIME-WAIT early.
+    pub(crate) fn leave_time_wait(&mut self) {
+        self.state = State::Closed;
+        self.timers.cancel_all();
     }
 
     fn enter_time_wait(&mut self, now: Instant) {

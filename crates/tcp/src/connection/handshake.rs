@@ -39,7 +39,7 @@ impl Connection {
         self.receiver.on_syn(segment.seq);
         self.agree(path, segment);
         if let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
-            self.receiver.on_timestamps(0, ts);
+            self.receiver.on_timestamps(now, 0, ts);
         }
         self.snd_wnd = u64::from(segment.window);
         self.max_snd_wnd = self.snd_wnd;
@@ -144,6 +144,7 @@ impl Connection {
                 self.board.mark_all_lost();
                 self.settle_in_flight(path);
             }
+            self.board.split_longer_than(self.agreed.mss);
         } else {
             // Simultaneous open: our SYN goes again, now with an ACK.
             self.state = State::SynReceived;

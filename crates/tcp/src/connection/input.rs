@@ -17,6 +17,13 @@ impl Connection {
     }
 
     fn handle_synchronized(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+        if self.is_crossing_syn_ack(segment) {
+            // Simultaneous open (RFC 9293 figure 8): its SYN is known, its ACK opens.
+            if self.check_ack(now, path, segment) {
+                self.receiver.demand_ack();
+            }
+            return;
+        }
         let Some(left) = self.check_sequence(now, segment) else {
             return;
         };
@@ -25,20 +32,20 @@ impl Connection {
             if left == self.receiver.rcv_nxt() {
                 self.on_reset();
             } else {
-                self.receiver.demand_ack();
+                self.challenge(now);
             }
             return;
         }
         if segment.has(Flags::SYN) {
             // RFC 5961 §4: a SYN in the window is challenged.
-            self.receiver.demand_ack();
+            self.challenge(now);
             return;
         }
         if !self.check_ack(now, path, segment) {
             return;
         }
         if let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
-            self.receiver.on_timestamps(left, ts);
+            self.receiver.on_timestamps(now, left, ts);
         }
         if matches!(self.state, State::Closed | State::TimeWait) {
             return;
@@ -46,12 +53,27 @@ impl Connection {
         self.receive(now, path, left, segment);
     }
 
+    /// The other side of a simultaneous open has answered our SYN.
+    fn is_crossing_syn_ack(&self, segment: &Segment) -> bool {
+        self.state == State::SynReceived
+            && segment.has(Flags::SYN.with(Flags::ACK))
+            && !segment.has(Flags::RST)
+            && self.receiver.offset_of(segment.seq) == Some(0)
+    }
+
+    /// An ACK to a segment that an attacker may have forged (RFC 5961), not too often (§7).
+    fn challenge(&mut self, now: Instant) {
+        if self.timers.may_challenge(now) {
+            self.receiver.demand_ack();
+        }
+    }
+
     /// First check: sequence number and timestamps. An unacceptable segment is answered with an
     /// ACK, unless it is a reset.
     fn check_sequence(&mut self, now: Instant, segment: &Segment) -> Option<u64> {
         let outdated = self.agreed.timestamps
             && !segment.has(Flags::RST)
-            && segment.options.timestamps.is_some_and(|ts| self.receiver.is_outdated(ts));
+            && segment.options.timestamps.is_some_and(|ts| self.receiver.is_outdated(now, ts));
         let left = self.receiver.offset_of(segment.seq);
         let len = u64::from(segment.sequence_len());
         let acceptable = left.filter(|&left| !outdated && self.receiver.is_acceptable(left, len));
@@ -66,6 +88,10 @@ impl Connection {
             // The peer has not heard our SYN-ACK.
             self.board.mark_all_lost();
             return;
+        }
+        if self.state == State::TimeWait && segment.has(Flags::FIN) {
+            // The peer has not heard our last ACK: the wait begins anew.
+            self.timers.start_time_wait(now);
         }
         // The duplicate is booked: D-SACK tells the peer which data came twice.
         if let Some(left) = left.filter(|_| segment.len > 0) {
@@ -92,6 +118,8 @@ impl Connection {
         };
         if self.state == State::SynReceived {
             if una == 0 {
+                // It acknowledges nothing of ours: another incarnation's.
+                self.reset_pending = Some(PendingReset::Refuse(segment.ack));
                 return false;
             }
             self.on_established(now);
@@ -99,7 +127,7 @@ impl Connection {
         }
         // RFC 5961 §5: far too old is an attack or a ghost.
         if una + self.max_snd_wnd.max(65_535) < self.snd_una {
-            self.receiver.demand_ack();
+            self.challenge(now);
             return false;
         }
         self.handle_ack(now, path, segment);

@@ -24,6 +24,9 @@ pub use output::Outgoing;
 use timers::Timers;
 use units::{Instant, SeqNum};
 
+/// Longest stream, bytes: far beyond use, and far from overflow wherever offsets are added.
+const MAX_STREAM: u64 = 1 << 62;
+
 /// States of RFC 9293 §3.3.2; LISTEN is the host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -157,6 +160,8 @@ pub struct Connection {
     ecn_recover: u64,
     cwr_pending: bool,
     last_in_flight: u64,
+    /// Bytes outstanding when the last ACK came: `FlightSize` when congestion is detected.
+    outstanding_before_ack: u64,
     stats: Stats,
 }
 
@@ -205,6 +210,7 @@ impl Connection {
             ecn_recover: 0,
             cwr_pending: false,
             last_in_flight: 0,
+            outstanding_before_ack: 0,
             stats: Stats::default(),
         }
     }
@@ -269,7 +275,7 @@ impl Connection {
     /// Appends `bytes` to what is to be sent.
     pub fn write(&mut self, bytes: u64) {
         if !self.fin_requested {
-            self.written += bytes;
+            self.written = self.written.saturating_add(bytes).min(MAX_STREAM);
         }
     }
 
@@ -348,6 +354,9 @@ impl Connection {
 
     /// Data may leave before the handshake ends.
     fn may_send_early(&self) -> bool {
-        matches!(self.state, State::SynSent | State::SynReceived) && self.is_early_data_allowed()
+        // Once a SYN was lost the peer, or a box on the way, may not like data in it.
+        matches!(self.state, State::SynSent | State::SynReceived)
+            && self.is_early_data_allowed()
+            && self.stats.timeouts == 0
     }
 }

@@ -52,7 +52,7 @@ impl Connection {
     /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
     fn next_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
         if self.snd_nxt == 0 {
-            return Some(self.syn_piece());
+            return Some(self.syn_piece(now));
         }
         if !self.state.may_send_data() && !self.may_send_early() {
             return self.next_lost_control();
@@ -77,15 +77,20 @@ impl Connection {
         self.data_piece(now, path)
     }
 
-    fn syn_piece(&self) -> Piece {
-        let data = if self.is_early_data_allowed() { self.next_new_len(1) } else { 0 };
+    fn syn_piece(&self, now: Instant) -> Piece {
+        // A FIN never rides on a SYN, and its options leave less room than those of other segments.
+        let early = if self.is_early_data_allowed() { self.next_new_len(1) } else { 0 };
+        let options =
+            if self.config.options_count { self.syn_options(now).wire_bytes() } else { 0 };
+        let room = u64::from(self.config.mss.saturating_sub(options));
+        let data = early.min(self.written - 1).min(room);
         Piece { start: 0, len: 1 + data, index: None }
     }
 
     /// A SYN, SYN-ACK or what accompanies it that timed out.
     fn next_lost_control(&mut self) -> Option<Piece> {
         let index = self.board.next_lost()?;
-        self.piece_at(index)
+        self.piece_at(index).filter(|piece| piece.start == 0)
     }
 
     fn piece_at(&self, index: usize) -> Option<Piece> {
@@ -147,15 +152,29 @@ impl Connection {
     fn next_new_len(&self, start: u64) -> u64 {
         let end = self.send_end();
         let room = self.window_edge().max(start).min(end) - start;
-        let data = room.min(self.agreed.mss);
+        let data = room.min(self.current_mss());
+        // A FIN takes sequence space, so the peer's window has to admit it: beyond the edge it would
+        // take the numbers of our ACKs with it, out of the peer's sight.
         let fin_follows = self.fin_requested && start + data == self.written;
-        // A FIN needs no window of its own (RFC 9293 §3.8.6 lets it through with the last byte).
-        if fin_follows { data + 1 } else { data }
+        if fin_follows && start + data < self.window_edge() { data + 1 } else { data }
+    }
+
+    /// Payload of a full segment sent now: SACK blocks take their bytes from it (RFC 6691).
+    fn current_mss(&self) -> u64 {
+        if !self.agreed.sack || !self.config.options_count {
+            return self.agreed.mss;
+        }
+        self.agreed.mss - self.receiver.sack_bytes(self.sack_room())
+    }
+
+    /// SACK blocks that fit beside the other options.
+    fn sack_room(&self) -> usize {
+        SackBlocks::MAX - usize::from(self.agreed.timestamps)
     }
 
     /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
     fn is_held_back(&self, len: u64) -> bool {
-        let full = len >= self.agreed.mss;
+        let full = len >= self.current_mss();
         let last = self.snd_nxt + len == self.send_end();
         if full || (last && self.fin_requested) {
             return false;
@@ -272,18 +291,22 @@ impl Connection {
         }
         let acks = segment.has(Flags::ACK) && !segment.has(Flags::RST);
         segment.window = if acks || syn { self.receiver.on_ack_sent(syn) } else { 0 };
-        segment.options = if syn { self.syn_options(now) } else { self.options(now, acks) };
+        let payload = u64::from(segment.len);
+        segment.options =
+            if syn { self.syn_options(now) } else { self.options(now, acks, payload) };
         segment
     }
 
-    fn options(&mut self, now: Instant, acks: bool) -> Options {
+    /// Options of a segment other than SYN with `payload` bytes. A segment sent again keeps its
+    /// size: SACK blocks wait for one that has room.
+    fn options(&mut self, now: Instant, acks: bool, payload: u64) -> Options {
+        let fits = payload <= self.current_mss();
         let timestamps = self
             .agreed
             .timestamps
             .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() });
-        let room = SackBlocks::MAX - usize::from(timestamps.is_some());
-        let sack = if self.agreed.sack && acks {
-            self.receiver.sack_blocks(room)
+        let sack = if self.agreed.sack && acks && fits {
+            self.receiver.sack_blocks(self.sack_room())
         } else {
             SackBlocks::default()
         };

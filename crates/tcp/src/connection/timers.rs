@@ -11,6 +11,9 @@ const TIME_WAIT: Duration = Duration::from_secs(60);
 const SYN_RETRIES: u32 = 6;
 /// Timeouts of data before the connection fails (Linux `tcp_retries2`).
 const DATA_RETRIES: u32 = 15;
+/// Challenge ACKs per interval (RFC 5961 §7).
+const MAX_CHALLENGES: u32 = 10;
+const CHALLENGE_INTERVAL: Duration = Duration::from_secs(5);
 /// Doublings after which the RTT estimate is distrusted.
 const DISTRUST_AFTER: u32 = 4;
 
@@ -24,6 +27,10 @@ pub(super) struct Timers {
     /// Doublings of the retransmission timeout.
     pub(super) backoff: u32,
     persist_backoff: u32,
+    /// Timeouts since the peer last acknowledged anything new, or said that it has no room.
+    pub(super) retries: u32,
+    /// Challenge ACKs sent since the beginning of the current interval.
+    challenges: (Instant, u32),
     /// A segment being timed, by its end and send time (RFC 6298 with one sample per round trip).
     pub(super) timed: Option<(u64, Instant)>,
 }
@@ -31,6 +38,14 @@ pub(super) struct Timers {
 impl Timers {
     pub(super) fn cancel_all(&mut self) {
         *self = Self::default();
+    }
+
+    /// RFC 5961 §7: at most ten challenge ACKs in five seconds.
+    pub(super) fn may_challenge(&mut self, now: Instant) -> bool {
+        let (since, sent) = self.challenges;
+        let fresh = now.saturating_since(since) >= CHALLENGE_INTERVAL;
+        self.challenges = if fresh { (now, 1) } else { (since, sent.saturating_add(1)) };
+        self.challenges.1 <= MAX_CHALLENGES
     }
 
     pub(super) fn start_time_wait(&mut self, now: Instant) {
@@ -78,6 +93,7 @@ impl Connection {
     }
 
     fn on_recovery_timeout(&mut self, now: Instant, path: &mut Path) {
+        self.outstanding_before_ack = self.board.outstanding();
         let (recovery, mut cx) = self.recovery_parts(path);
         let report = recovery.on_timeout(&mut cx, now);
         self.apply_report(now, path, &report, false);
@@ -97,15 +113,21 @@ impl Connection {
         self.stats.timeouts += 1;
         let opening = self.snd_una == 0;
         let retries = if opening { SYN_RETRIES } else { DATA_RETRIES };
-        if self.timers.backoff >= retries {
+        if self.timers.retries >= retries {
             self.give_up();
             return;
         }
+        self.timers.retries += 1;
         if opening {
-            // A lost SYN says nothing of the window that data would have met.
+            // A lost SYN says nothing of the window that data would have met. It goes again without
+            // data, which a box on the way may not have liked (RFC 7413 §4.2.1).
+            self.board.split_at(1);
             self.board.mark_all_lost();
-            path.on_handshake_loss();
+            if self.timers.retries > self.config.syn_losses_tolerated {
+                path.on_handshake_loss();
+            }
         } else {
+            self.outstanding_before_ack = self.board.outstanding();
             let (recovery, mut cx) = self.recovery_parts(path);
             let mut report = recovery.on_rto(&mut cx, now);
             let again = self.timed_out_at == Some(self.snd_una);

@@ -12,7 +12,7 @@ use crate::ensemble::{Ensemble, Independent, PathId};
 use crate::path::Path;
 use crate::scheme::Scheme;
 use crate::segment::{Flags, Segment};
-use crate::tuple::FourTuple;
+use crate::tuple::{FourTuple, TupleInUse};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use std::collections::VecDeque;
@@ -80,6 +80,9 @@ pub struct HostConfig {
     pub seed: u64,
 }
 
+/// Connections that may be half open at a time, over all listening ports.
+const MAX_HALF_OPEN: usize = 4096;
+
 struct Entry {
     conn: Connection,
     path: PathId,
@@ -112,6 +115,8 @@ pub struct Host {
     /// Resets for segments of no connection.
     strays: VecDeque<Transmit>,
     auto_read: bool,
+    /// Passive connections that are not open yet.
+    half_open: usize,
     fixed_sequence: Option<SeqNum>,
 }
 
@@ -131,6 +136,7 @@ impl Host {
             events: VecDeque::new(),
             strays: VecDeque::new(),
             auto_read: true,
+            half_open: 0,
             fixed_sequence: None,
         }
     }
@@ -153,12 +159,23 @@ impl Host {
     }
 
     /// Opens a connection; the SYN is there to poll.
-    pub fn connect(&mut self, now: Instant, tuple: FourTuple, scheme: &Scheme) -> ConnId {
-        let isn = self.initial_sequence(&tuple);
+    ///
+    /// # Errors
+    /// If a connection with this four-tuple exists (RFC 9293 §3.10.1).
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        tuple: FourTuple,
+        scheme: &Scheme,
+    ) -> Result<ConnId, TupleInUse> {
+        if self.by_tuple.contains_key(&tuple) {
+            return Err(TupleInUse(tuple));
+        }
+        let isn = self.initial_sequence(now, &tuple);
         let conn = Connection::active(tuple, scheme.config(), scheme.recovery(), isn);
         let id = self.admit(conn, scheme, false);
         self.settle(now, id);
-        id
+        Ok(id)
     }
 
     fn admit(&mut self, conn: Connection, scheme: &Scheme, passive: bool) -> ConnId {
@@ -174,7 +191,7 @@ impl Host {
     }
 
     /// Derived, not random: a simulation repeats. Mixes by multiplication (Steele & Vigna 2021).
-    fn initial_sequence(&self, tuple: &FourTuple) -> SeqNum {
+    fn initial_sequence(&self, now: Instant, tuple: &FourTuple) -> SeqNum {
         if let Some(isn) = self.fixed_sequence {
             return isn;
         }
@@ -188,7 +205,8 @@ impl Host {
             x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
             x ^= x >> 27;
         }
-        SeqNum((x >> 16) as u32)
+        // RFC 6528 §3: and a clock of 4 us, so that a second incarnation has other numbers.
+        SeqNum((x >> 16) as u32) + (now.as_nanos() / 4_000) as u32
     }
 
     /// Appends `bytes` to the stream.
@@ -273,9 +291,19 @@ impl Host {
     /// Digests a segment that arrived for `tuple`.
     pub fn handle_segment(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
         match self.by_tuple.get(tuple) {
+            Some(&id) if self.is_new_incarnation(id, segment) => {
+                // RFC 9293 §3.6.1: a SYN beyond the old numbers ends TIME-WAIT and opens anew.
+                self.with(now, id, |conn, _| conn.leave_time_wait());
+                self.reap(id);
+                self.handle_unknown(now, tuple, segment);
+            }
             Some(&id) => self.with(now, id, |conn, path| conn.handle_segment(now, path, segment)),
             None => self.handle_unknown(now, tuple, segment),
         }
+    }
+
+    fn is_new_incarnation(&self, id: ConnId, segment: &Segment) -> bool {
+        self.connection(id).is_some_and(|conn| conn.gives_way_to(segment))
     }
 
     /// LISTEN and CLOSED (RFC 9293 §3.10.7.1, §3.10.7.2).
@@ -292,8 +320,13 @@ impl Host {
             // Accelerated opening: data that overtook its SYN. It will come again.
             return;
         }
+        if self.half_open >= MAX_HALF_OPEN {
+            // As any listener whose backlog is full: the SYN will come again.
+            return;
+        }
+        self.half_open += 1;
         let scheme = scheme.clone();
-        let isn = self.initial_sequence(tuple);
+        let isn = self.initial_sequence(now, tuple);
         let conn = Connection::passive(*tuple, scheme.config(), scheme.recovery(), isn);
         let id = self.admit(conn, &scheme, true);
         self.with(now, id, |conn, path| conn.on_peer_syn(now, path, segment));
@@ -335,7 +368,11 @@ impl Host {
         if self.auto_read && unread > 0 {
             entry.conn.read(now, unread);
         }
+        let was_open = entry.told.open;
         tell(&mut self.events, id, entry);
+        if entry.told.passive && entry.told.open && !was_open {
+            self.half_open -= 1;
+        }
         if !entry.queued {
             entry.queued = true;
             self.ready.push_back(id);
@@ -359,6 +396,12 @@ impl Host {
             self.paths.release(entry.path.0);
         }
         self.by_tuple.remove(entry.conn.tuple());
+        if entry.told.passive && !entry.told.open {
+            // Nobody was told that it existed (RFC 9293 §3.10.7.4, RST in SYN-RECEIVED).
+            self.half_open -= 1;
+            self.connections.release(id.0);
+            return;
+        }
         let kind = match entry.conn.reset_cause() {
             Some(_) => EventKind::Reset,
             None => EventKind::Closed,

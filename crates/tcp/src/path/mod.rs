@@ -32,6 +32,8 @@ pub struct Path {
     acked_total: u64,
     segments_sent: u64,
     last_sent: Option<Instant>,
+    /// The restart rule was applied, and nothing was sent since.
+    resumed: bool,
     before_reduction: Option<(u64, u64)>,
     usage: WindowUsage,
     idle: IdleRestart,
@@ -75,6 +77,7 @@ impl Path {
             acked_total: 0,
             segments_sent: 0,
             last_sent: None,
+            resumed: false,
             before_reduction: None,
             usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
             idle: config.idle,
@@ -146,6 +149,7 @@ impl Path {
         self.sent_total += fresh;
         self.segments_sent += 1;
         self.last_sent = Some(now);
+        self.resumed = false;
         if let (Some(pacer), Some(rate)) = (&mut self.pacer, self.window.pacing_rate())
             && self.segments_sent > UNPACED_SEGMENTS
         {
@@ -186,7 +190,8 @@ impl Path {
 
     /// Applies the restart rule before the first data after an idle time.
     pub(crate) fn on_sending_resumed(&mut self, now: Instant) {
-        let Some(last) = self.last_sent else { return };
+        let Some(last) = self.last_sent.filter(|_| !self.resumed) else { return };
+        self.resumed = true;
         let idle = now.saturating_since(last);
         self.congestion.on_restart(now, idle);
         if idle <= self.rtt.rto(0) {
@@ -251,6 +256,11 @@ impl Path {
         self.rtt.on_sample(sent, now, self.acked_total, self.sent_total);
     }
 
+    /// Takes a sample from a clock too coarse to say what the lowest round trip is.
+    pub(crate) fn on_coarse_rtt_sample(&mut self, sent: Instant, now: Instant) {
+        self.rtt.on_coarse_sample(sent, now, self.acked_total, self.sent_total);
+    }
+
     /// Counts `bytes` newly acknowledged cumulatively.
     pub(crate) fn on_acked(&mut self, bytes: u64) {
         self.acked_total += bytes;
@@ -292,6 +302,10 @@ impl Path {
         self.window.set_ssthresh(ssthresh, cause);
         if self.in_startup {
             self.startup.on_congestion(&mut self.window);
+        }
+        if cause == Cause::Ecn {
+            // A mark is never spurious: no later undo reaches behind it.
+            self.before_reduction = None;
         }
         match reduction {
             Reduction::ToSsthresh => self.window.set_cwnd(self.half_window(event), cause),

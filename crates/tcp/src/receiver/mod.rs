@@ -17,6 +17,9 @@ pub use window::OfferedWindow;
 /// Smaller segments do not open the window further (Linux `tcp_event_data_recv`).
 const SIZEABLE: u64 = 128;
 
+/// How long a timestamp can be compared with (RFC 7323 §5.5).
+const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3600);
+
 /// The receiving half.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -30,7 +33,8 @@ pub struct Receiver {
     window: OfferedWindow,
     ack: AckTimer,
     last_ack_sent: u64,
-    ts_recent: Option<u32>,
+    /// Timestamp to echo, and when it came.
+    ts_recent: Option<(u32, Instant)>,
     echo_congestion: bool,
     rtt_mark: Option<(u64, Instant)>,
     rtt: Duration,
@@ -96,8 +100,9 @@ impl Receiver {
     pub fn is_acceptable(&self, left: u64, len: u64) -> bool {
         let edge = self.window.edge().max(self.rcv_nxt);
         match len {
-            0 if edge == self.rcv_nxt => left == self.rcv_nxt,
-            0 => (self.rcv_nxt..edge).contains(&left),
+            // The edge itself counts: there is where the next bare ACK of a peer stands that has
+            // filled the window.
+            0 => (self.rcv_nxt..=edge).contains(&left),
             _ => left < edge && left + len > self.rcv_nxt,
         }
     }
@@ -117,7 +122,7 @@ impl Receiver {
     pub fn on_segment(&mut self, now: Instant, left: u64, segment: &Segment) -> bool {
         self.on_ecn(segment);
         self.largest = self.largest.max(u64::from(segment.len));
-        let edge = self.window.edge().max(self.rcv_nxt + 1);
+        let edge = self.window.edge().max(self.rcv_nxt);
         let end = (left + u64::from(segment.len)).min(edge);
         let whole = end == left + u64::from(segment.len);
         if segment.has(Flags::FIN) && whole {
@@ -145,7 +150,7 @@ impl Receiver {
                 self.ack.on_data(now, fresh, gap, self.largest, capacity);
                 self.measure_rtt(now);
             }
-            Arrival::OutOfOrder | Arrival::Duplicate(..) => self.ack.demand(),
+            Arrival::OutOfOrder | Arrival::Duplicate => self.ack.demand(),
         }
         // A FIN is answered at once: nothing more will come to share the ACK with.
         if self.fin_arrived() && fresh > 0 {
@@ -205,7 +210,7 @@ impl Receiver {
 
     /// The application has consumed `bytes` more. Answers whether the peer should be told.
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
-        self.read = (self.read + bytes).min(self.rcv_nxt);
+        self.read = self.read.saturating_add(bytes).min(self.rcv_nxt);
         self.window.on_read(now, self.read, self.rtt, self.largest);
         self.window.update_is_due(self.rcv_nxt, self.read, self.largest)
     }
@@ -224,22 +229,24 @@ impl Receiver {
 
     /// Updates the timestamp to echo (RFC 7323 §4.3): only from the segment that the last ACK
     /// expected, and never backwards.
-    pub fn on_timestamps(&mut self, left: u64, ts: Timestamps) {
-        let newer = self.ts_recent.is_none_or(|old| ts.value.wrapping_sub(old) as i32 >= 0);
-        if newer && left <= self.last_ack_sent.max(1) {
-            self.ts_recent = Some(ts.value);
+    pub fn on_timestamps(&mut self, now: Instant, left: u64, ts: Timestamps) {
+        if !self.is_outdated(now, ts) && left <= self.last_ack_sent.max(1) {
+            self.ts_recent = Some((ts.value, now));
         }
     }
 
     /// Protection against wrapped sequence numbers: is this timestamp older than the last
-    /// (RFC 7323 §5)?
-    pub fn is_outdated(&self, ts: Timestamps) -> bool {
-        self.ts_recent.is_some_and(|old| (ts.value.wrapping_sub(old) as i32) < 0)
+    /// (RFC 7323 §5)? After 24 days of silence the comparison means nothing (§5.5).
+    pub fn is_outdated(&self, now: Instant, ts: Timestamps) -> bool {
+        self.ts_recent.is_some_and(|(old, at)| {
+            let older = (ts.value.wrapping_sub(old) as i32) < 0;
+            older && now.saturating_since(at) < TIMESTAMP_LIFE
+        })
     }
 
     /// Timestamp to echo.
     pub fn echo(&self) -> u32 {
-        self.ts_recent.unwrap_or(0)
+        self.ts_recent.map_or(0, |(value, _)| value)
     }
 
     /// The sequence number that ACKs carry.
@@ -264,6 +271,15 @@ impl Receiver {
         self.window.offer(self.rcv_nxt, self.read, in_syn)
     }
 
+    /// Bytes that SACK blocks would take of a segment sent now, with room for `max` of them.
+    pub fn sack_bytes(&self, max: usize) -> u64 {
+        let blocks = usize::from(self.duplicate.is_some()) + self.reassembly.len();
+        match blocks.min(max) as u64 {
+            0 => 0,
+            n => 4 + 8 * n,
+        }
+    }
+
     /// SACK blocks for an outgoing ACK: D-SACK first, then the most recently changed ranges.
     pub fn sack_blocks(&mut self, max: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
@@ -273,8 +289,7 @@ impl Receiver {
         }
         if !self.reassembly.is_empty() {
             let room = max.saturating_sub(blocks.as_slice().len());
-            let recent = self.reassembly.recent::<{ SackBlocks::MAX }>();
-            for (left, right) in recent.take(room) {
+            for (left, right) in self.reassembly.recent().take(room) {
                 blocks.push(wire(left), wire(right));
             }
         }

@@ -3,18 +3,24 @@
 use std::collections::VecDeque;
 
 /// Out-of-order ranges above `rcv_nxt`, remembering which changed last.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Reassembly {
     /// Disjoint, not touching, ascending.
-    ranges: VecDeque<Range>,
-    clock: u64,
+    ranges: VecDeque<(u64, u64)>,
+    /// Left edges of the ranges that changed last, latest first; older ones are forgotten, as in
+    /// Linux.
+    latest: [u64; LATEST],
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Range {
-    left: u64,
-    right: u64,
-    changed: u64,
+/// Ranges whose order of change is remembered: as many as an ACK has room for.
+const LATEST: usize = 4;
+/// Stands for "none": no range begins there.
+const NONE: u64 = u64::MAX;
+
+impl Default for Reassembly {
+    fn default() -> Self {
+        Self { ranges: VecDeque::new(), latest: [NONE; LATEST] }
+    }
 }
 
 /// What the arrival of a piece of sequence space means.
@@ -26,8 +32,8 @@ pub enum Arrival {
     FilledGap,
     /// It left a gap.
     OutOfOrder,
-    /// All of it had arrived before; the range is the duplicate part.
-    Duplicate(u64, u64),
+    /// All of it had arrived before.
+    Duplicate,
 }
 
 impl Reassembly {
@@ -40,7 +46,7 @@ impl Reassembly {
         right: u64,
     ) -> (Arrival, Option<(u64, u64)>) {
         if right <= *rcv_nxt {
-            return (Arrival::Duplicate(left, right), Some((left, right)));
+            return (Arrival::Duplicate, Some((left, right)));
         }
         if left <= *rcv_nxt && self.ranges.is_empty() {
             let duplicate = (left < *rcv_nxt).then_some((left, *rcv_nxt));
@@ -50,15 +56,19 @@ impl Reassembly {
         let duplicate = self.duplicate_part(*rcv_nxt, left, right);
         if duplicate == Some((left, right)) {
             self.touch(left);
-            return (Arrival::Duplicate(left, right), duplicate);
+            return (Arrival::Duplicate, duplicate);
         }
         self.insert(left.max(*rcv_nxt), right);
         if left > *rcv_nxt {
             return (Arrival::OutOfOrder, duplicate);
         }
-        let first = self.ranges.pop_front().map_or(right, |r| r.right);
-        *rcv_nxt = first;
+        *rcv_nxt = self.ranges.pop_front().map_or(right, |r| r.1);
         (Arrival::FilledGap, duplicate)
+    }
+
+    /// Index of the first range that ends after `offset`.
+    fn after(&self, offset: u64) -> usize {
+        self.ranges.partition_point(|r| r.1 <= offset)
     }
 
     /// The part of `[left, right)` that was there before: below `rcv_nxt`, or in the first range
@@ -67,38 +77,39 @@ impl Reassembly {
         if left < rcv_nxt {
             return Some((left, rcv_nxt));
         }
-        let met = self.ranges.iter().find(|r| r.right > left && r.left < right)?;
-        Some((left.max(met.left), right.min(met.right)))
+        let met = self.ranges.get(self.after(left)).filter(|r| r.0 < right)?;
+        Some((left.max(met.0), right.min(met.1)))
     }
 
     fn touch(&mut self, offset: u64) {
-        self.clock += 1;
-        let clock = self.clock;
-        if let Some(r) = self.ranges.iter_mut().find(|r| r.left <= offset && offset < r.right) {
-            r.changed = clock;
+        if let Some(&(left, right)) = self.ranges.get(self.after(offset)) {
+            self.note_change(left, right);
         }
     }
 
+    /// The range `[left, right)` changed; those it has swallowed are no more.
+    fn note_change(&mut self, left: u64, right: u64) {
+        let mut latest = [NONE; LATEST];
+        latest[0] = left;
+        let others = self.latest.iter().filter(|&&l| l < left || l >= right);
+        for (slot, &other) in latest[1..].iter_mut().zip(others) {
+            *slot = other;
+        }
+        self.latest = latest;
+    }
+
     fn insert(&mut self, mut left: u64, mut right: u64) {
-        self.clock += 1;
-        // New data mostly extends the last range: look from the end.
-        let last =
-            self.ranges.len() - self.ranges.iter().rev().take_while(|r| r.left > right).count();
-        let mut first = last;
-        while first > 0 && self.ranges[first - 1].right >= left {
-            first -= 1;
-        }
-        for r in self.ranges.range(first..last) {
-            left = left.min(r.left);
-            right = right.max(r.right);
-        }
-        let merged = Range { left, right, changed: self.clock };
+        let first = self.ranges.partition_point(|r| r.1 < left);
+        let last = self.ranges.partition_point(|r| r.0 <= right);
         if first == last {
-            self.ranges.insert(first, merged);
+            self.ranges.insert(first, (left, right));
         } else {
-            self.ranges[first] = merged;
+            left = left.min(self.ranges[first].0);
+            right = right.max(self.ranges[last - 1].1);
+            self.ranges[first] = (left, right);
             self.ranges.drain(first + 1..last);
         }
+        self.note_change(left, right);
     }
 
     /// True if nothing waits for a gap to be filled.
@@ -106,23 +117,16 @@ impl Reassembly {
         self.ranges.is_empty()
     }
 
-    /// One past the highest byte that has arrived.
-    pub fn highest(&self) -> Option<u64> {
-        self.ranges.back().map(|r| r.right)
+    /// Number of ranges that wait.
+    pub fn len(&self) -> usize {
+        self.ranges.len()
     }
 
-    /// The waiting ranges, most recently changed first, at most `N` of them.
-    pub fn recent<const N: usize>(&self) -> impl Iterator<Item = (u64, u64)> + use<N> {
-        let mut newest = [Range { left: 0, right: 0, changed: 0 }; N];
-        for range in &self.ranges {
-            // Insertion into the few newest; most ranges are older than all of them.
-            let mut candidate = *range;
-            for kept in &mut newest {
-                if candidate.changed > kept.changed {
-                    std::mem::swap(kept, &mut candidate);
-                }
-            }
-        }
-        newest.into_iter().filter(|r| r.changed > 0).map(|r| (r.left, r.right))
+    /// The waiting ranges that changed last, latest first.
+    pub fn recent(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.latest.iter().filter_map(|&left| {
+            let at = self.ranges.partition_point(|r| r.0 < left);
+            self.ranges.get(at).copied().filter(|r| r.0 == left)
+        })
     }
 }

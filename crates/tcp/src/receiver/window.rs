@@ -96,7 +96,11 @@ impl OfferedWindow {
     pub fn offer(&mut self, rcv_nxt: u64, read: u64, in_syn: bool) -> u16 {
         let shift = if in_syn { 0 } else { self.shift };
         let window = self.possible_edge(rcv_nxt, read).saturating_sub(rcv_nxt);
-        let field = (window >> shift).min(UNSCALED_MAX);
+        // In units of the shift: rounded down, but, as long as that costs less than a unit beyond
+        // the buffer, not to less than was promised.
+        let promised = self.edge.saturating_sub(rcv_nxt).div_ceil(1 << shift);
+        let keeps = rcv_nxt + (promised << shift) < read + self.capacity + (1 << shift);
+        let field = (window >> shift).max(if keeps { promised } else { 0 }).min(UNSCALED_MAX);
         self.edge = self.edge.max(rcv_nxt + (field << shift));
         field as u16
     }

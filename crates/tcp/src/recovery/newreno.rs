@@ -153,13 +153,14 @@ impl LossRecovery for NewReno {
         self.partial_seen = false;
         self.burst_left = u64::MAX;
         self.dup.begin_episode(cx.snd_nxt);
+        cx.board.forget_sacks();
         cx.board.mark_all_lost();
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {
         let allowance = match &self.fast {
-            Some(fast) if fast.forced => return cx.mss,
+            Some(fast) if fast.forced && cx.board.waiting() > 0 => return cx.mss,
             Some(fast) => fast.allowance(cx),
             None => self.dup.open_allowance(cx.board, cx.cwnd, cx.mss),
         };

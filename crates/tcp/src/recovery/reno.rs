@@ -34,10 +34,10 @@ impl FastRecovery {
 
     /// `cwnd` plus what has left the network, less what was sent and not acknowledged.
     pub(super) fn allowance(&self, cx: &Context<'_>) -> u64 {
-        if self.forced {
+        if self.forced && cx.board.waiting() > 0 {
             return cx.mss;
         }
-        (cx.cwnd + self.left_network).saturating_sub(cx.board.pipe())
+        (cx.cwnd + self.left_network).saturating_sub(cx.board.pipe_ignoring_sacks())
     }
 
     pub(super) fn on_sent(&mut self, sent: &SentInfo) {
@@ -91,6 +91,7 @@ impl LossRecovery for Reno {
         self.dup.count = 0;
         self.fast = None;
         self.dup.begin_episode(cx.snd_nxt);
+        cx.board.forget_sacks();
         cx.board.mark_all_lost();
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }

@@ -17,13 +17,15 @@ pub struct Sack {
     marked_to: u64,
     /// The rescue retransmission of this recovery was used (§4 rule 4).
     rescued: bool,
+    /// End of the segment that the rescue would send again.
+    rescue: Option<u64>,
 }
 
 impl Sack {
     /// `limited_transmit`: RFC 3042, with SACK (§5 step 3).
     pub const fn new(limited_transmit: LimitedTransmit) -> Self {
         let dup = DupAcks::new(limited_transmit);
-        Self { dup, recovering: false, forced: false, marked_to: 0, rescued: false }
+        Self { dup, recovering: false, forced: false, marked_to: 0, rescued: false, rescue: None }
     }
 
     /// Marks every hole that `IsLost` (§4): more than `(DupThresh - 1) * mss` bytes, or
@@ -48,11 +50,12 @@ impl Sack {
     fn enter(&mut self, cx: &mut Context<'_>) -> Report {
         self.dup.begin_episode(cx.snd_nxt);
         self.recovering = true;
-        self.forced = true;
         self.rescued = false;
         if cx.board.segment(0).is_some_and(|s| !s.is_lost()) {
             cx.board.mark_lost(0);
         }
+        // Nothing may be waiting: the hole was sent again in the recovery before.
+        self.forced = cx.board.waiting() > 0;
         ENTERED
     }
 
@@ -60,7 +63,8 @@ impl Sack {
         self.dup.count += 1;
         let first_is_lost = cx.board.segment(0).is_some_and(|s| s.is_lost());
         let lost = self.dup.count >= DUP_THRESH || first_is_lost;
-        if lost && self.dup.is_new_episode(ack) { self.enter(cx) } else { Report::default() }
+        // §5.1: a new recovery may begin once all up to the last RecoveryPoint is acknowledged.
+        if lost && ack.una >= self.dup.recover { self.enter(cx) } else { Report::default() }
     }
 }
 
@@ -102,13 +106,17 @@ impl LossRecovery for Sack {
         self.recovering = false;
         self.forced = false;
         self.dup.begin_episode(cx.snd_nxt);
+        if cx.board.segment(0).is_some_and(|head| head.is_sacked()) {
+            // RFC 2018 §8: the receiver has reneged; the left edge goes again in any case.
+            cx.board.forget_sacks();
+        }
         cx.board.mark_all_lost();
         self.marked_to = cx.snd_nxt;
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {
-        if self.forced {
+        if self.forced && cx.board.waiting() > 0 {
             return cx.mss;
         }
         // SACKed bytes have left the pipe, so limited transmit is plain packet conservation.
@@ -138,13 +146,14 @@ impl LossRecovery for Sack {
             .board
             .segment(last)
             .is_some_and(|s| !s.is_sacked() && !s.is_lost() && !s.was_retransmitted());
-        self.rescued = unsacked;
+        self.rescue = cx.board.segment(last).filter(|_| unsacked).map(|s| s.end());
         unsacked.then_some(last)
     }
 
     fn on_sent(&mut self, sent: &SentInfo) {
         if sent.retransmission {
             self.forced = false;
+            self.rescued |= self.rescue == Some(sent.end);
         }
     }
 

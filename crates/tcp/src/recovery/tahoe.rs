@@ -44,6 +44,7 @@ impl LossRecovery for Tahoe {
     fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
         // The duplicate count stays: further duplicates of the old window mean nothing new.
         self.dup.begin_episode(cx.snd_nxt);
+        cx.board.forget_sacks();
         cx.board.mark_all_lost();
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }

@@ -104,6 +104,7 @@ fn linux() -> Recipe {
     receive.autotune = true;
     receive.ack = AckPolicy::Adaptive;
     let config = Config {
+        syn_losses_tolerated: 1,
         timestamps: true,
         validate_window: true,
         idle: IdleRestart::Decay,

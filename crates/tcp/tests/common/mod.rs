@@ -111,7 +111,7 @@ impl World {
 
     pub fn connect(&mut self, client: &Scheme) -> ConnId {
         let tuple = FourTuple { local_port: 40_000, remote: self.address[1], remote_port: PORT };
-        let id = self.hosts[0].connect(self.now, tuple, client);
+        let id = self.hosts[0].connect(self.now, tuple, client).unwrap();
         self.drain();
         id
     }

@@ -23,9 +23,7 @@ use url::Url;
 /// the root or where its redirects lead.
 pub(super) fn infer(fetches: &[Fetch]) -> (Vec<Discovery>, usize) {
     let history = History::new(fetches);
-    let found = (0..fetches.len())
-        .map(|index| history.discovery(index))
-        .collect();
+    let found = (0..fetches.len()).map(|index| history.discovery(index)).collect();
     (found, history.document)
 }
 
@@ -48,18 +46,11 @@ impl<'a> History<'a> {
             by_url.entry(&fetch.url).or_default().push(index);
         }
         let (redirected_by, redirected_to) = redirects(fetches, &by_url);
-        let mut revealing: Vec<usize> = (0..fetches.len())
-            .filter(|i| reveals(fetches[*i].kind))
-            .collect();
+        let mut revealing: Vec<usize> =
+            (0..fetches.len()).filter(|i| reveals(fetches[*i].kind)).collect();
         revealing.sort_by_key(|i| fetches[*i].finished);
-        let mut history = Self {
-            fetches,
-            redirected_by,
-            redirected_to,
-            document: 0,
-            by_url,
-            revealing,
-        };
+        let mut history =
+            Self { fetches, redirected_by, redirected_to, document: 0, by_url, revealing };
         history.document = history.after_redirects(0);
         history
     }
@@ -103,9 +94,7 @@ impl<'a> History<'a> {
         if fetch.by_parser || self.fetches[named].kind == Kind::Style {
             return named;
         }
-        let end = self
-            .revealing
-            .partition_point(|i| self.fetches[*i].finished <= fetch.started);
+        let end = self.revealing.partition_point(|i| self.fetches[*i].finished <= fetch.started);
         let after_named = |i: &&usize| self.fetches[**i].finished > self.fetches[named].finished;
         let finished = self.revealing[..end].iter().rev().take_while(after_named);
         finished.copied().find(|i| *i < index).unwrap_or(named)
@@ -113,38 +102,20 @@ impl<'a> History<'a> {
 
     fn at_end(&self, parent: usize, index: usize) -> Discovery {
         let (from, to) = (self.fetches[parent].finished, self.fetches[index].started);
-        self.found(
-            parent,
-            self.fetches[parent].sizes.body,
-            to.saturating_sub(from),
-        )
+        self.found(parent, self.fetches[parent].sizes.body, to.saturating_sub(from))
     }
 
     fn in_body(&self, parent: usize, index: usize) -> Discovery {
-        let Fetch {
-            first_byte,
-            finished,
-            ref sizes,
-            ..
-        } = self.fetches[parent];
-        let arrived = self.fetches[index]
-            .started
-            .saturating_sub(first_byte)
-            .as_nanos();
+        let Fetch { first_byte, finished, ref sizes, .. } = self.fetches[parent];
+        let arrived = self.fetches[index].started.saturating_sub(first_byte).as_nanos();
         let whole = finished.saturating_sub(first_byte).as_nanos().max(1);
         let offset = u128::from(sizes.body) * u128::from(arrived);
-        let offset = offset
-            .div_ceil(u128::from(whole))
-            .min(u128::from(sizes.body));
+        let offset = offset.div_ceil(u128::from(whole)).min(u128::from(sizes.body));
         self.found(parent, offset as u64, Duration::ZERO)
     }
 
     fn found(&self, parent: usize, offset: u64, delay: Duration) -> Discovery {
-        Discovery::InBody {
-            parent: ObjectId(parent as u32),
-            offset,
-            delay,
-        }
+        Discovery::InBody { parent: ObjectId(parent as u32), offset, delay }
     }
 }
 
@@ -162,11 +133,7 @@ fn redirects(
     let mut to = vec![None; fetches.len()];
     for (index, fetch) in fetches.iter().enumerate() {
         let targets = fetch.redirect.as_ref().and_then(|url| by_url.get(url));
-        let later = targets
-            .into_iter()
-            .flatten()
-            .copied()
-            .filter(|i| *i > index);
+        let later = targets.into_iter().flatten().copied().filter(|i| *i > index);
         if let Some(target) = later.into_iter().find(|i| by[*i].is_none()) {
             by[target] = Some(index);
             to[index] = Some(target);

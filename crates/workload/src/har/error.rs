@@ -13,12 +13,7 @@ pub struct HarError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Problem {
     /// Not JSON, or a required key is missing or of the wrong type.
-    Json {
-        line: usize,
-        column: usize,
-        key: String,
-        message: String,
-    },
+    Json { line: usize, column: usize, key: String, message: String },
     /// A value that makes no sense.
     Value { key: String, message: String },
     /// Nothing in it crossed the network.
@@ -29,10 +24,7 @@ pub(super) enum Problem {
 
 impl HarError {
     pub(super) fn new(file: &str, problem: Problem) -> Self {
-        Self {
-            file: file.to_owned(),
-            problem,
-        }
+        Self { file: file.to_owned(), problem }
     }
 }
 
@@ -40,12 +32,7 @@ impl fmt::Display for HarError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = &self.file;
         match &self.problem {
-            Problem::Json {
-                line,
-                column,
-                key,
-                message,
-            } => write!(
+            Problem::Json { line, column, key, message } => write!(
                 f,
                 "{file}:{line}:{column}: at {key}: {message}; a HAR 1.2 file is needed, as \
                  \"Export HAR\" in a browser's network panel writes it"

@@ -88,10 +88,7 @@ fn tcp_connect(timings: &Timings, secure: bool) -> Option<Duration> {
     match secure {
         false => Some(connect),
         true => {
-            let ssl = timings
-                .ssl
-                .millis(LONGEST)
-                .filter(|d| !d.is_zero() && *d < connect)?;
+            let ssl = timings.ssl.millis(LONGEST).filter(|d| !d.is_zero() && *d < connect)?;
             Some(connect - ssl)
         }
     }
@@ -103,11 +100,7 @@ fn redirect(entry: &Entry, from: &Url) -> Option<Url> {
         return None;
     }
     let said = entry.response.redirect_url.0.as_str();
-    let to = if said.is_empty() {
-        header(&entry.response.headers, "location")?
-    } else {
-        said
-    };
+    let to = if said.is_empty() { header(&entry.response.headers, "location")? } else { said };
     url(from.join(to).ok()?.as_str())
 }
 
@@ -116,24 +109,15 @@ fn redirect(entry: &Entry, from: &Url) -> Option<Url> {
 fn cause(entry: &Entry) -> Option<Url> {
     let initiator = &entry.initiator;
     let from_stack = || innermost_script(&initiator["stack"]);
-    let named = initiator
-        .as_str()
-        .or_else(|| initiator["url"].as_str())
-        .or_else(from_stack);
+    let named = initiator.as_str().or_else(|| initiator["url"].as_str()).or_else(from_stack);
     let referer = || header(&entry.request.headers, "referer").and_then(url);
     named.and_then(url).or_else(referer)
 }
 
 fn innermost_script(mut stack: &serde_json::Value) -> Option<&str> {
     while stack.is_object() {
-        let frames = stack["callFrames"]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let address = frames
-            .iter()
-            .filter_map(|f| f["url"].as_str())
-            .find(|u| !u.is_empty());
+        let frames = stack["callFrames"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let address = frames.iter().filter_map(|f| f["url"].as_str()).find(|u| !u.is_empty());
         if address.is_some() {
             return address;
         }
@@ -144,10 +128,7 @@ fn innermost_script(mut stack: &serde_json::Value) -> Option<&str> {
 
 /// HTTP/3 counts as HTTP/2, whose rules of sharing a connection it has.
 fn http_version(entry: &Entry) -> (Option<Http>, bool) {
-    let said = [
-        &entry.response.http_version.0,
-        &entry.request.http_version.0,
-    ];
+    let said = [&entry.response.http_version.0, &entry.request.http_version.0];
     let version = |text: &str| {
         let text = text.to_ascii_lowercase();
         match text.trim_start_matches("http").trim_start_matches('/') {

@@ -21,8 +21,7 @@ impl Number {
 
     /// As milliseconds, to the nearest nanosecond; not more than `most`.
     pub(super) fn millis(self, most: Duration) -> Option<Duration> {
-        self.0
-            .map(|v| Duration::from_nanos((v * 1e6).round() as u64).min(most))
+        self.0.map(|v| Duration::from_nanos((v * 1e6).round() as u64).min(most))
     }
 }
 

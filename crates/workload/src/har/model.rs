@@ -143,8 +143,7 @@ pub(super) fn read(bytes: &[u8], file: &str) -> Result<Har, HarError> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let har = serde_path_to_error::deserialize(&mut json)
         .map_err(|e| HarError::new(file, problem(&e.path().to_string(), e.inner())))?;
-    json.end()
-        .map_err(|e| HarError::new(file, problem("the end", &e)))?;
+    json.end().map_err(|e| HarError::new(file, problem("the end", &e)))?;
     Ok(har)
 }
 
@@ -157,17 +156,8 @@ fn problem(path: &str, error: &serde_json::Error) -> Problem {
     };
     // serde_json ends its messages with the position, which is said elsewhere.
     let message = error.to_string();
-    let message = message
-        .split(" at line ")
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    Problem::Json {
-        line: error.line(),
-        column: error.column(),
-        key,
-        message,
-    }
+    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    Problem::Json { line: error.line(), column: error.column(), key, message }
 }
 
 /// The value of the first header of that name, in any case.

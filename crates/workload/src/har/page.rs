@@ -25,13 +25,8 @@ pub(super) fn build(recording: Recording, file: &str) -> Result<Page, HarError> 
     objects[document].kind = Kind::Html;
     let notes = notes(&recording, &hosts);
     let name = fetches[document].label.clone();
-    let page = Page::new(
-        name,
-        hosts.list.into_iter().map(|s| s.host).collect(),
-        objects,
-    );
-    page.map(|p| p.with_notes(notes))
-        .map_err(|e| HarError::new(file, Problem::Page(e)))
+    let page = Page::new(name, hosts.list.into_iter().map(|s| s.host).collect(), objects);
+    page.map(|p| p.with_notes(notes)).map_err(|e| HarError::new(file, Problem::Page(e)))
 }
 
 struct Hosts {
@@ -52,11 +47,7 @@ struct Server {
 
 impl Hosts {
     fn of(fetches: &[Fetch]) -> Self {
-        let mut hosts = Self {
-            list: Vec::new(),
-            of_fetch: Vec::new(),
-            rtt: None,
-        };
+        let mut hosts = Self { list: Vec::new(), of_fetch: Vec::new(), rtt: None };
         let mut known = BTreeMap::new();
         for fetch in fetches {
             let origin = (fetch.url.scheme(), name(fetch));
@@ -101,11 +92,7 @@ impl Hosts {
         let overlaps = |(server, changes): &(&Server, Vec<(Duration, i32)>)| {
             server.host.http != Http::Http2 && most_at_once(changes) > HTTP11_CONNECTIONS as i32
         };
-        self.list
-            .iter()
-            .zip(changes)
-            .filter(overlaps)
-            .map(|(s, _)| s.host.name.as_str())
+        self.list.iter().zip(changes).filter(overlaps).map(|(s, _)| s.host.name.as_str())
     }
 }
 
@@ -114,18 +101,10 @@ impl Server {
         let host = Host {
             name: name.to_owned(),
             http: Http::Http11,
-            tls: if scheme == "https" {
-                Tls::Tls13
-            } else {
-                Tls::None
-            },
+            tls: if scheme == "https" { Tls::Tls13 } else { Tls::None },
             http10_connections: HTTP10_CONNECTIONS,
         };
-        Self {
-            host,
-            http: None,
-            rtt: None,
-        }
+        Self { host, http: None, rtt: None }
     }
 }
 
@@ -153,11 +132,7 @@ impl MaxByAge for Option<Http> {
             Some(Http::Http11 | Http::Persistent) => 2,
             Some(Http::Http2) => 3,
         };
-        if age(&other) > age(&self) {
-            other
-        } else {
-            self
-        }
+        if age(&other) > age(&self) { other } else { self }
     }
 }
 
@@ -187,24 +162,15 @@ fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
         }
     };
     let known = |known: Known| fetches.iter().filter(|f| f.sizes.known == known).count();
-    note(
-        known(Known::FromContent),
-        ": size taken from the content, not counted on the wire",
-    );
+    note(known(Known::FromContent), ": size taken from the content, not counted on the wire");
     note(
         known(Known::FromContentCompressed),
         ": size taken from the content although it was compressed, so it is too large",
     );
     note(known(Known::Not), ": size unknown, body counted as empty");
-    note(
-        fetches.iter().filter(|f| f.http3).count(),
-        " over HTTP/3, loaded by HTTP/2's rules",
-    );
+    note(fetches.iter().filter(|f| f.http3).count(), " over HTTP/3, loaded by HTTP/2's rules");
     let after_load = |f: &&Fetch| recording.on_load.is_some_and(|at| f.started > at);
-    note(
-        fetches.iter().filter(after_load).count(),
-        " started after the page's load event",
-    );
+    note(fetches.iter().filter(after_load).count(), " started after the page's load event");
     notes.extend(host_notes(hosts));
     notes.extend(hosts.overlapping(fetches).map(|name| {
         format!(
@@ -215,9 +181,7 @@ fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
     let dns = fetches.iter().fold(Duration::ZERO, |sum, f| sum + f.dns);
     if dns >= Duration::from_micros(100) {
         let millis = dns.as_micros() as f64 / 1e3;
-        notes.push(format!(
-            "name lookups ({millis:.1} ms in all) are not part of the load"
-        ));
+        notes.push(format!("name lookups ({millis:.1} ms in all) are not part of the load"));
     }
     notes
 }
@@ -225,10 +189,7 @@ fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
 fn host_notes(hosts: &Hosts) -> Vec<String> {
     let mut notes = Vec::new();
     for server in hosts.list.iter().filter(|s| s.http.is_none()) {
-        notes.push(format!(
-            "{}: HTTP version unknown, taken as 1.1",
-            server.host.name
-        ));
+        notes.push(format!("{}: HTTP version unknown, taken as 1.1", server.host.name));
     }
     match hosts.rtt {
         Some(rtt) => notes.push(format!(
@@ -246,9 +207,5 @@ fn host_notes(hosts: &Hosts) -> Vec<String> {
 }
 
 fn requests(count: usize) -> String {
-    if count == 1 {
-        "1 request".to_owned()
-    } else {
-        format!("{count} requests")
-    }
+    if count == 1 { "1 request".to_owned() } else { format!("{count} requests") }
 }

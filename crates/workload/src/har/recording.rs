@@ -60,9 +60,7 @@ pub(super) fn recording(log: &Log, file: &str) -> Result<Recording, HarError> {
         }
     }
     started.sort_unstable();
-    let pageref = started
-        .first()
-        .map(|(_, index)| log.entries[*index].pageref.0.as_str());
+    let pageref = started.first().map(|(_, index)| log.entries[*index].pageref.0.as_str());
     let origin = started.first().map_or(Timestamp::UNIX_EPOCH, |(at, _)| *at);
     let mut fetches = Vec::with_capacity(started.len());
     for (at, index) in started {
@@ -83,18 +81,11 @@ pub(super) fn recording(log: &Log, file: &str) -> Result<Recording, HarError> {
     }
     root_first(&mut fetches);
     let on_load = pageref.and_then(|id| on_load(&log.pages, id, origin));
-    Ok(Recording {
-        fetches,
-        skipped,
-        on_load,
-    })
+    Ok(Recording { fetches, skipped, on_load })
 }
 
 fn why_nothing(skipped: &BTreeMap<Skipped, usize>) -> String {
-    let reasons: Vec<_> = skipped
-        .iter()
-        .map(|(s, n)| format!("{n} {}", s.why()))
-        .collect();
+    let reasons: Vec<_> = skipped.iter().map(|(s, n)| format!("{n} {}", s.why())).collect();
     match reasons.is_empty() {
         true => " (it has no entries)".to_owned(),
         false => format!(" ({})", reasons.join(", ")),
@@ -128,11 +119,7 @@ fn check_size(fetch: &Fetch, index: usize, file: &str) -> Result<(), HarError> {
 fn on_load(pages: &[RecordedPage], id: &str, origin: Timestamp) -> Option<Duration> {
     let page = pages.iter().find(|p| p.id.0 == id)?;
     let began = page.started_date_time.0.parse().ok()?;
-    let after = page
-        .page_timings
-        .on_load
-        .millis(LONGEST)
-        .filter(|d| !d.is_zero())?;
+    let after = page.page_timings.on_load.millis(LONGEST).filter(|d| !d.is_zero())?;
     // The page may have begun before its first request.
     Some((since(origin, began) + after).saturating_sub(since(began, origin)))
 }

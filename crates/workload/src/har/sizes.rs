@@ -35,29 +35,17 @@ pub(super) fn response_sizes(response: &Response) -> Sizes {
             .or_else(|| header_beside_content(response, total))
             .unwrap_or(USUAL_HEADER)
             .min(total);
-        return Sizes {
-            header,
-            body: total - header,
-            known: Known::Counted,
-        };
+        return Sizes { header, body: total - header, known: Known::Counted };
     }
     let (body, known) = body_without_transfer_size(response);
-    Sizes {
-        header: known_header.unwrap_or(USUAL_HEADER),
-        body,
-        known,
-    }
+    Sizes { header: known_header.unwrap_or(USUAL_HEADER), body, known }
 }
 
 /// Playwright knows no header size for HTTP/2, but if nothing was compressed the header is what
 /// the content is not.
 fn header_beside_content(response: &Response, total: u64) -> Option<u64> {
     let uncompressed = response.content.compression.bytes() == Some(0);
-    let content = response
-        .content
-        .size
-        .bytes()
-        .filter(|n| uncompressed && *n > 0)?;
+    let content = response.content.size.bytes().filter(|n| uncompressed && *n > 0)?;
     total.checked_sub(content).filter(|n| *n > 0)
 }
 
@@ -80,10 +68,7 @@ fn body_without_transfer_size(response: &Response) -> (u64, Known) {
 
 /// Redirects and "not modified" name or show content that they do not carry (RFC 9110 §15.4).
 fn has_body(response: &Response) -> bool {
-    !response
-        .status
-        .bytes()
-        .is_some_and(|status| (300..400).contains(&status))
+    !response.status.bytes().is_some_and(|status| (300..400).contains(&status))
 }
 
 fn is_compressed(response: &Response) -> bool {
@@ -93,17 +78,10 @@ fn is_compressed(response: &Response) -> bool {
 /// Request line, header and body. Never 0, which would mean that asking costs no trip.
 pub(super) fn request_bytes(request: &Request) -> u64 {
     let written = || {
-        let fields = request
-            .headers
-            .iter()
-            .map(|h| h.name.0.len() + h.value.0.len() + 4);
+        let fields = request.headers.iter().map(|h| h.name.0.len() + h.value.0.len() + 4);
         // "GET url HTTP/1.1" with its line end, and the empty line.
         (request.method.0.len() + request.url.len() + 14 + fields.sum::<usize>()) as u64
     };
-    let header = request
-        .headers_size
-        .bytes()
-        .filter(|n| *n > 0)
-        .unwrap_or_else(written);
+    let header = request.headers_size.bytes().filter(|n| *n > 0).unwrap_or_else(written);
     header.saturating_add(request.body_size.bytes().unwrap_or(0))
 }

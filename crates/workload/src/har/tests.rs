@@ -26,10 +26,7 @@ fn with(mut entry: Value, pointer: &str, value: Value) -> Value {
 }
 
 fn parse(entries: Vec<Value>) -> Result<Page, HarError> {
-    parse_har(
-        json!({"log": {"entries": entries}}).to_string().as_bytes(),
-        "t.har",
-    )
+    parse_har(json!({"log": {"entries": entries}}).to_string().as_bytes(), "t.har")
 }
 
 fn objects(entries: Vec<Value>) -> Vec<Object> {
@@ -46,11 +43,7 @@ fn png(at: u64, url: &str) -> Value {
 
 fn found(parent: u32, offset: u64, delay_ms: u64) -> Discovery {
     let delay = Duration::from_millis(delay_ms);
-    Discovery::InBody {
-        parent: ObjectId(parent),
-        offset,
-        delay,
-    }
+    Discovery::InBody { parent: ObjectId(parent), offset, delay }
 }
 
 fn error(text: &str) -> String {
@@ -97,10 +90,7 @@ mod discovery {
         let script = entry(30, "http://a.test/s.js", "text/javascript", 800);
         let initiator = json!({"type": "parser", "url": "http://a.test/#top"});
         let picture = with(png(65, "http://a.test/i.png"), "/_initiator", initiator);
-        assert_eq!(
-            objects(vec![html(0), script, picture])[2].discovery,
-            found(0, 1000, 35)
-        );
+        assert_eq!(objects(vec![html(0), script, picture])[2].discovery, found(0, 1000, 35));
     }
 
     #[test]
@@ -111,10 +101,7 @@ mod discovery {
         let font = entry(70, "http://a.test/f.woff2", "font/woff2", 700);
         let font = with(font, "/request/headers", referer);
         // The style sheet ends at 60 ms, the script, which would be later, at 65.
-        assert_eq!(
-            objects(vec![html(0), style, script, font])[3].discovery,
-            found(1, 800, 10)
-        );
+        assert_eq!(objects(vec![html(0), style, script, font])[3].discovery, found(1, 800, 10));
     }
 
     #[test]
@@ -124,16 +111,9 @@ mod discovery {
             "callFrames": [{"url": ""}, {"url": "http://a.test/s.js"}]
         }});
         let data = entry(32, "http://a.test/d", "application/json", 90);
-        let data = with(
-            data,
-            "/_initiator",
-            json!({"type": "script", "stack": stack}),
-        );
+        let data = with(data, "/_initiator", json!({"type": "script", "stack": stack}));
         // The script's body comes from 22 to 42 ms: half of 800 bytes at 32.
-        assert_eq!(
-            objects(vec![html(0), script, data])[2].discovery,
-            found(1, 400, 0)
-        );
+        assert_eq!(objects(vec![html(0), script, data])[2].discovery, found(1, 400, 0));
     }
 
     #[test]
@@ -157,11 +137,7 @@ mod discovery {
     #[test]
     fn a_redirect_to_itself_ends() {
         let back = |at| {
-            let entry = with(
-                entry(at, "http://a.test/", "", 0),
-                "/response/status",
-                json!(302),
-            );
+            let entry = with(entry(at, "http://a.test/", "", 0), "/response/status", json!(302));
             with(entry, "/response/redirectURL", json!("http://a.test/"))
         };
         let objects = objects(vec![back(0), back(40), html(80)]);
@@ -219,11 +195,7 @@ mod sizes {
         // Counted as empty, and said.
         let page = parse(vec![missing]).unwrap();
         assert_eq!(page.objects()[0].body_bytes, 0);
-        assert!(
-            page.notes()[0].contains("size unknown"),
-            "{:?}",
-            page.notes()
-        );
+        assert!(page.notes()[0].contains("size unknown"), "{:?}", page.notes());
     }
 
     #[test]
@@ -247,11 +219,7 @@ mod sizes {
         // "GET" + 14 of the address + 14 around them.
         assert_eq!(objects(vec![entry.clone()])[0].request_bytes, 31);
         // "Ab: cd" and its line end are 8 more, the body 10.
-        let entry = with(
-            entry,
-            "/request/headers",
-            json!([{"name": "Ab", "value": "cd"}]),
-        );
+        let entry = with(entry, "/request/headers", json!([{"name": "Ab", "value": "cd"}]));
         let entry = with(entry, "/request/bodySize", json!(10));
         assert_eq!(objects(vec![entry])[0].request_bytes, 49);
     }
@@ -272,11 +240,7 @@ mod hosts {
             over("http://d.test/i.png", "HTTP/1.0"),
         ]);
         let page = page.unwrap();
-        let hosts: Vec<_> = page
-            .hosts()
-            .iter()
-            .map(|h| (h.name.as_str(), h.http, h.tls))
-            .collect();
+        let hosts: Vec<_> = page.hosts().iter().map(|h| (h.name.as_str(), h.http, h.tls)).collect();
         assert_eq!(
             hosts,
             [
@@ -287,11 +251,7 @@ mod hosts {
                 ("d.test", Http::Http10, Tls::None),
             ]
         );
-        assert!(
-            page.notes().iter().any(|n| n.contains("HTTP/3")),
-            "{:?}",
-            page.notes()
-        );
+        assert!(page.notes().iter().any(|n| n.contains("HTTP/3")), "{:?}", page.notes());
     }
 
     #[test]
@@ -327,11 +287,7 @@ mod hosts {
     fn without_a_connection_on_record_the_wait_is_kept_and_said() {
         let page = parse(vec![html(0)]).unwrap();
         assert_eq!(page.objects()[0].server_wait, Duration::from_millis(10));
-        assert!(
-            page.notes()[0].contains("round trip is unknown"),
-            "{:?}",
-            page.notes()
-        );
+        assert!(page.notes()[0].contains("round trip is unknown"), "{:?}", page.notes());
     }
 }
 
@@ -349,47 +305,20 @@ mod skipped {
     fn what_did_not_cross_the_network_is_left_out_and_said() {
         let picture = || png(40, "http://a.test/i.png");
         let cached = "skipped 1 request answered from the browser's cache";
-        assert_eq!(
-            note_on(with(picture(), "/_fromCache", json!("memory"))),
-            cached
-        );
-        assert_eq!(
-            note_on(with(picture(), "/_fetchType", json!("Disk Cache"))),
-            cached
-        );
-        assert_eq!(
-            note_on(with(picture(), "/response/_transferSize", json!(0))),
-            cached
-        );
+        assert_eq!(note_on(with(picture(), "/_fromCache", json!("memory"))), cached);
+        assert_eq!(note_on(with(picture(), "/_fetchType", json!("Disk Cache"))), cached);
+        assert_eq!(note_on(with(picture(), "/response/_transferSize", json!(0))), cached);
         let instant = with(picture(), "/timings", json!({"wait": 0, "receive": 0}));
-        assert_eq!(
-            note_on(with(instant, "/response/bodySize", json!(0))),
-            cached
-        );
+        assert_eq!(note_on(with(instant, "/response/bodySize", json!(0))), cached);
         let worker = with(picture(), "/_fetchedViaServiceWorker", json!(true));
-        assert_eq!(
-            note_on(worker),
-            "skipped 1 request answered by a service worker"
-        );
+        assert_eq!(note_on(worker), "skipped 1 request answered by a service worker");
         let failed = with(picture(), "/response/status", json!(0));
-        assert_eq!(
-            note_on(failed),
-            "skipped 1 request that failed without an answer"
-        );
+        assert_eq!(note_on(failed), "skipped 1 request that failed without an answer");
         let upgraded = with(picture(), "/response/status", json!(101));
-        assert_eq!(
-            note_on(upgraded),
-            "skipped 1 request that became web sockets"
-        );
+        assert_eq!(note_on(upgraded), "skipped 1 request that became web sockets");
         let late = with(picture(), "/startedDateTime", json!("2024-05-06T08:08:01Z"));
         assert!(note_on(late).contains("more than an hour"));
-        for url in [
-            "data:image/png;base64,AA==",
-            "blob:http://a.test/1",
-            "chrome://x/",
-            "x",
-            "",
-        ] {
+        for url in ["data:image/png;base64,AA==", "blob:http://a.test/1", "chrome://x/", "x", ""] {
             assert!(note_on(png(40, url)).contains("not http or https"), "{url}");
         }
     }
@@ -400,20 +329,14 @@ mod skipped {
         let second = on(entry(900, "http://a.test/2", "text/html", 9), "p2");
         let page = parse(vec![on(html(0), "p1"), second]).unwrap();
         assert_eq!(page.objects().len(), 1);
-        assert_eq!(
-            page.notes()[0],
-            "skipped 1 request of other pages in the same file"
-        );
+        assert_eq!(page.notes()[0], "skipped 1 request of other pages in the same file");
     }
 
     #[test]
     fn if_nothing_is_left_it_says_why() {
         let failed = with(html(0), "/response", json!(null));
         let message = parse(vec![failed]).unwrap_err().to_string();
-        assert!(
-            message.contains("(1 that failed without an answer)"),
-            "{message}"
-        );
+        assert!(message.contains("(1 that failed without an answer)"), "{message}");
         assert!(error(r#"{"log":{"entries":[]}}"#).contains("it has no entries"));
     }
 }
@@ -432,11 +355,7 @@ mod malformed {
         assert!(message.contains("expected a string"), "{message}");
         assert!(message.contains("Export HAR"), "{message}");
         assert!(error("{\"log\":{}}").contains("missing field `entries`"));
-        assert!(
-            error("").starts_with("t.har:1:0: at the top: "),
-            "{}",
-            error("")
-        );
+        assert!(error("").starts_with("t.har:1:0: at the top: "), "{}", error(""));
         assert!(error("{\"log\":{\"entries\":[]}} x").contains("at the end: trailing characters"));
     }
 
@@ -451,32 +370,18 @@ mod malformed {
     fn sizes_beyond_reason_are_refused() {
         for size in [json!(1e300), json!(u64::MAX), json!("1e99")] {
             let message = parse(vec![with(html(0), "/response/bodySize", size)]).unwrap_err();
-            assert!(
-                message.to_string().contains("at log.entries[0]: "),
-                "{message}"
-            );
+            assert!(message.to_string().contains("at log.entries[0]: "), "{message}");
         }
     }
 
     #[test]
     fn optional_values_of_the_wrong_type_count_as_missing() {
-        for odd in [
-            json!(null),
-            json!("x"),
-            json!([1]),
-            json!({"a": 1}),
-            json!(true),
-            json!(-5),
-        ] {
+        for odd in [json!(null), json!("x"), json!([1]), json!({"a": 1}), json!(true), json!(-5)] {
             let entry = with(html(0), "/response/bodySize", odd.clone());
             let entry = with(entry, "/timings/wait", odd.clone());
             let entry = with(entry, "/_initiator", odd.clone());
             let page = parse(vec![entry]).unwrap();
-            assert_eq!(
-                page.objects()[0].body_bytes,
-                1000,
-                "content.size is used for {odd}"
-            );
+            assert_eq!(page.objects()[0].body_bytes, 1000, "content.size is used for {odd}");
         }
     }
 
@@ -485,25 +390,16 @@ mod malformed {
         for open in ["[", "{\"a\":", "{\"log\":{\"entries\":[{\"_initiator\":["] {
             assert!(parse_har(open.repeat(100_000).as_bytes(), "t.har").is_err());
         }
-        let deep = format!(
-            "{{\"log\":{{\"x\":{}1{}}}}}",
-            "[".repeat(9999),
-            "]".repeat(9999)
-        );
+        let deep = format!("{{\"log\":{{\"x\":{}1{}}}}}", "[".repeat(9999), "]".repeat(9999));
         assert!(error(&deep).contains("t.har:1:"));
     }
 
     #[test]
     fn errors_are_one_line_of_bounded_length_whatever_the_keys() {
         let key = "\\n\\u001b".repeat(1000);
-        let message = error(&format!(
-            "{{\"log\":{{\"entries\":[{{\"_initiator\":{{\"{key}\":x"
-        ));
+        let message = error(&format!("{{\"log\":{{\"entries\":[{{\"_initiator\":{{\"{key}\":x"));
         assert!(message.contains("_initiator.\\n\\u{1b}"), "{message}");
-        assert!(
-            message.len() < 300 && !message.contains(char::is_control),
-            "{message}"
-        );
+        assert!(message.len() < 300 && !message.contains(char::is_control), "{message}");
     }
 
     #[test]
@@ -553,10 +449,7 @@ fn pointers(value: &Value, prefix: &str, all: &mut Vec<String>) {
     };
     match value {
         Value::Object(map) => map.iter().for_each(|(k, v)| visit(k.clone(), v)),
-        Value::Array(list) => list
-            .iter()
-            .enumerate()
-            .for_each(|(i, v)| visit(i.to_string(), v)),
+        Value::Array(list) => list.iter().enumerate().for_each(|(i, v)| visit(i.to_string(), v)),
         _ => {}
     }
 }

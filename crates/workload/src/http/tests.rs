@@ -4,11 +4,7 @@ use crate::page::{Discovery, HostId, Kind};
 use units::Duration;
 
 fn protocol(http: Http, tls: Tls) -> Protocol {
-    let config = LoaderConfig {
-        http: Some(http),
-        tls: Some(tls),
-        ..LoaderConfig::default()
-    };
+    let config = LoaderConfig { http: Some(http), tls: Some(tls), ..LoaderConfig::default() };
     config.protocol(Page::builtin("news").unwrap().host(HostId(0)))
 }
 
@@ -43,10 +39,7 @@ fn a_response_of_100_kb_on_the_wire() {
 fn a_request_is_one_frame_and_nothing_stays_nothing() {
     let asks = object(400, 200, 1);
     assert_eq!(protocol(Http::Http11, Tls::None).request_bytes(&asks), 400);
-    assert_eq!(
-        protocol(Http::Http2, Tls::Tls13).request_bytes(&asks),
-        400 + 9 + 22
-    );
+    assert_eq!(protocol(Http::Http2, Tls::Tls13).request_bytes(&asks), 400 + 9 + 22);
     let free = object(0, 200, 1);
     assert_eq!(protocol(Http::Http2, Tls::Tls13).request_bytes(&free), 0);
 }
@@ -58,10 +51,7 @@ fn part_of_a_body_needs_the_frames_it_is_in() {
     // Header frame alone: 200 + 31; the first body byte needs a second frame.
     assert_eq!(http2.response_prefix(&object, 0), 231);
     assert_eq!(http2.response_prefix(&object, 1), 231 + 1 + 31);
-    assert_eq!(
-        http2.response_prefix(&object, 100_000),
-        http2.response_bytes(&object)
-    );
+    assert_eq!(http2.response_prefix(&object, 100_000), http2.response_bytes(&object));
 }
 
 #[test]
@@ -82,13 +72,7 @@ fn connections_come_from_the_override_the_page_or_the_version() {
     let text = Page::builtin("text").unwrap();
     let host = text.host(HostId(0));
     let with = |http, connections| {
-        LoaderConfig {
-            http,
-            connections,
-            ..LoaderConfig::default()
-        }
-        .protocol(host)
-        .connections
+        LoaderConfig { http, connections, ..LoaderConfig::default() }.protocol(host).connections
     };
     assert_eq!(with(None, None), Host::UNLIMITED);
     assert_eq!(with(None, Some(4)), 4);
@@ -108,11 +92,5 @@ fn versions_are_read_as_they_are_shown() {
     }
     let error = "3".parse::<Http>().unwrap_err().to_string();
     assert_eq!(error, "\"3\" is not known: use 1.0, 1.1, 2 or phttp");
-    assert!(
-        "1.2"
-            .parse::<Tls>()
-            .unwrap_err()
-            .to_string()
-            .contains("none or 1.3")
-    );
+    assert!("1.2".parse::<Tls>().unwrap_err().to_string().contains("none or 1.3"));
 }

@@ -33,13 +33,8 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(now: Instant, host: HostId, protocol: Protocol) -> Self {
-        let record = ConnectionRecord {
-            host,
-            opened: now,
-            connected: None,
-            ready: None,
-            closed: None,
-        };
+        let record =
+            ConnectionRecord { host, opened: now, connected: None, ready: None, closed: None };
         Self {
             host,
             stage: Stage::Connecting,
@@ -64,11 +59,7 @@ impl Connection {
             }
             Tls::Tls13 => {
                 self.stage = Stage::Securing;
-                Some(Span::new(
-                    Content::ClientHello,
-                    TLS_CLIENT_HELLO,
-                    TLS_CLIENT_HELLO,
-                ))
+                Some(Span::new(Content::ClientHello, TLS_CLIENT_HELLO, TLS_CLIENT_HELLO))
             }
         }
     }
@@ -102,19 +93,13 @@ impl Connection {
         id: ObjectId,
         object: &Object,
     ) -> impl Iterator<Item = Span> + use<> {
-        let opening = if self.asked == 0 {
-            self.protocol.client_opening()
-        } else {
-            0
-        };
+        let opening = if self.asked == 0 { self.protocol.client_opening() } else { 0 };
         self.asked += 1;
         self.in_flight.push(id);
         let bytes = self.protocol.request_bytes(object);
         let overhead = bytes - object.request_bytes;
         let opening = (opening > 0).then(|| Span::new(Content::Opening, opening, opening));
-        opening
-            .into_iter()
-            .chain([Span::new(Content::Request(id), bytes, overhead)])
+        opening.into_iter().chain([Span::new(Content::Request(id), bytes, overhead)])
     }
 
     fn become_ready(&mut self, now: Instant) {

@@ -18,21 +18,12 @@ pub(super) struct Discoveries {
 impl Discoveries {
     pub(super) fn new(page: &Arc<Page>) -> Self {
         let revealed = vec![0; page.objects().len()];
-        Self {
-            page: Arc::clone(page),
-            revealed,
-            due: BinaryHeap::new(),
-        }
+        Self { page: Arc::clone(page), revealed, due: BinaryHeap::new() }
     }
 
     pub(super) fn on_start(&mut self, now: Instant) {
         let at_start = |id: &ObjectId| self.page.object(*id).discovery == Discovery::AtStart;
-        self.due.extend(
-            self.page
-                .ids()
-                .filter(at_start)
-                .map(|id| Reverse((now, id))),
-        );
+        self.due.extend(self.page.ids().filter(at_start).map(|id| Reverse((now, id))));
     }
 
     /// `received` bytes of header and body of `parent` have arrived.

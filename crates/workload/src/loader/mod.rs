@@ -83,11 +83,7 @@ impl PageLoader {
         let objects = page.objects();
         Self {
             page: Arc::clone(page),
-            pools: page
-                .hosts()
-                .iter()
-                .map(|h| Pool::new(config.protocol(h)))
-                .collect(),
+            pools: page.hosts().iter().map(|h| Pool::new(config.protocol(h))).collect(),
             connections: Vec::new(),
             discoveries: Discoveries::new(page),
             milestones: vec![Milestones::default(); objects.len()],
@@ -286,8 +282,7 @@ impl PageLoader {
     fn open(&mut self, now: Instant, host: HostId) {
         let conn = ConnId(self.connections.len() as u32);
         let pool = &mut self.pools[host.index()];
-        self.connections
-            .push(Connection::new(now, host, pool.protocol));
+        self.connections.push(Connection::new(now, host, pool.protocol));
         pool.open.push(conn);
         self.actions.push_back(Action::Open { conn, host });
     }
@@ -325,8 +320,7 @@ impl PageLoader {
         self.failures.push((id, LoadError::ConnectionClosed));
         let hidden = self.discoveries.abandon(id);
         self.unfinished -= 1 + hidden.len();
-        self.failures
-            .extend(hidden.into_iter().map(|o| (o, LoadError::NeverDiscovered)));
+        self.failures.extend(hidden.into_iter().map(|o| (o, LoadError::NeverDiscovered)));
     }
 }
 

@@ -27,11 +27,7 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn new(protocol: Protocol) -> Self {
-        Self {
-            protocol,
-            waiting: VecDeque::new(),
-            open: Vec::new(),
-        }
+        Self { protocol, waiting: VecDeque::new(), open: Vec::new() }
     }
 
     /// An idle connection is used before a new one is opened; one new connection per waiting
@@ -44,17 +40,9 @@ impl Pool {
             self.waiting.pop_front();
             return Next::Ask(object, *conn);
         }
-        let opening = self
-            .open
-            .iter()
-            .filter(|c| connections[c.index()].is_opening())
-            .count();
+        let opening = self.open.iter().filter(|c| connections[c.index()].is_opening()).count();
         let may_open = self.open.len() < self.protocol.connections as usize;
-        if may_open && opening < self.waiting.len() {
-            Next::Open
-        } else {
-            Next::Nothing
-        }
+        if may_open && opening < self.waiting.len() { Next::Open } else { Next::Nothing }
     }
 
     pub(super) fn forget(&mut self, conn: ConnId) {

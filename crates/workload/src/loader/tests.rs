@@ -27,11 +27,7 @@ fn object(kind: Kind, discovery: Discovery) -> Object {
 
 fn found(parent: u32, offset: u64, delay_ms: u64) -> Discovery {
     let delay = Duration::from_millis(delay_ms);
-    Discovery::InBody {
-        parent: ObjectId(parent),
-        offset,
-        delay,
-    }
+    Discovery::InBody { parent: ObjectId(parent), offset, delay }
 }
 
 fn page(children: Vec<Object>) -> Arc<Page> {
@@ -61,20 +57,11 @@ impl Load {
     fn start(page: &Arc<Page>, config: &LoaderConfig) -> Self {
         let mut loader = PageLoader::new(page, config);
         loader.start(T0);
-        Self {
-            loader,
-            totals: vec![0; 100],
-        }
+        Self { loader, totals: vec![0; 100] }
     }
 
     fn over(page: &Arc<Page>, http: Http) -> Self {
-        Self::start(
-            page,
-            &LoaderConfig {
-                http: Some(http),
-                ..LoaderConfig::default()
-            },
-        )
+        Self::start(page, &LoaderConfig { http: Some(http), ..LoaderConfig::default() })
     }
 
     /// What it wants done: `+c` opens connection c, `-c` closes it, `c:o` asks for object o on it.
@@ -87,9 +74,7 @@ impl Load {
                 other => format!("{}:{other:?}", conn.0),
             },
         };
-        let actions: Vec<_> = std::iter::from_fn(|| self.loader.poll_action())
-            .map(shown)
-            .collect();
+        let actions: Vec<_> = std::iter::from_fn(|| self.loader.poll_action()).map(shown).collect();
         actions.join(" ")
     }
 
@@ -103,8 +88,7 @@ impl Load {
         let span = Span::new(Content::Response(ObjectId(object)), bytes, 0);
         self.loader.expect(ConnId(conn), span);
         self.totals[conn as usize] += bytes;
-        self.loader
-            .handle_received(now, ConnId(conn), self.totals[conn as usize]);
+        self.loader.handle_received(now, ConnId(conn), self.totals[conn as usize]);
         self.wants()
     }
 
@@ -114,11 +98,7 @@ impl Load {
     }
 
     fn failed(&self) -> Vec<(u32, LoadError)> {
-        self.loader
-            .failures()
-            .iter()
-            .map(|(id, why)| (id.0, *why))
-            .collect()
+        self.loader.failures().iter().map(|(id, why)| (id.0, *why)).collect()
     }
 }
 
@@ -149,11 +129,8 @@ fn http11_reuses_an_idle_connection_and_opens_six_at_most() {
 
 #[test]
 fn http10_opens_a_connection_per_object_within_its_limit() {
-    let config = LoaderConfig {
-        http: Some(Http::Http10),
-        connections: Some(4),
-        ..LoaderConfig::default()
-    };
+    let config =
+        LoaderConfig { http: Some(Http::Http10), connections: Some(4), ..LoaderConfig::default() };
     let mut load = Load::start(&gallery(6), &config);
     load.wants();
     assert_eq!(load.connect(0), "0:0");
@@ -213,10 +190,7 @@ fn phttp_asks_without_waiting_in_order_of_discovery() {
 
 #[test]
 fn an_object_is_discovered_at_its_byte() {
-    let mut load = Load::over(
-        &page(vec![object(Kind::Image, found(0, 400, 0))]),
-        Http::Http2,
-    );
+    let mut load = Load::over(&page(vec![object(Kind::Image, found(0, 400, 0))]), Http::Http2);
     load.wants();
     load.connect(0);
     // 50 of header and 399 of body are one byte short.
@@ -227,10 +201,7 @@ fn an_object_is_discovered_at_its_byte() {
 
 #[test]
 fn offset_zero_is_the_end_of_the_header() {
-    let mut load = Load::over(
-        &page(vec![object(Kind::Style, found(0, 0, 0))]),
-        Http::Http2,
-    );
+    let mut load = Load::over(&page(vec![object(Kind::Style, found(0, 0, 0))]), Http::Http2);
     load.wants();
     load.connect(0);
     assert_eq!(load.receive(at_ms(1), 0, (0, HEADER - 1)), "");
@@ -258,15 +229,11 @@ fn a_delay_is_waited_for_after_the_byte() {
 
 #[test]
 fn tls_takes_its_round_trip_before_the_first_request() {
-    let config = LoaderConfig {
-        tls: Some(Tls::Tls13),
-        ..LoaderConfig::default()
-    };
+    let config = LoaderConfig { tls: Some(Tls::Tls13), ..LoaderConfig::default() };
     let mut load = Load::start(&gallery(1), &config);
     load.wants();
     assert_eq!(load.connect(0), "0:ClientHello");
-    load.loader
-        .expect(ConnId(0), Span::new(Content::ServerFlight, 3_500, 3_500));
+    load.loader.expect(ConnId(0), Span::new(Content::ServerFlight, 3_500, 3_500));
     load.loader.handle_received(at_ms(1), ConnId(0), 3_499);
     assert_eq!(load.wants(), "");
     load.loader.handle_received(at_ms(2), ConnId(0), 3_500);
@@ -280,10 +247,8 @@ fn tls_takes_its_round_trip_before_the_first_request() {
 
 #[test]
 fn html_is_done_when_its_last_part_is_and_the_page_with_its_last_object() {
-    let children = vec![
-        object(Kind::Html, found(0, BODY, 0)),
-        object(Kind::Image, found(0, BODY, 0)),
-    ];
+    let children =
+        vec![object(Kind::Html, found(0, BODY, 0)), object(Kind::Image, found(0, BODY, 0))];
     let mut load = Load::over(&page(children), Http::Http2);
     load.wants();
     load.connect(0);
@@ -347,10 +312,7 @@ fn the_last_failure_closes_what_is_open() {
 
 #[test]
 fn an_idle_connection_that_the_server_closes_is_replaced() {
-    let mut load = Load::over(
-        &page(vec![object(Kind::Image, found(0, BODY, 10))]),
-        Http::Http11,
-    );
+    let mut load = Load::over(&page(vec![object(Kind::Image, found(0, BODY, 10))]), Http::Http11);
     load.wants();
     load.connect(0);
     assert_eq!(load.finish(0, 0), "");
@@ -370,10 +332,7 @@ fn a_server_that_refuses_connections_ends_the_load() {
     load.loader.handle_closed(at_ms(1), ConnId(1));
     assert_eq!(load.wants(), "");
     load.loader.handle_closed(at_ms(2), ConnId(2));
-    assert_eq!(
-        load.failed(),
-        [1, 2].map(|id| (id, LoadError::ConnectionClosed))
-    );
+    assert_eq!(load.failed(), [1, 2].map(|id| (id, LoadError::ConnectionClosed)));
     assert!(load.loader.is_done());
     // What comes after is ignored.
     load.loader.handle_closed(at_ms(3), ConnId(2));

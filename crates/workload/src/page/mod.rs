@@ -71,13 +71,7 @@ impl Page {
     ) -> Result<Self, PageError> {
         check(&hosts, &objects)?;
         let children = children_in_body_order(&objects);
-        Ok(Self {
-            name: name.into(),
-            hosts,
-            objects,
-            notes: Vec::new(),
-            children,
-        })
+        Ok(Self { name: name.into(), hosts, objects, notes: Vec::new(), children })
     }
 
     /// The same page with remarks for its reader: what was skipped, estimated or left out.
@@ -144,11 +138,7 @@ impl Page {
 
     /// Body bytes of the objects of one kind.
     pub fn body_bytes_of(&self, kind: Kind) -> u64 {
-        self.objects
-            .iter()
-            .filter(|o| o.kind == kind)
-            .map(|o| o.body_bytes)
-            .sum()
+        self.objects.iter().filter(|o| o.kind == kind).map(|o| o.body_bytes).sum()
     }
 }
 
@@ -183,10 +173,7 @@ impl fmt::Display for PageError {
             Self::UnknownHost(id) => write!(f, "object {id}: its host does not exist"),
             Self::ParentNotBefore(id) => write!(f, "object {id}: its parent must come before it"),
             Self::OffsetBeyondBody(id) => {
-                write!(
-                    f,
-                    "object {id}: discovered beyond the end of its parent's body"
-                )
+                write!(f, "object {id}: discovered beyond the end of its parent's body")
             }
             Self::EmptyResponse(id) => write!(f, "object {id}: its response has no bytes"),
         }

@@ -128,10 +128,6 @@ impl Object {
 
     /// The discovery of something found where this object's body ends, `self` being `id`.
     pub const fn at_end(&self, id: ObjectId) -> Discovery {
-        Discovery::InBody {
-            parent: id,
-            offset: self.body_bytes,
-            delay: Duration::ZERO,
-        }
+        Discovery::InBody { parent: id, offset: self.body_bytes, delay: Duration::ZERO }
     }
 }

@@ -37,9 +37,7 @@ fn the_papers_pages_have_the_sizes_added_up_by_hand() {
 fn the_papers_pages_are_of_their_time() {
     for name in ["text", "map", "graphics", "frames", "java"] {
         let page = builtin(name);
-        let [host] = page.hosts() else {
-            panic!("{name}: one host serves all")
-        };
+        let [host] = page.hosts() else { panic!("{name}: one host serves all") };
         assert_eq!((host.http, host.tls), (Http::Http10, Tls::None));
         assert_eq!(host.http10_connections, Host::UNLIMITED);
         for object in page.objects() {
@@ -51,44 +49,28 @@ fn the_papers_pages_are_of_their_time() {
 
 /// Where each embedded object of the text page (29 KB = 29,696 bytes, three images) is found.
 fn offsets_in_text(timing: RequestTiming) -> Vec<Discovery> {
-    let model = RequestModel {
-        timing,
-        round_trip: false,
-    };
+    let model = RequestModel { timing, round_trip: false };
     let page = Page::builtin_with("text", model).unwrap();
     page.objects()[1..].iter().map(|o| o.discovery).collect()
 }
 
 fn in_root(offset: u64) -> Discovery {
-    Discovery::InBody {
-        parent: ObjectId::ROOT,
-        offset,
-        delay: Duration::ZERO,
-    }
+    Discovery::InBody { parent: ObjectId::ROOT, offset, delay: Duration::ZERO }
 }
 
 #[test]
 fn request_models_place_objects_in_their_html() {
-    assert_eq!(
-        offsets_in_text(RequestTiming::FirstSegment),
-        [in_root(1); 3]
-    );
+    assert_eq!(offsets_in_text(RequestTiming::FirstSegment), [in_root(1); 3]);
     // Quarters of 29,696.
     let quarters = [in_root(7_424), in_root(14_848), in_root(22_272)];
     assert_eq!(offsets_in_text(RequestTiming::EvenlySpread), quarters);
     assert_eq!(offsets_in_text(RequestTiming::AtEnd), [in_root(29_696); 3]);
-    assert_eq!(
-        offsets_in_text(RequestTiming::AllAtOnce),
-        [Discovery::AtStart; 3]
-    );
+    assert_eq!(offsets_in_text(RequestTiming::AllAtOnce), [Discovery::AtStart; 3]);
 }
 
 #[test]
 fn a_round_trip_per_request_is_bytes_to_send() {
-    let model = RequestModel {
-        round_trip: true,
-        ..RequestModel::default()
-    };
+    let model = RequestModel { round_trip: true, ..RequestModel::default() };
     let page = Page::builtin_with("map", model).unwrap();
     assert!(page.objects().iter().all(|o| o.request_bytes > 0));
 }
@@ -108,20 +90,9 @@ fn the_news_page_has_the_shape_it_claims() {
     let page = builtin("news");
     assert_eq!(page.objects().len(), 40);
     assert_eq!(page.hosts().len(), 3);
-    assert!(
-        page.hosts()
-            .iter()
-            .all(|h| (h.http, h.tls) == (Http::Http2, Tls::Tls13))
-    );
+    assert!(page.hosts().iter().all(|h| (h.http, h.tls) == (Http::Http2, Tls::Tls13)));
     let kilobytes = |kind| page.body_bytes_of(kind) / 1000;
-    let kinds = [
-        Kind::Html,
-        Kind::Style,
-        Kind::Script,
-        Kind::Font,
-        Kind::Data,
-        Kind::Image,
-    ];
+    let kinds = [Kind::Html, Kind::Style, Kind::Script, Kind::Font, Kind::Data, Kind::Image];
     assert_eq!(kinds.map(kilobytes), [24, 38, 310, 62, 27, 736]);
     // 1,200 kB of bodies with the 3 kB of others; headers of 2 * 180 and 39 * 180 bytes.
     assert_eq!(page.response_bytes(), 1_200_000 + 41 * 180);
@@ -132,11 +103,7 @@ fn every_builtin_can_be_had_by_its_name_and_nothing_else_can() {
     for listed in BUILTINS {
         let page = builtin(listed.name);
         assert_eq!(page.name(), listed.name);
-        assert!(
-            listed.description.len() > 20,
-            "{} is described",
-            listed.name
-        );
+        assert!(listed.description.len() > 20, "{} is described", listed.name);
     }
     assert_eq!(Page::builtin("nonesuch"), None);
 }
@@ -159,53 +126,24 @@ fn page_of(objects: Vec<Object>) -> Result<Page, PageError> {
 }
 
 fn in_body(parent: u32, offset: u64) -> Object {
-    object(Discovery::InBody {
-        parent: ObjectId(parent),
-        offset,
-        delay: Duration::ZERO,
-    })
+    object(Discovery::InBody { parent: ObjectId(parent), offset, delay: Duration::ZERO })
 }
 
 #[test]
 fn what_cannot_be_loaded_is_no_page() {
     let root = || object(Discovery::AtStart);
     assert_eq!(page_of(vec![]), Err(PageError::Empty));
-    assert_eq!(
-        page_of(vec![in_body(0, 0)]),
-        Err(PageError::RootIsDiscovered)
-    );
+    assert_eq!(page_of(vec![in_body(0, 0)]), Err(PageError::RootIsDiscovered));
     // A parent that is the object itself or a later one would allow circles.
-    assert_eq!(
-        page_of(vec![root(), in_body(1, 0)]),
-        Err(PageError::ParentNotBefore(ObjectId(1)))
-    );
-    assert_eq!(
-        page_of(vec![root(), in_body(9, 0)]),
-        Err(PageError::ParentNotBefore(ObjectId(1)))
-    );
+    assert_eq!(page_of(vec![root(), in_body(1, 0)]), Err(PageError::ParentNotBefore(ObjectId(1))));
+    assert_eq!(page_of(vec![root(), in_body(9, 0)]), Err(PageError::ParentNotBefore(ObjectId(1))));
     let beyond = page_of(vec![root(), in_body(0, 1001)]);
     assert_eq!(beyond, Err(PageError::OffsetBeyondBody(ObjectId(1))));
-    let nowhere = Object {
-        host: HostId(1),
-        ..root()
-    };
-    assert_eq!(
-        page_of(vec![nowhere]),
-        Err(PageError::UnknownHost(ObjectId(0)))
-    );
-    let empty = Object {
-        response_header_bytes: 0,
-        body_bytes: 0,
-        ..root()
-    };
-    assert_eq!(
-        page_of(vec![empty]),
-        Err(PageError::EmptyResponse(ObjectId(0)))
-    );
-    let huge = Object {
-        body_bytes: u64::MAX,
-        ..root()
-    };
+    let nowhere = Object { host: HostId(1), ..root() };
+    assert_eq!(page_of(vec![nowhere]), Err(PageError::UnknownHost(ObjectId(0))));
+    let empty = Object { response_header_bytes: 0, body_bytes: 0, ..root() };
+    assert_eq!(page_of(vec![empty]), Err(PageError::EmptyResponse(ObjectId(0))));
+    let huge = Object { body_bytes: u64::MAX, ..root() };
     assert_eq!(page_of(vec![huge.clone(), huge]), Err(PageError::TooLarge));
     assert!(page_of(vec![root(), in_body(0, 1000)]).is_ok());
 }

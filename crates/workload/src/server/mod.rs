@@ -103,13 +103,11 @@ impl ServerSession {
         match content {
             Content::ClientHello if self.protocol.tls == Tls::Tls13 => {
                 let bytes = self.protocol.tls_server_flight;
-                self.opening
-                    .push_back(Span::new(Content::ServerFlight, bytes, bytes));
+                self.opening.push_back(Span::new(Content::ServerFlight, bytes, bytes));
             }
             Content::Opening if self.protocol.http == Http::Http2 => {
                 let bytes = self.protocol.server_opening();
-                self.opening
-                    .push_back(Span::new(Content::Opening, bytes, bytes));
+                self.opening.push_back(Span::new(Content::Opening, bytes, bytes));
             }
             Content::Request(id) => self.on_request(now, id),
             _ => {}

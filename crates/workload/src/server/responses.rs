@@ -25,10 +25,7 @@ pub(super) struct Responses {
 
 impl Responses {
     pub(super) fn new(protocol: Protocol) -> Self {
-        Self {
-            protocol,
-            owed: VecDeque::new(),
-        }
+        Self { protocol, owed: VecDeque::new() }
     }
 
     /// A request for `object` has arrived; the server starts to think.
@@ -48,11 +45,7 @@ impl Responses {
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.owed
-            .iter()
-            .filter(|r| !r.ready)
-            .map(|r| r.ready_at)
-            .min()
+        self.owed.iter().filter(|r| !r.ready).map(|r| r.ready_at).min()
     }
 
     /// The server has done thinking about what is due by `now`.
@@ -66,9 +59,7 @@ impl Responses {
     pub(super) fn next_span(&mut self) -> Option<(Span, bool)> {
         let index = self.next_index()?;
         let mut response = self.owed.remove(index)?;
-        let payload = self
-            .protocol
-            .next_frame(response.header_left, response.body_left);
+        let payload = self.protocol.next_frame(response.header_left, response.body_left);
         response.take(payload);
         let last = response.is_written();
         let content = Content::Response(response.object);
@@ -76,10 +67,7 @@ impl Responses {
             self.put_back(index, response);
         }
         let overhead = self.protocol.framing();
-        Some((
-            Span::new(content, payload.saturating_add(overhead), overhead),
-            last,
-        ))
+        Some((Span::new(content, payload.saturating_add(overhead), overhead), last))
     }
 
     /// HTTP/1.x owes the oldest response first, even if a later one is ready. HTTP/2 picks the

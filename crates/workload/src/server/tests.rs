@@ -32,11 +32,7 @@ fn page(objects: Vec<Object>) -> Arc<Page> {
 }
 
 fn session(page: &Arc<Page>, http: Http, tls: Tls) -> ServerSession {
-    let config = LoaderConfig {
-        http: Some(http),
-        tls: Some(tls),
-        ..LoaderConfig::default()
-    };
+    let config = LoaderConfig { http: Some(http), tls: Some(tls), ..LoaderConfig::default() };
     ServerSession::new(page, &config, HostId(0))
 }
 
@@ -51,9 +47,7 @@ fn written(server: &mut ServerSession, now: Instant) -> Vec<(u32, u64)> {
         Content::Response(id) => (id.0, span.payload()),
         other => panic!("{other:?} is no response"),
     };
-    std::iter::from_fn(|| server.poll_write(now, 0))
-        .map(of)
-        .collect()
+    std::iter::from_fn(|| server.poll_write(now, 0)).map(of).collect()
 }
 
 #[test]
@@ -84,10 +78,7 @@ fn it_thinks_before_it_answers() {
 
 #[test]
 fn http1_answers_in_order_even_if_a_later_answer_is_ready_first() {
-    let page = page(vec![
-        object(Kind::Html, 1000, 30),
-        object(Kind::Image, 500, 0),
-    ]);
+    let page = page(vec![object(Kind::Html, 1000, 30), object(Kind::Image, 500, 0)]);
     let mut server = session(&page, Http::Persistent, Tls::None);
     ask(&mut server, T0, 0);
     ask(&mut server, T0, 1);
@@ -98,11 +89,7 @@ fn http1_answers_in_order_even_if_a_later_answer_is_ready_first() {
 #[test]
 fn http10_closes_after_its_response_and_others_do_not() {
     let page = page(vec![object(Kind::Html, 1000, 0)]);
-    for (http, closes) in [
-        (Http::Http10, true),
-        (Http::Http11, false),
-        (Http::Http2, false),
-    ] {
+    for (http, closes) in [(Http::Http10, true), (Http::Http11, false), (Http::Http2, false)] {
         let mut server = session(&page, http, Tls::None);
         assert!(!server.wants_close(), "not before it was asked");
         ask(&mut server, T0, 0);
@@ -126,23 +113,13 @@ fn http2_takes_turns_among_equals_and_urgent_kinds_first() {
     // 20,000 = 16,375 + 3,625; each header of 50 is a frame of its own. The style sheet is whole
     // before the images take turns.
     let style = [(2, 50), (2, 16_375), (2, 3_625)];
-    let images = [
-        (0, 50),
-        (1, 50),
-        (0, 16_375),
-        (1, 16_375),
-        (0, 3_625),
-        (1, 3_625),
-    ];
+    let images = [(0, 50), (1, 50), (0, 16_375), (1, 16_375), (0, 3_625), (1, 3_625)];
     assert_eq!(written(&mut server, T0), [&style[..], &images[..]].concat());
 }
 
 #[test]
 fn http2_holds_back_while_enough_is_unsent_so_that_late_urgent_answers_pass() {
-    let page = page(vec![
-        object(Kind::Image, 100_000, 0),
-        object(Kind::Html, 1000, 0),
-    ]);
+    let page = page(vec![object(Kind::Image, 100_000, 0), object(Kind::Html, 1000, 0)]);
     let mut server = session(&page, Http::Http2, Tls::None);
     ask(&mut server, T0, 0);
     let mut unsent = 0;

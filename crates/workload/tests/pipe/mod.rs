@@ -76,23 +76,14 @@ pub(crate) fn load(page: &Arc<Page>, config: &LoaderConfig, rate: Rate) -> Load 
         driver.now = at;
         driver.handle(event);
     }
-    let arrived = driver
-        .links
-        .iter()
-        .map(|l| (l.up.arrived, l.down.arrived))
-        .collect();
-    Load {
-        loader: driver.loader,
-        written: driver.written,
-        arrived,
-    }
+    let arrived = driver.links.iter().map(|l| (l.up.arrived, l.down.arrived)).collect();
+    Load { loader: driver.loader, written: driver.written, arrived }
 }
 
 impl Driver {
     fn at(&mut self, when: Instant, event: Event) {
         self.sequence += 1;
-        self.events
-            .push(Reverse((when.max(self.now), self.sequence, event)));
+        self.events.push(Reverse((when.max(self.now), self.sequence, event)));
     }
 
     fn handle(&mut self, event: Event) {
@@ -128,19 +119,10 @@ impl Driver {
     }
 
     fn open(&mut self, conn: ConnId, host: HostId) {
-        assert_eq!(
-            conn.index(),
-            self.links.len(),
-            "connections are numbered in order"
-        );
+        assert_eq!(conn.index(), self.links.len(), "connections are numbered in order");
         let server = ServerSession::new(&self.page, &self.config, host);
         let (up, down) = (Pipe::default(), Pipe::default());
-        self.links.push(Link {
-            server,
-            up,
-            down,
-            closing: false,
-        });
+        self.links.push(Link { server, up, down, closing: false });
         self.at(self.now + DELAY * 2, Event::Connected(conn));
     }
 
@@ -183,9 +165,7 @@ impl Driver {
         if down {
             self.loader.handle_received(self.now, conn, total);
         } else {
-            self.links[conn.index()]
-                .server
-                .handle_received(self.now, total);
+            self.links[conn.index()].server.handle_received(self.now, total);
             self.serve(conn);
         }
     }

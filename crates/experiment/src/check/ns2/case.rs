@@ -5,14 +5,8 @@ use serde::Deserialize;
 use std::fmt;
 
 const SHIPPED: &[(&str, &str)] = &[
-    (
-        "ns2-single-flow.csv",
-        include_str!("../../../data/ns2-single-flow.csv"),
-    ),
-    (
-        "ns2-single-flow-spread.csv",
-        include_str!("../../../data/ns2-single-flow-spread.csv"),
-    ),
+    ("ns2-single-flow.csv", include_str!("../../../data/ns2-single-flow.csv")),
+    ("ns2-single-flow-spread.csv", include_str!("../../../data/ns2-single-flow-spread.csv")),
 ];
 
 /// A measured flow.
@@ -93,10 +87,7 @@ struct BandRow {
 /// # Errors
 /// Never, unless the build was broken.
 pub fn shipped() -> Result<Vec<CaseFile>, CheckError> {
-    SHIPPED
-        .iter()
-        .map(|(name, text)| read(name, text))
-        .collect()
+    SHIPPED.iter().map(|(name, text)| read(name, text)).collect()
 }
 
 /// Reads a CSV file with the columns of `ns2-single-flow.csv` or `ns2-single-flow-spread.csv`;
@@ -105,17 +96,10 @@ pub fn shipped() -> Result<Vec<CaseFile>, CheckError> {
 /// # Errors
 /// On missing columns or a malformed row; names file and line.
 pub fn read(name: &str, text: &str) -> Result<CaseFile, CheckError> {
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let headers = reader.headers().map_err(|e| wrong(name, &e))?.clone();
     let has = |column: &str| headers.iter().any(|h| h == column);
-    let mut file = CaseFile {
-        name: name.into(),
-        cases: vec![],
-        bands: vec![],
-        skipped: vec![],
-    };
+    let mut file = CaseFile { name: name.into(), cases: vec![], bands: vec![], skipped: vec![] };
     match (has("time_last_ack"), has("time_min") && has("time_max")) {
         (true, _) => {
             for row in reader.deserialize() {
@@ -147,26 +131,11 @@ impl CaseFile {
             delack: row.delack != 0,
         };
         if super::scheme_of(&key.variant).is_none() {
-            self.skipped.push(format!(
-                "{}: no scheme for variant {:?}",
-                self.name, key.variant
-            ));
+            self.skipped.push(format!("{}: no scheme for variant {:?}", self.name, key.variant));
             return;
         }
-        let CaseRow {
-            time_last_ack: time,
-            drops,
-            rexmit,
-            timeouts,
-            ..
-        } = row;
-        self.cases.push(Case {
-            key,
-            time,
-            drops,
-            rexmit,
-            timeouts,
-        });
+        let CaseRow { time_last_ack: time, drops, rexmit, timeouts, .. } = row;
+        self.cases.push(Case { key, time, drops, rexmit, timeouts });
     }
 
     fn add_band(&mut self, row: BandRow) {
@@ -176,11 +145,7 @@ impl CaseFile {
             buffer: row.buffer,
             delack: row.delack != 0,
         };
-        self.bands.push(Band {
-            key,
-            time_min: row.time_min,
-            time_max: row.time_max,
-        });
+        self.bands.push(Band { key, time_min: row.time_min, time_max: row.time_max });
     }
 }
 
@@ -196,10 +161,7 @@ mod tests {
     #[test]
     fn a_file_without_the_columns_is_refused_by_name_and_line() {
         let error = read("x.csv", "a,b\n1,2\n").unwrap_err().to_string();
-        assert!(
-            error.starts_with("x.csv:1:") && error.contains("time_last_ack"),
-            "{error}"
-        );
+        assert!(error.starts_with("x.csv:1:") && error.contains("time_last_ack"), "{error}");
     }
 
     #[test]

@@ -98,18 +98,12 @@ pub fn check(files: &[CaseFile]) -> Result<Vec<Row>, CheckError> {
 fn compare(file: &str, case: &Case, band: Option<&Band>) -> Result<Row, CheckError> {
     let outcome = run_case(&case.key, Ties::StillIn)?;
     let other_ties = run_case(&case.key, Ties::Gone)?;
-    let tolerance = if case.drops == 0 {
-        LOSSLESS_BOUND
-    } else {
-        LOSSY_BOUND
-    };
+    let tolerance = if case.drops == 0 { LOSSLESS_BOUND } else { LOSSY_BOUND };
     let mut bound = [case.time * (1.0 - tolerance), case.time * (1.0 + tolerance)];
     if let Some(band) = band {
         bound = [bound[0].min(band.time_min), bound[1].max(band.time_max)];
     }
-    let ours = outcome
-        .time_last_ack
-        .map_or(f64::INFINITY, |t| t.as_secs_f64());
+    let ours = outcome.time_last_ack.map_or(f64::INFINITY, |t| t.as_secs_f64());
     let inside = (bound[0]..=bound[1]).contains(&ours);
     Ok(Row {
         file: file.to_owned(),
@@ -119,11 +113,7 @@ fn compare(file: &str, case: &Case, band: Option<&Band>) -> Result<Row, CheckErr
         ours,
         ours_se: 0.0,
         bound,
-        verdict: if inside {
-            Verdict::Inside
-        } else {
-            Verdict::Outside
-        },
+        verdict: if inside { Verdict::Inside } else { Verdict::Outside },
         beside: Beside {
             drops: [case.drops, outcome.drops],
             rexmit: [case.rexmit, outcome.rexmit],

@@ -45,15 +45,10 @@ pub fn run_case(key: &CaseKey, ties: Ties) -> Result<Outcome, CheckError> {
     let wrong = |why: String| CheckError(format!("{key:?}: {why}"));
     let base = scheme_of(&key.variant).ok_or_else(|| wrong("no scheme".into()))?;
     let ack = if key.delack { "100ms" } else { "all" };
-    let scheme = Scheme::parse(&format!("{base}+ack={ack}"))
-        .map_err(|e| wrong(e.to_string()))?;
+    let scheme = Scheme::parse(&format!("{base}+ack={ack}")).map_err(|e| wrong(e.to_string()))?;
     let link = |mbit10: u64, ms, queue| {
-        LinkConfig::new(
-            Rate::from_bps(mbit10 * 100_000),
-            Duration::from_millis(ms),
-            queue,
-        )
-        .map_err(|e| wrong(e.to_string()))
+        LinkConfig::new(Rate::from_bps(mbit10 * 100_000), Duration::from_millis(ms), queue)
+            .map_err(|e| wrong(e.to_string()))
     };
     let bottleneck = Duplex {
         forward: link(15, 50, QueueLimit::Packets(key.buffer))?.with_ties(ties),
@@ -69,14 +64,8 @@ pub fn run_case(key: &CaseKey, ties: Ties) -> Result<Outcome, CheckError> {
         close: false,
     };
     let forward = dumbbell.bottleneck.forward;
-    let wire = WireSizes {
-        data_overhead: Some(40),
-        control_bytes: Some(40),
-    };
-    let config = SimulationConfig {
-        wire_sizes: wire,
-        ..SimulationConfig::default()
-    };
+    let wire = WireSizes { data_overhead: Some(40), control_bytes: Some(40) };
+    let config = SimulationConfig { wire_sizes: wire, ..SimulationConfig::default() };
     let mut simulation = Simulation::new(dumbbell.topology, config);
     let id = simulation.add(Instant::ZERO, BulkTransfer::new(spec.clone()));
     let finished = simulation.run(Instant::ZERO + LIMIT).is_ok();
@@ -85,9 +74,7 @@ pub fn run_case(key: &CaseKey, ties: Ties) -> Result<Outcome, CheckError> {
         .and_then(BulkTransfer::sender)
         .and_then(|conn| simulation.host(spec.from).connection(conn))
         .map_or(Stats::default(), |c| *c.stats());
-    let time = transfer
-        .filter(|_| finished)
-        .and_then(BulkTransfer::acked_at);
+    let time = transfer.filter(|_| finished).and_then(BulkTransfer::acked_at);
     Ok(Outcome {
         time_last_ack: time.map(|t| t - Instant::ZERO),
         drops: simulation.link(forward).counters().dropped_packets,

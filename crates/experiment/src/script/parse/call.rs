@@ -38,26 +38,11 @@ impl<'a> Parser<'a> {
         self.expect_mark("=", "and what the call returns")?;
         let outcome = self.outcome()?;
         let text = self.text[start..self.last_end].to_owned();
-        let raw = RawCall {
-            position,
-            name,
-            arguments,
-            outcome,
-        };
+        let raw = RawCall { position, name, arguments, outcome };
         let kind = raw.kind()?;
-        let fd = if kind == CallKind::Socket {
-            raw.new_fd()?
-        } else {
-            raw.fd()?
-        };
+        let fd = if kind == CallKind::Socket { raw.new_fd()? } else { raw.fd()? };
         raw.check_blocking(kind, returns)?;
-        Ok(Call {
-            fd,
-            kind,
-            outcome,
-            returns,
-            text,
-        })
+        Ok(Call { fd, kind, outcome, returns, text })
     }
 
     /// `...0.2` behind the time: when a blocking call returns.
@@ -154,10 +139,7 @@ impl RawCall<'_> {
         let argument = self.argument(index, what)?;
         match argument.value {
             Value::Number(n) if n <= max => Ok(n),
-            _ => Err((
-                argument.position,
-                format!("expected {what} of at most {max}"),
-            )),
+            _ => Err((argument.position, format!("expected {what} of at most {max}"))),
         }
     }
 
@@ -170,8 +152,7 @@ impl RawCall<'_> {
     }
 
     fn fd(&self) -> Parsed<u32> {
-        self.number(0, "a descriptor", u64::from(u16::MAX))
-            .map(|fd| fd as u32)
+        self.number(0, "a descriptor", u64::from(u16::MAX)).map(|fd| fd as u32)
     }
 
     /// The descriptor that the call returns.
@@ -197,11 +178,7 @@ impl RawCall<'_> {
         let bytes = self.bytes()?;
         let fast_open = matches!(&self.argument(3, "MSG_FASTOPEN or 0")?.value,
             Value::Words(words) if words.contains(&"MSG_FASTOPEN"));
-        Ok(if fast_open {
-            CallKind::ConnectWith(bytes)
-        } else {
-            CallKind::Write(bytes)
-        })
+        Ok(if fast_open { CallKind::ConnectWith(bytes) } else { CallKind::Write(bytes) })
     }
 
     fn shutdown(&self) -> Parsed<CallKind> {
@@ -238,21 +215,10 @@ impl RawCall<'_> {
         let argument = self.argument(3, "a value like [1]")?;
         match &argument.value {
             Value::List(list) => match list.as_slice() {
-                [
-                    Argument {
-                        value: Value::Number(n),
-                        ..
-                    },
-                ] if *n <= max => Ok(*n),
-                _ => Err((
-                    argument.position,
-                    format!("expected one number of at most {max}"),
-                )),
+                [Argument { value: Value::Number(n), .. }] if *n <= max => Ok(*n),
+                _ => Err((argument.position, format!("expected one number of at most {max}"))),
             },
-            _ => Err((
-                argument.position,
-                "expected a value in brackets, like [1]".to_owned(),
-            )),
+            _ => Err((argument.position, "expected a value in brackets, like [1]".to_owned())),
         }
     }
 
@@ -261,12 +227,7 @@ impl RawCall<'_> {
         let Value::Members(members) = &argument.value else {
             return Err((argument.position, "expected {onoff=1, linger=0}".to_owned()));
         };
-        let member = |name| {
-            members
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, n)| *n)
-        };
+        let member = |name| members.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
         match (member("onoff"), member("linger")) {
             (Some(0), _) => Ok(CallKind::LingerZero(false)),
             (Some(_), Some(0)) => Ok(CallKind::LingerZero(true)),
@@ -280,15 +241,9 @@ impl RawCall<'_> {
 
     /// Only some calls wait; `connect` that returns 0 cannot but wait.
     fn check_blocking(&self, kind: CallKind, returns: Option<Duration>) -> Parsed<()> {
-        let waits = matches!(
-            kind,
-            CallKind::Connect | CallKind::Accept | CallKind::Read(_)
-        );
+        let waits = matches!(kind, CallKind::Connect | CallKind::Accept | CallKind::Read(_));
         if returns.is_some() && !waits {
-            return self.refuse(&format!(
-                "{} never waits: remove the time after ...",
-                self.name
-            ));
+            return self.refuse(&format!("{} never waits: remove the time after ...", self.name));
         }
         if kind == CallKind::Connect && returns.is_none() && self.outcome == Outcome::Value(0) {
             return self.refuse(

@@ -18,10 +18,7 @@ enum Socket {
 /// Checks `script`, whose text ends at `end`.
 pub(super) fn check(script: &Script, end: Position) -> Parsed<()> {
     if script.events.is_empty() {
-        return Err((
-            end,
-            "expected at least one event after the options".to_owned(),
-        ));
+        return Err((end, "expected at least one event after the options".to_owned()));
     }
     let mut socket = Socket::None;
     let mut clock = Some(Duration::ZERO);
@@ -67,13 +64,9 @@ fn check_call(socket: Socket, call: &Call) -> Result<Socket, String> {
         (Socket::Listening(own), CallKind::Accept) if own == fd => accepted(fd, call.outcome),
         (Socket::Fresh(own), kind) if own == fd && before_opening(kind) => Ok(socket),
         (Socket::Listening(own), kind) if own == fd && any_time(kind) => Ok(socket),
-        (
-            Socket::Connection {
-                listener: Some(own),
-                ..
-            },
-            kind,
-        ) if own == fd && any_time(kind) => Ok(socket),
+        (Socket::Connection { listener: Some(own), .. }, kind) if own == fd && any_time(kind) => {
+            Ok(socket)
+        }
         (Socket::Connection { fd: own, .. }, CallKind::Close) if own == fd => Ok(Socket::Closed),
         (Socket::Connection { fd: own, .. }, kind) if own == fd && when_open(kind) => Ok(socket),
         _ => Err(out_of_place(socket, call)),
@@ -84,10 +77,7 @@ fn check_call(socket: Socket, call: &Call) -> Result<Socket, String> {
 fn accepted(listener: u32, outcome: Outcome) -> Result<Socket, String> {
     match outcome {
         Outcome::Value(fd) if fd != u64::from(listener) && fd <= u64::from(u16::MAX) => {
-            Ok(Socket::Connection {
-                listener: Some(listener),
-                fd: fd as u32,
-            })
+            Ok(Socket::Connection { listener: Some(listener), fd: fd as u32 })
         }
         Outcome::Value(_) => Err("accept returns a new descriptor".to_owned()),
         Outcome::Error(_) => Ok(Socket::Listening(listener)),
@@ -103,11 +93,7 @@ fn before_opening(kind: CallKind) -> bool {
 }
 
 fn when_open(kind: CallKind) -> bool {
-    any_time(kind)
-        || matches!(
-            kind,
-            CallKind::Read(_) | CallKind::Write(_) | CallKind::Shutdown(_)
-        )
+    any_time(kind) || matches!(kind, CallKind::Read(_) | CallKind::Write(_) | CallKind::Shutdown(_))
 }
 
 fn out_of_place(socket: Socket, call: &Call) -> String {

@@ -34,11 +34,7 @@ impl<'a> Parser<'a> {
         if self.accept_mark(",")? {
             self.message()?;
         }
-        Ok(Assertion {
-            position,
-            condition,
-            text,
-        })
+        Ok(Assertion { position, condition, text })
     }
 
     /// What Python would print: a name or a string. Here the operands' values are printed anyway.
@@ -70,9 +66,7 @@ impl<'a> Parser<'a> {
             return Err((self.position, "these conditions nest too deeply".to_owned()));
         }
         if self.accept_word("not")? {
-            return self
-                .term(depth + 1)
-                .map(|inner| Condition::Not(Box::new(inner)));
+            return self.term(depth + 1).map(|inner| Condition::Not(Box::new(inner)));
         }
         if self.accept_mark("(")? {
             let inner = self.either(depth + 1)?;
@@ -121,11 +115,7 @@ impl<'a> Parser<'a> {
 }
 
 fn one_or(mut parts: Vec<Condition>, join: fn(Vec<Condition>) -> Condition) -> Condition {
-    if parts.len() == 1 {
-        parts.remove(0)
-    } else {
-        join(parts)
-    }
+    if parts.len() == 1 { parts.remove(0) } else { join(parts) }
 }
 
 fn named(name: &str) -> Option<Operand> {

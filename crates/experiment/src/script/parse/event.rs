@@ -24,11 +24,7 @@ impl<'a> Parser<'a> {
             let message = "a range or * can only time a segment that leaves (\">\")";
             return Err((position, message.to_owned()));
         }
-        Ok(Event {
-            position,
-            when,
-            action,
-        })
+        Ok(Event { position, when, action })
     }
 
     fn when(&mut self) -> Parsed<When> {
@@ -42,27 +38,16 @@ impl<'a> Parser<'a> {
         }
         let from = self.time()?;
         if !self.accept_mark("~")? {
-            return Ok(if relative {
-                When::After(from)
-            } else {
-                When::At(from)
-            });
+            return Ok(if relative { When::After(from) } else { When::At(from) });
         }
         if relative {
             self.expect_mark("+", "before the end of a relative range, as in +0.1~+0.2")?;
         }
         let to = self.time()?;
         if to < from {
-            return Err((
-                position,
-                "this range of times ends before it begins".to_owned(),
-            ));
+            return Err((position, "this range of times ends before it begins".to_owned()));
         }
-        Ok(if relative {
-            When::AfterRange(from, to)
-        } else {
-            When::AtRange(from, to)
-        })
+        Ok(if relative { When::AfterRange(from, to) } else { When::AtRange(from, to) })
     }
 
     /// A number of seconds.

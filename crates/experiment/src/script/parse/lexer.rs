@@ -61,11 +61,7 @@ pub(super) struct Lexer<'a> {
 impl<'a> Lexer<'a> {
     /// A lexer of `text`, which stands at `position` of the script.
     pub(super) fn new(text: &'a str, position: Position) -> Self {
-        Self {
-            rest: text,
-            before: text,
-            position,
-        }
+        Self { rest: text, before: text, position }
     }
 
     /// The next token and where it begins.
@@ -106,10 +102,7 @@ impl<'a> Lexer<'a> {
         self.rest = rest;
         for c in taken.chars() {
             if c == '\n' {
-                self.position = Position {
-                    line: self.position.line + 1,
-                    column: 1,
-                };
+                self.position = Position { line: self.position.line + 1, column: 1 };
             } else {
                 self.position.column += 1;
             }
@@ -132,10 +125,7 @@ impl<'a> Lexer<'a> {
             if self.rest.starts_with("//") || self.rest.starts_with('#') {
                 self.take_while(|c| c != '\n');
             } else if self.rest.starts_with("/*") {
-                let end = self
-                    .rest
-                    .find("*/")
-                    .ok_or_else(|| self.unclosed("comment", "*/"))?;
+                let end = self.rest.find("*/").ok_or_else(|| self.unclosed("comment", "*/"))?;
                 self.take(end + 2);
             } else {
                 return Ok(());
@@ -144,10 +134,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn unclosed(&self, what: &str, end: &str) -> LexError {
-        (
-            self.position,
-            format!("this {what} has no end: expected {end} after it"),
-        )
+        (self.position, format!("this {what} has no end: expected {end} after it"))
     }
 
     fn setting(&mut self) -> Token<'a> {
@@ -161,10 +148,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn code(&mut self) -> Result<Token<'a>, LexError> {
-        let end = self
-            .rest
-            .find("}%")
-            .ok_or_else(|| self.unclosed("code block", "}%"))?;
+        let end = self.rest.find("}%").ok_or_else(|| self.unclosed("code block", "}%"))?;
         self.take(2);
         let inside = self.position;
         let code = self.take(end - 2);
@@ -202,18 +186,12 @@ impl<'a> Lexer<'a> {
         }
         let whole = self.take_while(|c| c.is_ascii_digit());
         if !self.begins_with_fraction() {
-            return whole
-                .parse()
-                .map(Token::Int)
-                .map_err(|_| (start, bad_number()));
+            return whole.parse().map(Token::Int).map_err(|_| (start, bad_number()));
         }
         self.take(1);
         let fraction = self.take_while(|c| c.is_ascii_digit());
         seconds(whole, fraction).map(Token::Seconds).ok_or_else(|| {
-            (
-                start,
-                "expected at most nine digits on either side of the point".to_owned(),
-            )
+            (start, "expected at most nine digits on either side of the point".to_owned())
         })
     }
 
@@ -227,10 +205,7 @@ impl<'a> Lexer<'a> {
             Some(c) if SINGLES.contains(c) => Ok(Token::Mark(self.take(1))),
             other => {
                 let c = other.unwrap_or_default();
-                Err((
-                    self.position,
-                    format!("the character {c:?} means nothing here"),
-                ))
+                Err((self.position, format!("the character {c:?} means nothing here")))
             }
         }
     }
@@ -245,11 +220,7 @@ fn seconds(whole: &str, fraction: &str) -> Option<Duration> {
     if whole.len() > 9 || fraction.len() > 9 {
         return None;
     }
-    let seconds: u64 = if whole.is_empty() {
-        0
-    } else {
-        whole.parse().ok()?
-    };
+    let seconds: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     let nanos: u64 = format!("{fraction:0<9}").parse().ok()?;
     Some(Duration::from_secs(seconds) + Duration::from_nanos(nanos))
 }
@@ -274,48 +245,28 @@ mod tests {
         let ms = Duration::from_millis;
         assert_eq!(
             tokens("+.01...0.011"),
-            [
-                Token::Mark("+"),
-                Token::Seconds(ms(10)),
-                Token::Ellipsis,
-                Token::Seconds(ms(11)),
-            ]
+            [Token::Mark("+"), Token::Seconds(ms(10)), Token::Ellipsis, Token::Seconds(ms(11)),]
         );
-        assert_eq!(
-            tokens("0...1"),
-            [Token::Int(0), Token::Ellipsis, Token::Int(1)]
-        );
+        assert_eq!(tokens("0...1"), [Token::Int(0), Token::Ellipsis, Token::Int(1)]);
     }
 
     #[test]
     fn fractions_are_exact() {
         // 0.100000001 s = 100,000,001 ns; a float of it would be 100,000,000.99...
-        assert_eq!(
-            tokens("0.100000001"),
-            [Token::Seconds(Duration::from_nanos(100_000_001))]
-        );
+        assert_eq!(tokens("0.100000001"), [Token::Seconds(Duration::from_nanos(100_000_001))]);
     }
 
     #[test]
     fn comments_fall_away_and_lines_are_counted_through_them() {
-        let mut lexer = Lexer::new(
-            "// a\n/* b\n b */ # c\n  ack",
-            Position { line: 1, column: 1 },
-        );
-        assert_eq!(
-            lexer.next(),
-            Ok((Position { line: 4, column: 3 }, Token::Word("ack")))
-        );
+        let mut lexer = Lexer::new("// a\n/* b\n b */ # c\n  ack", Position { line: 1, column: 1 });
+        assert_eq!(lexer.next(), Ok((Position { line: 4, column: 3 }, Token::Word("ack"))));
     }
 
     #[test]
     fn settings_end_at_white_space() {
         assert_eq!(
             tokens("--scheme=linux+iw=4 --strict_segments"),
-            [
-                Token::Setting("scheme", Some("linux+iw=4")),
-                Token::Setting("strict_segments", None)
-            ]
+            [Token::Setting("scheme", Some("linux+iw=4")), Token::Setting("strict_segments", None)]
         );
     }
 

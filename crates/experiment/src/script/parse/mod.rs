@@ -42,12 +42,7 @@ fn read(name: &str, text: &[u8]) -> Parsed<Script> {
     while parser.token != Token::End {
         events.push(parser.event()?);
     }
-    let script = Script {
-        name: name.to_owned(),
-        settings,
-        notes,
-        events,
-    };
+    let script = Script { name: name.to_owned(), settings, notes, events };
     check::check(&script, parser.position)?;
     Ok(script)
 }
@@ -81,14 +76,7 @@ impl<'a> Parser<'a> {
     /// A parser of `text`, which stands at `position` of the script.
     fn at(text: &'a str, position: Position) -> Parsed<Self> {
         let lexer = Lexer::new(text, position);
-        let mut parser = Self {
-            text,
-            lexer,
-            token: Token::End,
-            position,
-            start: 0,
-            last_end: 0,
-        };
+        let mut parser = Self { text, lexer, token: Token::End, position, start: 0, last_end: 0 };
         parser.advance()?;
         Ok(parser)
     }

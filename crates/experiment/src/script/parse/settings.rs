@@ -41,10 +41,7 @@ impl<'a> Parser<'a> {
         let mut notes = Vec::new();
         while let Token::Setting(flag, value) = self.token {
             if IGNORED.contains(&flag) {
-                notes.push(format!(
-                    "line {}: --{flag} has no effect here",
-                    self.position.line
-                ));
+                notes.push(format!("line {}: --{flag} has no effect here", self.position.line));
             } else {
                 self.setting(flag, value, &mut settings)?;
             }
@@ -56,8 +53,7 @@ impl<'a> Parser<'a> {
     fn setting(&self, flag: &str, value: Option<&str>, settings: &mut Settings) -> Parsed<()> {
         let bytes = |headers| {
             let (min, max) = (u64::from(MSS.0) + headers, u64::from(MSS.1) + headers);
-            self.value(flag, value, min, max)
-                .map(|n| (n - headers) as u32)
+            self.value(flag, value, min, max).map(|n| (n - headers) as u32)
         };
         match flag {
             "scheme" => settings.scheme = Some(self.scheme(value)?),

@@ -7,9 +7,7 @@ impl Run<'_> {
     /// All of `assertions` must hold.
     pub(super) fn assert(&mut self, assertions: &[Assertion]) -> Held {
         let Some(values) = info::values(&self.driver) else {
-            let expected = assertions
-                .first()
-                .map_or_else(String::new, |first| first.text.clone());
+            let expected = assertions.first().map_or_else(String::new, |first| first.text.clone());
             let actual = "there is no connection".to_owned();
             return Err(Failure::new("nothing to ask", expected, actual));
         };
@@ -20,10 +18,7 @@ impl Run<'_> {
                     assertion.text.clone(),
                     named(&assertion.condition, &values),
                 );
-                return Err(Failure {
-                    line: Some(assertion.position.line),
-                    ..failure
-                });
+                return Err(Failure { line: Some(assertion.position.line), ..failure });
             }
         }
         Ok(())
@@ -73,9 +68,7 @@ fn named(condition: &Condition, values: &info::Values) -> String {
     let mut asked = Vec::new();
     collect(condition, &mut asked);
     let names = Info::ALL.iter().filter(|(_, info)| asked.contains(info));
-    let list: Vec<_> = names
-        .map(|(name, info)| format!("{name} = {}", values.of(*info)))
-        .collect();
+    let list: Vec<_> = names.map(|(name, info)| format!("{name} = {}", values.of(*info))).collect();
     list.join(", ")
 }
 

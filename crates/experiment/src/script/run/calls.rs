@@ -74,19 +74,11 @@ impl Run<'_> {
     pub(super) fn call(&mut self, call: &Call, returns: Option<Instant>, line: u32) -> Held {
         self.finish_call()?;
         if let CallKind::Connect | CallKind::ConnectWith(_) = call.kind {
-            let bytes = if let CallKind::ConnectWith(bytes) = call.kind {
-                bytes
-            } else {
-                0
-            };
+            let bytes = if let CallKind::ConnectWith(bytes) = call.kind { bytes } else { 0 };
             self.driver.connect(&self.application.scheme, bytes);
         }
         if let Some(returns) = returns {
-            self.application.waiting = Some(Waiting {
-                call: call.clone(),
-                line,
-                returns,
-            });
+            self.application.waiting = Some(Waiting { call: call.clone(), line, returns });
             return self.settle_call();
         }
         let would_wait = match call.kind {
@@ -98,8 +90,7 @@ impl Run<'_> {
     }
 
     fn would_return(&self, call: &Call) -> Option<Outcome> {
-        self.application
-            .outcome(call.kind, call.outcome, self.driver.progress())
+        self.application.outcome(call.kind, call.outcome, self.driver.progress())
     }
 
     /// Lets the waiting call return if it can, and checks that it does so in time.
@@ -116,10 +107,7 @@ impl Run<'_> {
                 }
                 let line = waiting.line;
                 self.finish(&waiting.call, outcome)
-                    .map_err(|failure| Failure {
-                        line: Some(line),
-                        ..failure
-                    })
+                    .map_err(|failure| Failure { line: Some(line), ..failure })
             }
             Some(_) => Err(waiting.fails(&format!("it returns at {}", seconds(now)))),
             None if waiting.returns + tolerance < now => {
@@ -149,11 +137,7 @@ impl Run<'_> {
     fn finish(&mut self, call: &Call, outcome: Outcome) -> Held {
         if outcome != call.outcome {
             let actual = format!("it returns {}", described(outcome));
-            return Err(Failure::new(
-                "the call returns something else",
-                call.text.clone(),
-                actual,
-            ));
+            return Err(Failure::new("the call returns something else", call.text.clone(), actual));
         }
         if let Outcome::Value(value) = outcome {
             self.application.act(call.kind, value, &mut self.driver);
@@ -212,11 +196,7 @@ impl Waiting {
         let expected = format!("{} ... {}", self.call.text, seconds(self.returns));
         Failure {
             line: Some(self.line),
-            ..Failure::new(
-                "the call returns at another time",
-                expected,
-                actual.to_owned(),
-            )
+            ..Failure::new("the call returns at another time", expected, actual.to_owned())
         }
     }
 }

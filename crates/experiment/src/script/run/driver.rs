@@ -111,11 +111,7 @@ impl Driver {
             return Ok(());
         }
         let actual = format!("{MOST_AT_ONCE} timers at {}", seconds(self.now));
-        Err(Failure::new(
-            "the host makes no progress",
-            "time passes".to_owned(),
-            actual,
-        ))
+        Err(Failure::new("the host makes no progress", "time passes".to_owned(), actual))
     }
 
     pub(super) fn handle_segment(&mut self, segment: &Segment) {
@@ -129,9 +125,9 @@ impl Driver {
 
     /// Connects with `bytes` ready for the SYN.
     pub(super) fn connect(&mut self, scheme: &Scheme, bytes: u64) {
-        let id = self.host.connect(self.now, TUPLE, scheme);
-        self.connection = Some(id);
-        if bytes > 0 {
+        // A script has one connection; a second one to the same peer is refused.
+        if let Ok(id) = self.host.connect(self.now, TUPLE, scheme) {
+            self.connection = Some(id);
             self.host.write(self.now, id, bytes);
         }
         self.drain();
@@ -149,10 +145,7 @@ impl Driver {
     fn drain(&mut self) {
         while let Some(Transmit { conn, segment, .. }) = self.host.poll_transmit(self.now) {
             self.connection = self.connection.or(conn);
-            self.sent.push_back(Sent {
-                at: self.now,
-                segment,
-            });
+            self.sent.push_back(Sent { at: self.now, segment });
         }
         while let Some(event) = self.host.poll_event() {
             self.connection.get_or_insert(event.conn);

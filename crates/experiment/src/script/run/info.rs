@@ -24,9 +24,7 @@ pub(super) fn values(driver: &Driver) -> Option<Values> {
     let id = driver.connection()?;
     let connection = driver.host().connection(id)?;
     let path = driver.host().path_of(id)?;
-    Some(Values(
-        Info::ALL.map(|(_, info)| value(info, connection, path)),
-    ))
+    Some(Values(Info::ALL.map(|(_, info)| value(info, connection, path))))
 }
 
 fn value(info: Info, connection: &Connection, path: &Path) -> u64 {
@@ -41,10 +39,9 @@ fn value(info: Info, connection: &Connection, path: &Path) -> u64 {
         Info::Unacked => board.len() as u64,
         Info::Sacked => board.iter().filter(|sent| sent.is_sacked()).count() as u64,
         Info::Lost => board.iter().filter(|sent| sent.is_lost()).count() as u64,
-        Info::Retrans => board
-            .iter()
-            .filter(|sent| sent.is_retransmission_in_flight())
-            .count() as u64,
+        Info::Retrans => {
+            board.iter().filter(|sent| sent.is_retransmission_in_flight()).count() as u64
+        }
         Info::TotalRetrans => connection.stats().retransmitted_segments,
         Info::Rto => path.rtt.rto(connection.backoff()).as_micros(),
         Info::Rtt => path.rtt.srtt().as_micros(),
@@ -75,12 +72,7 @@ fn ca_state(connection: &Connection, path: &Path) -> u64 {
     const DISORDER: u64 = 1;
     const RECOVERY: u64 = 3;
     const LOSS: u64 = 4;
-    let mut causes = path
-        .window()
-        .changes()
-        .iter()
-        .rev()
-        .map(|change| change.cause);
+    let mut causes = path.window().changes().iter().rev().map(|change| change.cause);
     let began_by = causes.find(|cause| matches!(cause, Cause::Loss | Cause::Timeout));
     match (connection.recovering(), began_by) {
         (true, Some(Cause::Timeout)) => LOSS,

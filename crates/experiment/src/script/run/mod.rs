@@ -46,12 +46,10 @@ pub fn run(script: &Script, scheme: Option<&Scheme>) -> Result<RunReport, Mismat
     let scheme = scheme.unwrap_or_else(default_scheme).recorded();
     let mut run = Run::new(script, &scheme);
     for event in &script.events {
-        run.event(event)
-            .map_err(|failure| failure.at(script, event))?;
+        run.event(event).map_err(|failure| failure.at(script, event))?;
     }
     if let Some(last) = script.events.last() {
-        run.finish_call()
-            .map_err(|failure| failure.at(script, last))?;
+        run.finish_call().map_err(|failure| failure.at(script, last))?;
     }
     Ok(run.report(&scheme))
 }
@@ -70,12 +68,7 @@ struct Failure {
 
 impl Failure {
     fn new(message: impl Into<String>, expected: String, actual: String) -> Self {
-        Self {
-            line: None,
-            message: message.into(),
-            expected,
-            actual,
-        }
+        Self { line: None, message: message.into(), expected, actual }
     }
 
     fn at(self, script: &Script, event: &Event) -> Mismatch {
@@ -193,11 +186,7 @@ impl<'a> Run<'a> {
 fn seconds(at: Instant) -> String {
     let nanos = at.as_nanos();
     if nanos.is_multiple_of(1_000) {
-        format!(
-            "{}.{:06}",
-            nanos / 1_000_000_000,
-            nanos % 1_000_000_000 / 1_000
-        )
+        format!("{}.{:06}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 1_000)
     } else {
         format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
     }

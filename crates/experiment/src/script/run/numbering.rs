@@ -25,8 +25,7 @@ impl Numbering {
         }
         let values = (expected.options.timestamps, sent.options.timestamps);
         if let (Some(expected), Some(sent)) = values {
-            self.timestamps
-                .get_or_insert(sent.value.wrapping_sub(expected.value));
+            self.timestamps.get_or_insert(sent.value.wrapping_sub(expected.value));
             self.named_timestamps.insert(expected.value, sent.value);
         }
     }
@@ -39,10 +38,8 @@ impl Numbering {
             out.ack = segment.ack + offset;
         }
         out.options.sack = moved(&segment.options.sack, offset);
-        out.options.timestamps = segment.options.timestamps.map(|ts| Timestamps {
-            echo: self.echo(ts.echo),
-            ..ts
-        });
+        out.options.timestamps =
+            segment.options.timestamps.map(|ts| Timestamps { echo: self.echo(ts.echo), ..ts });
         out
     }
 
@@ -82,21 +79,14 @@ mod tests {
     #[test]
     fn a_host_near_the_wrap_is_numbered_from_the_script_s_zero() {
         let mut numbering = Numbering::default();
-        let mut syn = Segment {
-            flags: Flags::SYN,
-            ..Segment::default()
-        };
+        let mut syn = Segment { flags: Flags::SYN, ..Segment::default() };
         let expected = syn;
         syn.seq = SeqNum(u32::MAX);
         numbering.learn(&expected, &syn);
         // The host's 2^32 - 1 is the script's 0, so its 4 is the script's 5.
         syn.seq = SeqNum(4);
         assert_eq!(numbering.to_script(&syn).seq, SeqNum(5));
-        let ack = Segment {
-            flags: Flags::ACK,
-            ack: SeqNum(5),
-            ..Segment::default()
-        };
+        let ack = Segment { flags: Flags::ACK, ack: SeqNum(5), ..Segment::default() };
         assert_eq!(numbering.to_host(&ack).ack, SeqNum(4));
     }
 
@@ -111,13 +101,7 @@ mod tests {
         numbering.learn(&with(100, 0), &with(7_100, 0));
         // The script need not count ticks as the host does: its 101 was the host's 7150.
         numbering.learn(&with(101, 0), &with(7_150, 0));
-        let echo = |n| {
-            numbering
-                .to_host(&with(1, n))
-                .options
-                .timestamps
-                .map(|ts| ts.echo)
-        };
+        let echo = |n| numbering.to_host(&with(1, n)).options.timestamps.map(|ts| ts.echo);
         assert_eq!(echo(101), Some(7_150));
         assert_eq!(echo(103), Some(7_103));
         assert_eq!(echo(0), Some(0));

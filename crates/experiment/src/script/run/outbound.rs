@@ -24,10 +24,9 @@ impl Run<'_> {
             self.numbering.learn(&rest.segment, &sent.segment);
             let actual = self.numbering.to_script(&sent.segment);
             let piece = self.piece(&rest, &actual);
-            self.compare(piece.as_ref().unwrap_or(&rest), &actual, piece.is_some())
-                .map_err(|what| {
-                    self.differs(&format!("the segment differs in {what}"), &whole, &sent)
-                })?;
+            self.compare(piece.as_ref().unwrap_or(&rest), &actual, piece.is_some()).map_err(
+                |what| self.differs(&format!("the segment differs in {what}"), &whole, &sent),
+            )?;
             if let Some(off) = off_time(sent.at, bounds, self.tolerance()) {
                 return Err(self.differs(&format!("the segment is {off}"), &whole, &sent));
             }
@@ -41,9 +40,7 @@ impl Run<'_> {
 
     /// Until when a segment may leave.
     fn limit(&self, bounds: Bounds) -> Instant {
-        bounds.map_or(self.driver.now() + PATIENCE, |(_, to)| {
-            to + self.tolerance()
-        })
+        bounds.map_or(self.driver.now() + PATIENCE, |(_, to)| to + self.tolerance())
     }
 
     /// The next segment sent, for which time passes as far as `bounds` allow.
@@ -101,30 +98,17 @@ impl Run<'_> {
             (wanted.seq != actual.seq, "sequence number"),
             (wanted.len != actual.len, "length"),
             (acks && wanted.ack != actual.ack, "acknowledgement"),
-            (
-                expected.check_window && wanted.window != actual.window,
-                "window",
-            ),
+            (expected.check_window && wanted.window != actual.window, "window"),
             (expected.check_ecn && wanted.ecn != actual.ecn, "ECN field"),
             (expected.check_options && !options, "options"),
         ];
-        let different: Vec<_> = parts
-            .iter()
-            .filter(|(differs, _)| *differs)
-            .map(|(_, part)| *part)
-            .collect();
-        if different.is_empty() {
-            Ok(())
-        } else {
-            Err(different.join(", "))
-        }
+        let different: Vec<_> =
+            parts.iter().filter(|(differs, _)| *differs).map(|(_, part)| *part).collect();
+        if different.is_empty() { Ok(()) } else { Err(different.join(", ")) }
     }
 
     fn options_agree(&self, expected: &Options, actual: &Options) -> bool {
-        let without = |options: &Options| Options {
-            timestamps: None,
-            ..*options
-        };
+        let without = |options: &Options| Options { timestamps: None, ..*options };
         let timestamps = match (expected.timestamps, actual.timestamps) {
             (Some(expected), Some(actual)) => self.timestamps_agree(expected, actual),
             (expected, actual) => expected == actual,

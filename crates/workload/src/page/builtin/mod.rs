@@ -22,30 +22,12 @@ const fn builtin(name: &'static str, description: &'static str) -> Builtin {
 
 /// Every page that [`Page::builtin`] knows; the first is the default.
 pub const BUILTINS: [Builtin; 6] = [
-    builtin(
-        "news",
-        "a news page of today: 40 objects, 1.2 MB, 3 hosts, HTTP/2 over TLS 1.3",
-    ),
-    builtin(
-        "text",
-        "1990s text page: 29 KB HTML, 3 images (Ensemble-TCP §4)",
-    ),
-    builtin(
-        "map",
-        "1990s map: 5 KB HTML, 3 small images, one of 67 KB (Ensemble-TCP §4)",
-    ),
-    builtin(
-        "graphics",
-        "1990s graphics page: 7 KB HTML, 13 images (Ensemble-TCP §4)",
-    ),
-    builtin(
-        "frames",
-        "1990s frame set: 6 HTML parts, 21 images (Ensemble-TCP §4)",
-    ),
-    builtin(
-        "java",
-        "1990s Java page: 8 KB HTML, 10 images, 25 classes (Ensemble-TCP §4)",
-    ),
+    builtin("news", "a news page of today: 40 objects, 1.2 MB, 3 hosts, HTTP/2 over TLS 1.3"),
+    builtin("text", "1990s text page: 29 KB HTML, 3 images (Ensemble-TCP §4)"),
+    builtin("map", "1990s map: 5 KB HTML, 3 small images, one of 67 KB (Ensemble-TCP §4)"),
+    builtin("graphics", "1990s graphics page: 7 KB HTML, 13 images (Ensemble-TCP §4)"),
+    builtin("frames", "1990s frame set: 6 HTML parts, 21 images (Ensemble-TCP §4)"),
+    builtin("java", "1990s Java page: 8 KB HTML, 10 images, 25 classes (Ensemble-TCP §4)"),
 ];
 
 impl Page {

@@ -95,19 +95,12 @@ pub(super) fn page() -> Page {
         let object = object(row, &objects);
         objects.push(object);
     }
-    let hosts = ["news.example", "images.example", "metrics.example"]
-        .map(host)
-        .to_vec();
+    let hosts = ["news.example", "images.example", "metrics.example"].map(host).to_vec();
     Page::new("news", hosts, objects).expect("the rows name earlier objects and these hosts")
 }
 
 fn host(name: &str) -> Host {
-    Host {
-        name: name.to_owned(),
-        http: Http::Http2,
-        tls: Tls::Tls13,
-        http10_connections: 6,
-    }
+    Host { name: name.to_owned(), http: Http::Http2, tls: Tls::Tls13, http10_connections: 6 }
 }
 
 fn root() -> Object {

@@ -46,27 +46,15 @@ struct Found {
 }
 
 const fn html(part: usize, kilobytes: &'static [u64]) -> Found {
-    Found {
-        kind: Kind::Html,
-        part,
-        kilobytes,
-    }
+    Found { kind: Kind::Html, part, kilobytes }
 }
 
 const fn images(part: usize, kilobytes: &'static [u64]) -> Found {
-    Found {
-        kind: Kind::Image,
-        part,
-        kilobytes,
-    }
+    Found { kind: Kind::Image, part, kilobytes }
 }
 
 const fn classes(part: usize, kilobytes: &'static [u64]) -> Found {
-    Found {
-        kind: Kind::Script,
-        part,
-        kilobytes,
-    }
+    Found { kind: Kind::Script, part, kilobytes }
 }
 
 /// Kilobytes of the root, then what is found in which part, in the order of asking.
@@ -84,9 +72,7 @@ fn contents(name: &str) -> Option<(u64, &'static [Found])> {
         images(0, &[1, 1, 1, 1, 2, 2, 2, 4, 7, 11]),
         classes(
             0,
-            &[
-                1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 5, 6, 7, 9, 10, 12, 13, 15, 17, 18,
-            ],
+            &[1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 5, 6, 7, 9, 10, 12, 13, 15, 17, 18],
         ),
     ];
     match name {
@@ -103,19 +89,9 @@ pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
     let (root_kilobytes, found) = contents(name)?;
     let embedded: Vec<(usize, Kind, u64)> = found
         .iter()
-        .flat_map(|group| {
-            group
-                .kilobytes
-                .iter()
-                .map(|kb| (group.part, group.kind, *kb))
-        })
+        .flat_map(|group| group.kilobytes.iter().map(|kb| (group.part, group.kind, *kb)))
         .collect();
-    let mut objects = vec![object(
-        format!("{name}/html-0"),
-        Kind::Html,
-        root_kilobytes,
-        model,
-    )];
+    let mut objects = vec![object(format!("{name}/html-0"), Kind::Html, root_kilobytes, model)];
     for (index, (part, kind, kilobytes)) in embedded.iter().enumerate() {
         let in_part = |range: &[(usize, Kind, u64)]| range.iter().filter(|e| e.0 == *part).count();
         let place = Place {
@@ -126,10 +102,7 @@ pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
         };
         let label = format!("{name}/{kind}-{}", index + 1);
         let discovery = place.discovery(model.timing);
-        objects.push(Object {
-            discovery,
-            ..object(label, *kind, *kilobytes, model)
-        });
+        objects.push(Object { discovery, ..object(label, *kind, *kilobytes, model) });
     }
     let host = Host {
         name: format!("{name}.example"),
@@ -169,10 +142,6 @@ impl Place {
             RequestTiming::AtEnd => self.part_bytes,
             RequestTiming::AllAtOnce => return Discovery::AtStart,
         };
-        Discovery::InBody {
-            parent: self.part,
-            offset,
-            delay: Duration::ZERO,
-        }
+        Discovery::InBody { parent: self.part, offset, delay: Duration::ZERO }
     }
 }
