@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 pub struct Reassembly {
     /// Disjoint, not touching, ascending.
     ranges: VecDeque<(u64, u64)>,
-    /// Left edges of the ranges that changed last, latest first; older ones are forgotten, as in
-    /// Linux.
+    /// Left edges of the ranges that changed last, latest first; older ones are forgotten.
     latest: [u64; LATEST],
 }
 
-/// Ranges whose order of change is remembered: as many as an ACK has room for.
-const LATEST: usize = 4;
+/// Ranges whose order of change is remembered: an ACK has room for four, and ranges that grow
+/// together or are filled leave their places to earlier ones.
+const LATEST: usize = 16;
 /// Stands for "none": no range begins there.
 const NONE: u64 = u64::MAX;
 
