@@ -17,7 +17,7 @@ const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,
 pub(crate) struct Args {
     /// A HAR file, or a page that comes with headstart (`headstart pages`)
     #[arg(value_name = "PAGE|FILE.har", default_value = BUILTINS[0].name)]
-    page: String,
+    pub(super) page: String,
 
     /// The path: RATE,RTT,QUEUE[,up=RATE][,loss=P]
     ///

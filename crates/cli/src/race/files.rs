@@ -18,6 +18,7 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
                 "--report {shown}: name a file in a folder that exists"
             )));
         }
+        refuse_to_overwrite(args, report)?;
     }
     if let Some(folder) = &args.pcap {
         let parent = folder.parent().filter(|p| !p.as_os_str().is_empty());
@@ -30,6 +31,23 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The report must not take the place of the page it is about, nor of the folder for captures.
+fn refuse_to_overwrite(args: &Args, report: &Path) -> Result<(), Failure> {
+    let shown = report.display();
+    if is_same(Path::new(&args.page), report) {
+        return Err(Failure::input(format!("--report {shown}: that is the page itself")));
+    }
+    if args.pcap.as_deref().is_some_and(|folder| folder == report || is_same(folder, report)) {
+        return Err(Failure::input(format!("--report {shown}: --pcap names the same place")));
+    }
+    Ok(())
+}
+
+/// True if both exist and are one file, under whatever names.
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 pub(super) fn write(

@@ -23,6 +23,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let race = args.race()?;
     files::check(&args)?;
     race.page.notes().iter().for_each(|note| remark(&format!("note: {note}")));
+    if race.repeats > 1 && race.background == 0 && race.path.loss() == 0.0 {
+        remark("note: nothing here depends on chance (no loss, no background): repeats are alike");
+    }
     let progress = Progress::begin(race.run_count());
     let outcome = race.run(RunOptions {
         threads: args.threads.map_or(0, usize::from),

@@ -4,6 +4,7 @@ use crate::run::{command, folder, headstart, stdout};
 use serde_json::Value;
 use std::fs;
 use std::io::Read;
+use std::path::Path;
 use std::process::Stdio;
 
 #[test]
@@ -120,7 +121,9 @@ fn completions_for_every_shell() {
 #[test]
 fn a_reader_that_leaves_is_no_error() {
     // More than a pipe holds (64 kB), of which one byte is read.
-    let mut listing = command(&["race", "--json", "--repeat", "2", "--schemes", &many_schemes()]);
+    let path = ["--path", "20mbit,40ms,50p,loss=0.001"];
+    let race = ["race", "--json", "--repeat", "2", "--schemes", &many_schemes()];
+    let mut listing = command(&[&race[..], &path[..]].concat());
     let mut child = listing.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut out = child.stdout.take().unwrap();
     out.read_exact(&mut [0]).unwrap();
@@ -139,4 +142,21 @@ fn many_schemes() -> String {
 #[test]
 fn the_version_is_said() {
     assert!(stdout(&["--version"]).starts_with("headstart "));
+}
+
+#[test]
+fn a_report_never_takes_the_place_of_the_page() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overwrite");
+    fs::create_dir_all(&folder).unwrap();
+    let page = folder.join("page.har");
+    let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/../../pages/landing.har");
+    fs::copy(recording, &page).unwrap();
+    let before = fs::read(&page).unwrap();
+    let name = page.to_str().unwrap();
+    // The same file under another name.
+    let other = folder.join("..").join("overwrite").join("page.har");
+    let output = command(&["race", name, "--report", other.to_str().unwrap()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the page itself"));
+    assert_eq!(fs::read(&page).unwrap(), before);
 }

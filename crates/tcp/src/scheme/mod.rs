@@ -99,7 +99,13 @@ impl Scheme {
         let mut parts = text.split('+');
         let name = parts.next().unwrap_or_default();
         let mut recipe = catalogue::recipe(name).ok_or_else(|| unknown_scheme(text, name))?;
+        let mut seen = Vec::new();
         for part in parts {
+            let parameter = part.split('=').next().unwrap_or_default();
+            if seen.contains(&parameter) {
+                return Err(SchemeError(format!("scheme {text:?}: {parameter} is given twice")));
+            }
+            seen.push(parameter);
             parameters::apply(&mut recipe, part)
                 .map_err(|why| SchemeError(format!("scheme {text:?}: {why}")))?;
         }

@@ -25,6 +25,15 @@ macro_rules! parameter {
     };
 }
 
+/// A receiver that cannot take half a small segment is not one to race.
+const SMALLEST_WINDOW: u32 = 64;
+/// Coarser than any clock that TCP was run by.
+const LONGEST_TICK: Duration = Duration::from_secs(10);
+/// RFC 6298 §2.5 lets the upper bound of the timeout be 60 s.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// Shorter, every SYN would be given up before its answer.
+const SHORTEST_FIRST_TIMEOUT: Duration = Duration::from_millis(1);
+
 const PARAMETERS: &[Parameter] = &[
     parameter!("iw", "segments", "initial and restart window", |r, v| {
         positive(v).map(|n| r.config.initial_window = n)
@@ -49,13 +58,16 @@ const PARAMETERS: &[Parameter] = &[
     parameter!("rwnd", "size, like 64kB", "fixed receive window", |r, v| {
         let bytes = parse_bytes(v).map_err(|e| e.to_string())?;
         let bytes = u32::try_from(bytes).map_err(|_| "is too large".to_owned())?;
-        r.config.receive.max_window = bytes.max(1);
-        r.config.receive.initial_window = bytes.max(1);
+        if bytes < SMALLEST_WINDOW {
+            return Err(format!("must be at least {SMALLEST_WINDOW}B"));
+        }
+        r.config.receive.max_window = bytes;
+        r.config.receive.initial_window = bytes;
         r.config.receive.autotune = false;
         Ok(())
     }),
     parameter!("tick", "duration", "granularity of the retransmission clock; 0s: exact", |r, v| {
-        duration(v).map(|d| r.config.rto.tick = d)
+        between(v, Duration::ZERO, LONGEST_TICK).map(|d| r.config.rto.tick = d)
     }),
     parameter!(
         "phase",
@@ -64,10 +76,10 @@ const PARAMETERS: &[Parameter] = &[
         |r, v| { duration(v).map(|d| r.config.rto.phase = d) }
     ),
     parameter!("rto_min", "duration", "lower bound of the retransmission timeout", |r, v| {
-        duration(v).map(|d| r.config.rto.min = d)
+        between(v, Duration::ZERO, LONGEST_TIMEOUT).map(|d| r.config.rto.min = d)
     }),
     parameter!("rto_init", "duration", "retransmission timeout before the first sample", |r, v| {
-        duration(v).map(|d| r.config.rto.initial = d)
+        between(v, SHORTEST_FIRST_TIMEOUT, LONGEST_TIMEOUT).map(|d| r.config.rto.initial = d)
     }),
     parameter!("rtt", "every|timed", "sample every ACK, or one segment per round trip", |r, v| {
         let sampling = [("every", RttSampling::EveryAck), ("timed", RttSampling::OnePerRoundTrip)];
@@ -271,6 +283,15 @@ fn positive(value: &str) -> Result<u32, String> {
 
 fn duration(value: &str) -> Result<Duration, String> {
     value.parse().map_err(|e: units::ParseUnitError| e.to_string())
+}
+
+/// A duration within bounds.
+fn between(value: &str, least: Duration, most: Duration) -> Result<Duration, String> {
+    let duration = duration(value)?;
+    match (least..=most).contains(&duration) {
+        true => Ok(duration),
+        false => Err(format!("must lie between {least} and {most}")),
+    }
 }
 
 fn on_off(value: &str) -> Result<bool, String> {

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 use units::Duration;
 
-/// A response larger than this (a tebibyte) is a mistake.
-const LARGEST: u64 = 1 << 40;
+/// A response larger than this (a gibibyte) is a mistake, or nothing that belongs to a page.
+const LARGEST: u64 = 1 << 30;
 
 /// Why entries were left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -72,6 +72,25 @@ struct CaseRow {
     timeouts: u64,
 }
 
+/// More packets than any case should take minutes for.
+const MOST_PACKETS: u64 = 1_000_000;
+
+impl CaseRow {
+    /// Refuses what cannot have been measured.
+    fn check(&self) -> Result<(), String> {
+        if !(1..=MOST_PACKETS).contains(&self.npkts) {
+            return Err(format!("npkts {} is not between 1 and {MOST_PACKETS}", self.npkts));
+        }
+        if self.buffer == 0 {
+            return Err("buffer 0 has no place for the packet in service".to_owned());
+        }
+        if !(self.time_last_ack.is_finite() && self.time_last_ack > 0.0) {
+            return Err(format!("time_last_ack {} is not a time", self.time_last_ack));
+        }
+        Ok(())
+    }
+}
+
 #[derive(Deserialize)]
 struct BandRow {
     variant: String,
@@ -102,8 +121,10 @@ pub fn read(name: &str, text: &str) -> Result<CaseFile, CheckError> {
     let mut file = CaseFile { name: name.into(), cases: vec![], bands: vec![], skipped: vec![] };
     match (has("time_last_ack"), has("time_min") && has("time_max")) {
         (true, _) => {
-            for row in reader.deserialize() {
-                file.add_case(row.map_err(|e| wrong(name, &e))?);
+            for (index, row) in reader.deserialize().enumerate() {
+                let row: CaseRow = row.map_err(|e| wrong(name, &e))?;
+                row.check().map_err(|why| CheckError(format!("{name}:{}: {why}", index + 2)))?;
+                file.add_case(row);
             }
         }
         (false, true) => {
@@ -150,7 +171,8 @@ impl CaseFile {
 }
 
 fn wrong(name: &str, error: &csv::Error) -> CheckError {
-    let line = error.position().map_or(1, csv::Position::line);
+    // The reader's position is where the record before ended.
+    let line = error.position().map_or(1, |at| at.record() + 1);
     CheckError(format!("{name}:{line}: {error}"))
 }
 
