@@ -10,7 +10,7 @@ pub(crate) use args::Args;
 
 use crate::failure::{Failure, remark};
 use crate::stdout;
-use experiment::race::{Outcome, Race, RaceResult, RunOptions};
+use experiment::race::{Outcome, Race, RaceResult, RunOptions, TIME_LIMIT};
 use progress::Progress;
 
 /// What `--json` prints, as JSON Schema.
@@ -55,6 +55,13 @@ fn complain(outcome: &Outcome, race: &Race) -> Result<(), Failure> {
             1 => format!("{}: {why}", contestant.name),
             _ => format!("{}, repeat {}: {why}", contestant.name, n + 1),
         }));
+    }
+    if outcome.limit.page > TIME_LIMIT && !lines.is_empty() {
+        let needed = outcome.limit.page.as_secs_f64();
+        lines.push(format!(
+            "no TCP could: the limit itself is {needed:.0} s, and a race gives up after {TIME_LIMIT}; \
+             take a faster path or a smaller page"
+        ));
     }
     match lines.is_empty() {
         true => Ok(()),
