@@ -8,7 +8,7 @@
 use crate::world::World;
 use crate::{AppId, Datagram, HostId};
 use std::any::Any;
-use tcp::{ConnId, Event, Host, Scheme};
+use tcp::{ConnId, Event, Host, Scheme, Stats};
 use units::Instant;
 
 /// Something that uses the network.
@@ -34,6 +34,12 @@ pub trait Application: Any {
     /// A datagram this application sent has reached `host`.
     fn on_datagram(&mut self, context: &mut Context<'_>, host: HostId, datagram: Datagram) {
         let _ = (context, host, datagram);
+    }
+
+    /// The run has stopped, at its limit or because all was finished: the time to note what is worth
+    /// knowing of connections that are still open. It may go on afterwards.
+    fn on_stop(&mut self, context: &mut Context<'_>) {
+        let _ = context;
     }
 
     /// Who this is and how far it has come, for the error that names what is stuck.
@@ -66,6 +72,11 @@ impl Context<'_> {
     /// A host's TCP, to look at.
     pub fn host(&self, host: HostId) -> &Host {
         self.world.host(host)
+    }
+
+    /// A connection's counters, also when told of its end.
+    pub fn stats(&self, host: HostId, conn: ConnId) -> Option<Stats> {
+        self.world.host(host).stats(conn).copied()
     }
 
     /// Accepts connections at `host:port` with `scheme` for this application.

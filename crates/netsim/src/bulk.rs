@@ -1,8 +1,8 @@
 //! Bulk transfer: one connection, so many bytes, as fast as TCP lets them go.
 
-use crate::HostId;
 use crate::application::{Application, Context};
-use tcp::{ConnId, Event, EventKind, Scheme};
+use crate::{FlowRecord, HostId};
+use tcp::{ConnId, Event, EventKind, Scheme, Stats};
 use units::Instant;
 
 /// Stands for "more than any run can send"; far from overflow wherever bytes are added up.
@@ -35,30 +35,15 @@ pub struct BulkTransfer {
     spec: BulkSpec,
     sender: Option<ConnId>,
     receiver: Option<ConnId>,
-    started_at: Option<Instant>,
-    connected_at: Option<Instant>,
     received: u64,
     acked: u64,
-    received_at: Option<Instant>,
-    acked_at: Option<Instant>,
-    reset: bool,
+    flow: Option<FlowRecord>,
 }
 
 impl BulkTransfer {
     /// A transfer that has not started.
-    pub fn new(spec: BulkSpec) -> Self {
-        Self {
-            spec,
-            sender: None,
-            receiver: None,
-            started_at: None,
-            connected_at: None,
-            received: 0,
-            acked: 0,
-            received_at: None,
-            acked_at: None,
-            reset: false,
-        }
+    pub const fn new(spec: BulkSpec) -> Self {
+        Self { spec, sender: None, receiver: None, received: 0, acked: 0, flow: None }
     }
 
     /// The connection at the sender, once it exists.
@@ -71,14 +56,21 @@ impl BulkTransfer {
         self.receiver
     }
 
+    /// Its record, once it has started. The counters are those at the last acknowledgement, the
+    /// end of the connection or the end of the run, whichever came first; those of a transfer
+    /// without end, at the end of the run.
+    pub const fn flows(&self) -> &[FlowRecord] {
+        self.flow.as_slice()
+    }
+
     /// When it started.
-    pub const fn started_at(&self) -> Option<Instant> {
-        self.started_at
+    pub fn started_at(&self) -> Option<Instant> {
+        self.flow.map(|flow| flow.started_at)
     }
 
     /// When the sender's side was established.
-    pub const fn connected_at(&self) -> Option<Instant> {
-        self.connected_at
+    pub fn connected_at(&self) -> Option<Instant> {
+        self.flow?.connected_at
     }
 
     /// Bytes that have arrived in order so far.
@@ -92,45 +84,65 @@ impl BulkTransfer {
     }
 
     /// When the last byte had arrived in order at the receiver.
-    pub const fn received_at(&self) -> Option<Instant> {
-        self.received_at
+    pub fn received_at(&self) -> Option<Instant> {
+        self.flow?.received_at
     }
 
     /// When the last byte's acknowledgement had reached the sender.
-    pub const fn acked_at(&self) -> Option<Instant> {
-        self.acked_at
+    pub fn acked_at(&self) -> Option<Instant> {
+        self.flow?.acked_at
     }
 
     /// True if the connection was reset or given up.
-    pub const fn is_reset(&self) -> bool {
-        self.reset
+    pub fn is_reset(&self) -> bool {
+        self.flow.is_some_and(|flow| flow.reset)
     }
 
-    fn on_sender(&mut self, now: Instant, event: &Event) {
+    fn on_sender(&mut self, context: &Context<'_>, event: &Event) {
+        let now = context.now();
+        let Some(flow) = &mut self.flow else { return };
         match event.kind {
-            EventKind::Connected => self.connected_at = Some(now),
+            EventKind::Connected => flow.connected_at = Some(now),
             EventKind::Acked { total } => {
                 self.acked = total;
-                if Some(total) == self.spec.bytes {
-                    self.acked_at = self.acked_at.or(Some(now));
+                if Some(total) == self.spec.bytes && flow.acked_at.is_none() {
+                    flow.acked_at = Some(now);
+                    self.note(context);
                 }
             }
-            EventKind::Reset => self.reset = true,
+            EventKind::Reset => {
+                flow.reset = true;
+                self.note(context);
+            }
+            // Unless they were noted at the last acknowledgement.
+            EventKind::Closed if flow.segments_sent == 0 => self.note(context),
             _ => {}
         }
     }
 
     fn on_receiver(&mut self, now: Instant, event: &Event) {
+        let Some(flow) = &mut self.flow else { return };
         match event.kind {
             EventKind::Accepted => self.receiver = Some(event.conn),
             EventKind::Received { total } => {
                 self.received = total;
                 if Some(total) == self.spec.bytes {
-                    self.received_at = self.received_at.or(Some(now));
+                    flow.received_at = flow.received_at.or(Some(now));
                 }
             }
-            EventKind::Reset => self.reset = true,
+            EventKind::Reset => flow.reset = true,
             _ => {}
+        }
+    }
+
+    /// Notes the sender's counters, if it still has any.
+    fn note(&mut self, context: &Context<'_>) {
+        let Self { flow: Some(flow), sender: Some(conn), spec, .. } = self else { return };
+        if let Some(stats) = context.stats(spec.from, *conn) {
+            flow.count(&Stats::default(), &stats);
+        }
+        if spec.bytes.is_none() {
+            flow.bytes = self.acked;
         }
     }
 }
@@ -146,21 +158,26 @@ impl Application for BulkTransfer {
             context.shutdown(spec.from, conn);
         }
         self.sender = Some(conn);
-        self.started_at = Some(context.now());
+        self.flow = Some(FlowRecord::new(context.now(), spec.bytes.unwrap_or(0)));
     }
 
     fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
-        let now = context.now();
         if host == self.spec.from && Some(event.conn) == self.sender {
-            self.on_sender(now, event);
+            self.on_sender(context, event);
         } else {
-            self.on_receiver(now, event);
+            self.on_receiver(context.now(), event);
             if event.kind == EventKind::PeerClosed {
                 context.shutdown(host, event.conn);
             }
         }
-        if self.reset || (self.acked_at.is_some() && self.received_at.is_some()) {
+        if self.flow.is_some_and(|flow| flow.is_over()) {
             context.finish();
+        }
+    }
+
+    fn on_stop(&mut self, context: &mut Context<'_>) {
+        if self.flow.is_some_and(|flow| !flow.is_over()) {
+            self.note(context);
         }
     }
 

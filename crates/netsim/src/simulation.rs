@@ -117,6 +117,7 @@ impl Simulation {
     /// If nothing is left to happen, or `limit` has come, before that; or without a route.
     pub fn run(&mut self, limit: Instant) -> Result<Instant, SimulationError> {
         self.proceed(limit, true)?;
+        self.stop();
         if self.world.unfinished_count() == 0 {
             return Ok(self.now());
         }
@@ -135,7 +136,15 @@ impl Simulation {
     pub fn run_until(&mut self, end: Instant) -> Result<(), SimulationError> {
         self.proceed(end, false)?;
         self.world.network.advance_to(end);
+        self.stop();
         Ok(())
+    }
+
+    /// Tells every application that has started that the run stops here.
+    fn stop(&mut self) {
+        for (n, seat) in self.seats.iter_mut().enumerate().filter(|(_, seat)| seat.started) {
+            seat.app.on_stop(&mut Context { world: &mut self.world, app: AppId(n as u32) });
+        }
     }
 
     fn proceed(&mut self, limit: Instant, until_finished: bool) -> Result<(), SimulationError> {

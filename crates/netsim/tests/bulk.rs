@@ -54,6 +54,70 @@ fn a_closed_transfer_leaves_nothing_behind() {
     }
 }
 
+/// Segments with data, SYN or FIN that the first source put on its first link, and how many of
+/// them again, before `until`.
+fn sent(sim: &Simulation, from: netsim::HostId, until: Instant) -> (u64, u64) {
+    let records = sim.observer::<Recorder>().unwrap().records().iter();
+    let transits = records.filter_map(|record| match record.packet.body {
+        Body::Segment(t) if matches!(record.step, Step::Enter { .. }) && record.at < until => {
+            (record.packet.from == from && !t.is_pure_ack()).then_some(t.retransmission)
+        }
+        _ => None,
+    });
+    transits.fold((0, 0), |(all, again), r| (all + 1, again + u64::from(r)))
+}
+
+#[test]
+fn the_record_counts_what_the_first_link_saw() {
+    for close in [true, false] {
+        let bell = bell(1, 0.02);
+        let mut sim = simulation(&bell);
+        sim.observe(Recorder::of([bell.first_links[0]]));
+        let spec = BulkSpec { close, ..spec(&bell, 0, "reno", Some(500_000)) };
+        let id = sim.add(at_s(0), BulkTransfer::new(spec));
+        sim.run_until(FOREVER).unwrap();
+        let [flow] = sim.application::<BulkTransfer>(id).unwrap().flows() else { panic!() };
+        assert!(flow.is_over() && flow.bytes == 500_000 && flow.segments_retransmitted > 0);
+        let (all, again) = sent(&sim, bell.sources[0], flow.acked_at.unwrap());
+        assert_eq!((flow.segments_sent, flow.segments_retransmitted), (all, again));
+        assert_eq!(flow.time_to_ack().unwrap(), flow.acked_at.unwrap() - at_s(0));
+        assert!(flow.received_at < flow.acked_at && flow.connected_at < flow.received_at);
+    }
+}
+
+/// A sender gives up when nothing is ever answered; its connection is gone by then, its counters
+/// are not.
+#[test]
+fn the_record_of_a_connection_given_up_has_its_counters() {
+    let bell = bell(1, 0.999_999);
+    let mut sim = simulation(&bell);
+    let id = sim.add(at_s(0), BulkTransfer::new(spec(&bell, 0, "reno", Some(1000))));
+    sim.run(at_s(3600)).unwrap();
+    let [flow] = sim.application::<BulkTransfer>(id).unwrap().flows() else { panic!() };
+    assert!(flow.reset && flow.is_over());
+    assert_eq!(sim.host(bell.sources[0]).connection_count(), 0);
+    // Every SYN but the first is a retransmission that a timeout caused.
+    assert!(flow.timeouts >= 2, "{flow:?}");
+    assert!(flow.segments_sent - 1 <= flow.timeouts, "{flow:?}");
+    assert_eq!(flow.segments_retransmitted, flow.segments_sent - 1);
+}
+
+#[test]
+fn the_record_of_a_transfer_without_end_is_as_of_the_end_of_the_run() {
+    let bell = bell(1, 0.0);
+    let mut sim = simulation(&bell);
+    let id = sim.add_background(at_s(0), BulkTransfer::new(spec(&bell, 0, "sack", None)));
+    for end in [5, 10] {
+        sim.run_until(at_s(end)).unwrap();
+        let bulk = sim.application::<BulkTransfer>(id).unwrap();
+        let [flow] = bulk.flows() else { panic!() };
+        let stats = sim.host(bell.sources[0]).stats(bulk.sender().unwrap()).unwrap();
+        assert_eq!((flow.bytes, flow.is_over()), (bulk.acked(), false));
+        assert_eq!(flow.segments_sent, stats.data_segments_sent);
+        assert!(flow.bytes > 1_000_000, "{flow:?}");
+    }
+}
+
 #[test]
 fn what_does_not_finish_is_named() {
     let bell = bell(1, 0.0);

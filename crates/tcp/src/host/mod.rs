@@ -7,7 +7,7 @@
 mod slab;
 mod wakeups;
 
-use crate::connection::{Connection, State};
+use crate::connection::{Connection, State, Stats};
 use crate::ensemble::{Ensemble, Independent, PathId};
 use crate::path::Path;
 use crate::scheme::Scheme;
@@ -112,6 +112,10 @@ pub struct Host {
     ready: VecDeque<ConnId>,
     wakeups: Wakeups,
     events: VecDeque<Event>,
+    /// Counters of connections whose end is among `events`, in that order.
+    final_stats: VecDeque<Stats>,
+    /// The connection whose end was told last.
+    ended: Option<(ConnId, Stats)>,
     /// Resets for segments of no connection.
     strays: VecDeque<Transmit>,
     auto_read: bool,
@@ -134,6 +138,8 @@ impl Host {
             ready: VecDeque::new(),
             wakeups: Wakeups::default(),
             events: VecDeque::new(),
+            final_stats: VecDeque::new(),
+            ended: None,
             strays: VecDeque::new(),
             auto_read: true,
             half_open: 0,
@@ -234,6 +240,14 @@ impl Host {
         self.connections.at(id.0).map(|e| &e.conn)
     }
 
+    /// Counters of a live connection, or of the one whose [`EventKind::Closed`] or
+    /// [`EventKind::Reset`] was the last of these to be polled.
+    pub fn stats(&self, id: ConnId) -> Option<&Stats> {
+        let ended = || self.ended.as_ref().filter(|(ended, _)| *ended == id);
+        let live = self.connection(id).map(Connection::stats);
+        live.or_else(|| ended().map(|(_, stats)| stats))
+    }
+
     /// The path of a live connection.
     pub fn path_of(&self, id: ConnId) -> Option<&Path> {
         self.connections.at(id.0).and_then(|e| self.paths.at(e.path.0))
@@ -251,6 +265,7 @@ impl Host {
             // Only now: nobody who still has this event before them can mistake a new connection
             // for the old one.
             self.connections.release(event.conn.0);
+            self.ended = self.final_stats.pop_front().map(|stats| (event.conn, stats));
         }
         Some(event)
     }
@@ -407,6 +422,7 @@ impl Host {
             None => EventKind::Closed,
         };
         self.events.push_back(Event { conn: id, kind });
+        self.final_stats.push_back(*entry.conn.stats());
     }
 }
 

@@ -1,0 +1,67 @@
+//! What became of one transfer: the record that every application which moves bytes by TCP keeps.
+
+use tcp::Stats;
+use units::{Duration, Instant};
+
+/// One transfer of bytes over one connection, or over a part of the life of one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowRecord {
+    /// When its bytes were handed to TCP.
+    pub started_at: Instant,
+    /// When the sender's side was established; `None` until then. On a connection that was open
+    /// already, when it started.
+    pub connected_at: Option<Instant>,
+    /// When its last byte had arrived in order at the receiver.
+    pub received_at: Option<Instant>,
+    /// When its last byte's acknowledgement had reached the sender.
+    pub acked_at: Option<Instant>,
+    /// Bytes to transfer; of a transfer without end, those acknowledged so far.
+    pub bytes: u64,
+    /// Segments with data, SYN or FIN that the sender sent for it, retransmissions included.
+    pub segments_sent: u64,
+    /// Segments that the sender sent again.
+    pub segments_retransmitted: u64,
+    /// Retransmission timeouts of the sender.
+    pub timeouts: u64,
+    /// The connection was reset or given up.
+    pub reset: bool,
+}
+
+impl FlowRecord {
+    /// A transfer of `bytes` that begins.
+    pub const fn new(started_at: Instant, bytes: u64) -> Self {
+        Self {
+            started_at,
+            connected_at: None,
+            received_at: None,
+            acked_at: None,
+            bytes,
+            segments_sent: 0,
+            segments_retransmitted: 0,
+            timeouts: 0,
+            reset: false,
+        }
+    }
+
+    /// Every byte has been received and acknowledged, or never will be.
+    pub const fn is_over(&self) -> bool {
+        self.reset || (self.received_at.is_some() && self.acked_at.is_some())
+    }
+
+    /// From the first byte handed to TCP to the last acknowledgement at the sender.
+    pub fn time_to_ack(&self) -> Option<Duration> {
+        self.acked_at.map(|at| at.saturating_since(self.started_at))
+    }
+
+    /// From the first byte handed to TCP to the last byte at the receiver.
+    pub fn time_to_receive(&self) -> Option<Duration> {
+        self.received_at.map(|at| at.saturating_since(self.started_at))
+    }
+
+    /// Takes the sender's counters as they stand `now`, less what they stood at `before` it.
+    pub(crate) fn count(&mut self, before: &Stats, now: &Stats) {
+        self.segments_sent = now.data_segments_sent - before.data_segments_sent;
+        self.segments_retransmitted = now.retransmitted_segments - before.retransmitted_segments;
+        self.timeouts = now.timeouts - before.timeouts;
+    }
+}
