@@ -56,9 +56,12 @@
 //! assert_eq!(loader.page_done_at(), Some(now));
 //! ```
 //!
+//! Sizes, gaps and start times of other traffic are drawn from a [`Distribution`].
+//!
 //! Name lookups are not part of a load. Requests of no bytes reach the server at the instant they
 //! are announced: the papers' pages ask so, unless a [`RequestModel`] says otherwise.
 
+mod distribution;
 mod har;
 mod http;
 mod loader;
@@ -66,6 +69,7 @@ mod page;
 mod server;
 mod stream;
 
+pub use distribution::{Distribution, DistributionError};
 pub use har::{HarError, parse_har};
 pub use http::{
     HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
