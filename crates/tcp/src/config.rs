@@ -12,8 +12,28 @@ pub enum Opening {
     Handshake,
     /// Data in the SYN, acknowledged by the SYN-ACK; the rest of the initial window follows
     /// without waiting. On the wire this is TCP Fast Open (RFC 7413) with more than its one
-    /// segment, as the papers' one-way agents assume.
+    /// segment.
     Accelerated,
+    /// As the papers' one-way agents, which have no handshake: as [`Opening::Accelerated`] on the
+    /// wire, but the first segment is one of data like any other. Lost, it goes again with its
+    /// data, and the loss counts as one of data.
+    OneWay,
+}
+
+impl Opening {
+    /// Data may leave before the handshake has ended.
+    pub const fn is_early(self) -> bool {
+        !matches!(self, Self::Handshake)
+    }
+}
+
+/// How a sample counts in ticks of a coarse clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TickCount {
+    /// The ticks seen between sending and acknowledgement, as a counter that a clock drives.
+    Seen,
+    /// The time between the two, rounded to the nearest tick: ns-2 with timestamps.
+    Nearest,
 }
 
 /// What the RTO's lower bound applies to.
@@ -38,6 +58,8 @@ pub struct RtoConfig {
     pub tick: Duration,
     /// How far into a tick the clock is at the origin of time.
     pub phase: Duration,
+    /// How samples count in ticks.
+    pub count: TickCount,
     /// What `min` bounds.
     pub floor: RtoFloor,
 }
@@ -61,6 +83,12 @@ pub enum IdleRestart {
     Decay,
     /// The old window is used again: `-nssr`.
     Keep,
+    /// As ns-2: the retransmission timer runs on when all is acknowledged. If it has run out
+    /// before more is sent, the window is one segment and `ssthresh` as it was.
+    TimerSlowStart,
+    /// As [`IdleRestart::TimerSlowStart`], but the window stays. What the timer still does: a loss
+    /// of the first segment after it is left to the timeout.
+    TimerKeep,
 }
 
 /// When the receiver acknowledges (RFC 5681 §4.2).
@@ -133,6 +161,9 @@ pub struct Config {
     pub nagle: bool,
     /// The window after idle.
     pub idle: IdleRestart,
+    /// Most segments that may leave on one occasion (an ACK, a write, a timeout); `None`: as many
+    /// as the window lets go. ns-2's `maxburst`.
+    pub max_burst: Option<u32>,
     /// Grow the window only while it limits sending (RFC 7661 §3, as Linux).
     pub validate_window: bool,
     /// Spread sending over the round trip: `cwnd / srtt`, twice that in slow start.
@@ -159,6 +190,7 @@ impl Default for Config {
                 initial: Duration::from_secs(1),
                 tick: Duration::ZERO,
                 phase: Duration::ZERO,
+                count: TickCount::Seen,
                 floor: RtoFloor::Total,
             },
             halve_again: false,
@@ -169,6 +201,7 @@ impl Default for Config {
             ecn: false,
             nagle: true,
             idle: IdleRestart::SlowStart,
+            max_burst: None,
             validate_window: false,
             pacing: false,
             receive: ReceiveConfig {

@@ -130,6 +130,11 @@ impl Window {
         self.last_cause
     }
 
+    /// The clock as it was last set.
+    pub(crate) const fn now(&self) -> Instant {
+        self.now
+    }
+
     /// Sets the clock that the next changes are recorded with.
     pub(crate) fn set_now(&mut self, now: Instant) {
         self.now = now;

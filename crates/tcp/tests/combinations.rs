@@ -22,6 +22,8 @@ const EXTRAS: &[&str] = &[
     "+rwnd=9kB",
     "+ecn=on+nagle=off",
     "+tick=100ms+rtt=timed+limited_transmit=off",
+    "+idle=ns2-ssr+open=one-way+maxburst=4",
+    "+profile=ns2+idle=ns2-nssr",
     "+ack=adaptive+timestamps=on+pacing=on+open=data",
 ];
 
@@ -108,7 +110,7 @@ proptest! {
 fn a_lost_first_segment_of_every_kind_is_repaired() {
     // Every one of the first forty packets in turn is lost; nothing else is.
     for recovery in RECOVERIES {
-        for opening in ["", "+open=data"] {
+        for opening in ["", "+open=data", "+open=one-way"] {
             let name = format!("newreno+recovery={recovery}+timestamps=on{opening}");
             let scheme = Scheme::parse(&name).unwrap();
             for lost in 0..40 {

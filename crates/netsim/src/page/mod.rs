@@ -13,7 +13,6 @@ use crate::HostId;
 use crate::application::{Application, Context};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tcp::config::Opening;
 use tcp::{Event, EventKind, Scheme};
 use transfer::Alarm;
 use workload::{Action, ConnId, LoaderConfig, Page, PageLoader, ServerSession, Tls};
@@ -140,7 +139,7 @@ impl PageLoad {
         if let Some(peer) = context.peer(*client, id) {
             self.callers.insert(peer.local_port, index);
         }
-        if client_scheme.config().opening == Opening::Accelerated {
+        if client_scheme.config().opening.is_early() {
             self.loader.handle_connected(context.now(), conn);
         }
     }

@@ -3,7 +3,7 @@
 //! Estimates count in ticks of the configured clock: a coarse tick is how BSD's timers were, and
 //! several of the papers' results hang on it. A tick of zero means nanoseconds.
 
-use crate::config::{RtoConfig, RtoFloor};
+use crate::config::{RtoConfig, RtoFloor, TickCount};
 use arith::rtt::{Estimator, LinuxEstimator};
 use units::{Duration, Instant};
 
@@ -64,8 +64,13 @@ impl RttEstimator {
         sent_total: u64,
     ) {
         let tick = tick(&self.config);
-        let count = |at: Instant| (at + self.config.phase).as_nanos() / tick;
-        let ticks = count(now).saturating_sub(count(sent));
+        let ticks = match self.config.count {
+            TickCount::Seen => {
+                let count = |at: Instant| (at + self.config.phase).as_nanos() / tick;
+                count(now).saturating_sub(count(sent))
+            }
+            TickCount::Nearest => (now.saturating_since(sent).as_nanos() + tick / 2) / tick,
+        };
         let rto = match &mut self.smoothing {
             Smoothing::Jacobson(e) => {
                 e.on_sample(ticks);
@@ -145,6 +150,7 @@ mod tests {
             initial: Duration::from_secs(3),
             tick: Duration::from_millis(tick_ms),
             phase: Duration::ZERO,
+            count: TickCount::Seen,
             floor: RtoFloor::Total,
         }
     }
@@ -176,5 +182,15 @@ mod tests {
         let mut rtt = RttEstimator::new(config(100));
         rtt.on_sample(at(105), at(195), 0, 0);
         assert_eq!(rtt.srtt(), Duration::from_millis(100));
+    }
+
+    #[test]
+    fn a_rounding_clock_counts_the_nearest_tick() {
+        // 110 ms are one tick of 100 ms wherever they begin, 150 ms are two, 20 ms count as one.
+        for (ms, ticks) in [(110, 1), (149, 1), (150, 2), (20, 1)] {
+            let mut rtt = RttEstimator::new(RtoConfig { count: TickCount::Nearest, ..config(100) });
+            rtt.on_sample(at(95), at(95 + ms), 0, 0);
+            assert_eq!(rtt.srtt(), Duration::from_millis(100 * ticks), "{ms} ms");
+        }
     }
 }

@@ -17,6 +17,7 @@ impl Connection {
         let Some(una) = self.ack_offset(segment.ack) else {
             return;
         };
+        self.allow_burst();
         let una_before = self.snd_una;
         let prior_in_flight = path.bytes_in_flight();
         let window_changed = self.update_send_window(segment, una);

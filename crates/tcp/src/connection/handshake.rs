@@ -2,7 +2,7 @@
 //! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
 
 use super::{Connection, PendingReset, State};
-use crate::config::Config;
+use crate::config::{Config, Opening};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::recovery::newreno::{NewReno, NewRenoOptions};
@@ -106,7 +106,8 @@ impl Connection {
 
     /// RFC 6298 §5.7: after a lost SYN the timeout begins anew, with 3 s.
     pub(super) fn on_handshake_done(&mut self, path: &mut Path) {
-        if self.stats.timeouts > 0 && !path.rtt.has_sample() {
+        let handshake = self.config.opening != Opening::OneWay;
+        if handshake && self.stats.timeouts > 0 && !path.rtt.has_sample() {
             self.timers.backoff = 0;
             path.rtt.restart_after_handshake_loss();
         }

@@ -15,7 +15,7 @@ mod output;
 mod timers;
 
 use crate::ack::{Newest, Scoreboard};
-use crate::config::Config;
+use crate::config::{Config, Opening};
 use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::{Context, LossRecovery};
@@ -159,6 +159,8 @@ pub struct Connection {
     /// One ECN reaction per window: `snd_nxt` at the last one.
     ecn_recover: u64,
     cwr_pending: bool,
+    /// Segments that may still leave on this occasion.
+    burst_left: u32,
     last_in_flight: u64,
     /// Bytes outstanding when the last ACK came: `FlightSize` when congestion is detected.
     outstanding_before_ack: u64,
@@ -209,6 +211,7 @@ impl Connection {
             retransmit_stamp: None,
             ecn_recover: 0,
             cwr_pending: false,
+            burst_left: u32::MAX,
             last_in_flight: 0,
             outstanding_before_ack: 0,
             stats: Stats::default(),
@@ -274,9 +277,15 @@ impl Connection {
 
     /// Appends `bytes` to what is to be sent.
     pub fn write(&mut self, bytes: u64) {
+        self.allow_burst();
         if !self.fin_requested {
             self.written = self.written.saturating_add(bytes).min(MAX_STREAM);
         }
+    }
+
+    /// A new occasion to send.
+    fn allow_burst(&mut self) {
+        self.burst_left = self.config.max_burst.unwrap_or(u32::MAX);
     }
 
     /// The application has consumed `bytes`; the peer is told if that opens the window enough.
@@ -349,14 +358,17 @@ impl Connection {
     }
 
     fn is_early_data_allowed(&self) -> bool {
-        self.config.opening == crate::config::Opening::Accelerated
+        self.config.opening.is_early()
     }
 
     /// Data may leave before the handshake ends.
     fn may_send_early(&self) -> bool {
         // Once a SYN was lost the peer, or a box on the way, may not like data in it.
         matches!(self.state, State::SynSent | State::SynReceived)
-            && self.is_early_data_allowed()
-            && self.stats.timeouts == 0
+            && match self.config.opening {
+                Opening::Handshake => false,
+                Opening::Accelerated => self.stats.timeouts == 0,
+                Opening::OneWay => true,
+            }
     }
 }

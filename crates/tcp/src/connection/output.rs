@@ -70,6 +70,9 @@ impl Connection {
             path.on_send_stopped(false);
             return None;
         }
+        if self.burst_left == 0 {
+            return None;
+        }
         if let Some(release) = path.release(now) {
             self.timers.pacing = Some(release);
             return None;
@@ -111,7 +114,7 @@ impl Connection {
 
     fn data_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
         if self.board.is_empty() && path.bytes_in_flight() == 0 && self.new_data_waits() {
-            path.on_sending_resumed(now);
+            self.on_sending_resumed(now, path);
         }
         let (recovery, mut cx) = self.recovery_parts(path);
         let allowance = recovery.allowance(&cx);
@@ -129,6 +132,14 @@ impl Connection {
             path.on_send_stopped(self.new_data_waits() && allowance < self.agreed.mss);
         }
         piece
+    }
+
+    /// Data follows an idle time.
+    fn on_sending_resumed(&mut self, now: Instant, path: &mut Path) {
+        let rto = path.rtt.rto(self.timers.backoff);
+        if path.on_sending_resumed(now, rto) {
+            self.recovery.on_idle_timeout(self.snd_nxt);
+        }
     }
 
     fn new_piece(&self, allowance: u64) -> Option<Piece> {
@@ -203,6 +214,7 @@ impl Connection {
         }
         self.stats.data_segments_sent += 1;
         self.stats.segments_sent += 1;
+        self.burst_left = self.burst_left.saturating_sub(1);
         let fresh = if retransmission { 0 } else { u64::from(segment.len) };
         path.on_sent(now, u64::from(segment.wire_bytes()), fresh);
         self.recovery.on_sent(&SentInfo {

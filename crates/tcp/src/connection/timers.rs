@@ -1,6 +1,7 @@
 //! Retransmission, persist and TIME-WAIT timers (RFC 6298, RFC 9293 §3.8.6.1, §3.6.1).
 
 use super::{Connection, State};
+use crate::config::Opening;
 use crate::path::Path;
 use crate::recovery::{Reduction, TimerAction};
 use units::{Duration, Instant};
@@ -66,6 +67,7 @@ impl Connection {
     /// Runs whatever is due.
     pub(crate) fn handle_timeout(&mut self, now: Instant, path: &mut Path) {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        self.allow_burst();
         if due(self.timers.time_wait) {
             self.state = State::Closed;
             self.timers.cancel_all();
@@ -111,7 +113,7 @@ impl Connection {
             return;
         }
         self.stats.timeouts += 1;
-        let opening = self.snd_una == 0;
+        let opening = self.snd_una == 0 && self.config.opening != Opening::OneWay;
         let retries = if opening { SYN_RETRIES } else { DATA_RETRIES };
         if self.timers.retries >= retries {
             self.give_up();

@@ -32,6 +32,7 @@ pub struct Path {
     acked_total: u64,
     segments_sent: u64,
     last_sent: Option<Instant>,
+    last_acked: Option<Instant>,
     /// The restart rule was applied, and nothing was sent since.
     resumed: bool,
     before_reduction: Option<(u64, u64)>,
@@ -77,6 +78,7 @@ impl Path {
             acked_total: 0,
             segments_sent: 0,
             last_sent: None,
+            last_acked: None,
             resumed: false,
             before_reduction: None,
             usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
@@ -188,17 +190,37 @@ impl Path {
         (!pacer.may_send(now)).then(|| pacer.next_release())
     }
 
-    /// Applies the restart rule before the first data after an idle time.
-    pub(crate) fn on_sending_resumed(&mut self, now: Instant) {
-        let Some(last) = self.last_sent.filter(|_| !self.resumed) else { return };
+    /// Applies the restart rule before the first data after an idle time. `rto` is the timeout
+    /// that a sender would have armed at the last ACK. Answers whether a timer that runs on while
+    /// nothing is outstanding has run out since.
+    pub(crate) fn on_sending_resumed(&mut self, now: Instant, rto: Duration) -> bool {
+        let Some(last) = self.last_sent.filter(|_| !self.resumed) else { return false };
         self.resumed = true;
         let idle = now.saturating_since(last);
         self.congestion.on_restart(now, idle);
-        if idle <= self.rtt.rto(0) {
-            return;
+        if matches!(self.idle, IdleRestart::TimerSlowStart | IdleRestart::TimerKeep) {
+            return self.on_timer_ran_on(now, rto);
         }
+        if idle > self.rtt.rto(0) {
+            self.restart_after(idle);
+        }
+        false
+    }
+
+    /// Every ACK of new data restarts the timer. However often it has run out since the last: the
+    /// second time changes nothing more.
+    fn on_timer_ran_on(&mut self, now: Instant, rto: Duration) -> bool {
+        let ran_out = self.last_acked.is_some_and(|armed| now >= armed + rto);
+        if ran_out && self.idle == IdleRestart::TimerSlowStart {
+            self.window.set_cwnd(self.window.mss(), Cause::Idle);
+            self.enter_startup_if_below(Occasion::Idle);
+        }
+        ran_out
+    }
+
+    fn restart_after(&mut self, idle: Duration) {
         match self.idle {
-            IdleRestart::Keep => return,
+            IdleRestart::Keep | IdleRestart::TimerSlowStart | IdleRestart::TimerKeep => return,
             IdleRestart::SlowStart => {
                 self.window.set_cwnd(self.restart_window.min(self.window.cwnd()), Cause::Idle);
             }
@@ -264,6 +286,9 @@ impl Path {
     /// Counts `bytes` newly acknowledged cumulatively.
     pub(crate) fn on_acked(&mut self, bytes: u64) {
         self.acked_total += bytes;
+        if bytes > 0 {
+            self.last_acked = Some(self.window.now());
+        }
     }
 
     fn enter_startup_if_below(&mut self, occasion: Occasion) {

@@ -108,6 +108,12 @@ pub trait LossRecovery {
     /// Digests a retransmission timeout: marks losses, leaves fast recovery.
     fn on_rto(&mut self, cx: &mut Context<'_>, now: Instant) -> Report;
 
+    /// Is told that the retransmission timer ran out while nothing was outstanding, all up to
+    /// `snd_nxt` being acknowledged: senders whose timer runs on (ns-2) have this.
+    fn on_idle_timeout(&mut self, snd_nxt: u64) {
+        let _ = snd_nxt;
+    }
+
     /// Bytes that may be sent now, retransmissions and new data together. The peer's window and
     /// the pacer are applied elsewhere.
     fn allowance(&self, cx: &Context<'_>) -> u64;

@@ -15,6 +15,15 @@ pub enum PartialTimer {
     Every,
 }
 
+/// What a partial ACK takes from the segments that duplicate ACKs let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deflation {
+    /// What it acknowledges, less one segment (RFC 6582 §3.2 step 3).
+    Partial,
+    /// All of them; the window itself stays. ns-2 before 2003 and, by option, since.
+    Whole,
+}
+
 /// The window when recovery ends (RFC 6582 §3.2 step 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FullAckWindow {
@@ -33,6 +42,8 @@ pub struct NewRenoOptions {
     pub limited_transmit: LimitedTransmit,
     /// Timer on partial ACKs.
     pub timer: PartialTimer,
+    /// What partial ACKs take back.
+    pub deflation: Deflation,
     /// Window at the end.
     pub full_ack: FullAckWindow,
     /// Most segments sent in answer to one ACK during recovery.
@@ -44,6 +55,7 @@ impl Default for NewRenoOptions {
         Self {
             limited_transmit: LimitedTransmit::NewData,
             timer: PartialTimer::First,
+            deflation: Deflation::Partial,
             full_ack: FullAckWindow::FlightSize,
             max_burst: None,
         }
@@ -89,7 +101,9 @@ impl NewReno {
     ) -> Report {
         let acked = ack.una - ack.una_before;
         let mut cwnd = None;
-        if fast.left_network > acked {
+        if self.options.deflation == Deflation::Whole {
+            fast.left_network = 0;
+        } else if fast.left_network > acked {
             fast.left_network -= acked - cx.mss.min(acked);
         } else {
             cwnd = Some(cx.cwnd.saturating_sub(acked - fast.left_network).max(cx.mss));
@@ -156,6 +170,10 @@ impl LossRecovery for NewReno {
         cx.board.forget_sacks();
         cx.board.mark_all_lost();
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
+    }
+
+    fn on_idle_timeout(&mut self, snd_nxt: u64) {
+        self.dup.begin_episode(snd_nxt);
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {

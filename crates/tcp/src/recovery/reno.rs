@@ -96,6 +96,10 @@ impl LossRecovery for Reno {
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
+    fn on_idle_timeout(&mut self, snd_nxt: u64) {
+        self.dup.begin_episode(snd_nxt);
+    }
+
     fn allowance(&self, cx: &Context<'_>) -> u64 {
         match &self.fast {
             Some(fast) => fast.allowance(cx),

@@ -49,6 +49,10 @@ impl LossRecovery for Tahoe {
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
+    fn on_idle_timeout(&mut self, snd_nxt: u64) {
+        self.dup.begin_episode(snd_nxt);
+    }
+
     fn allowance(&self, cx: &Context<'_>) -> u64 {
         self.dup.open_allowance(cx.board, cx.cwnd, cx.mss)
     }

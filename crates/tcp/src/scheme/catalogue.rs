@@ -113,8 +113,8 @@ fn linux() -> Recipe {
             max: Duration::from_secs(120),
             initial: Duration::from_secs(1),
             tick: Duration::from_micros(1),
-            phase: Duration::ZERO,
             floor: RtoFloor::Variance,
+            ..defaults.rto
         },
         receive,
         ..defaults

@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod parameters;
+mod profiles;
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Cubic, Halve, Reno};

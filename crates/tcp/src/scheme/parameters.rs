@@ -1,10 +1,11 @@
 //! What may follow a scheme's name: `+parameter=value`.
 
+use super::profiles::{ns2, ns2_one_way, paper};
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind};
-use crate::config::{AckPolicy, Config, IdleRestart, Opening, RttSampling};
+use crate::config::{AckPolicy, IdleRestart, Opening, RttSampling, TickCount};
 use crate::congestion::Halve;
 use crate::recovery::dupacks::LimitedTransmit;
-use crate::recovery::newreno::{FullAckWindow, PartialTimer};
+use crate::recovery::newreno::{Deflation, FullAckWindow, PartialTimer};
 use units::{Duration, parse_bytes};
 
 /// One parameter of schemes.
@@ -85,17 +86,47 @@ const PARAMETERS: &[Parameter] = &[
         let sampling = [("every", RttSampling::EveryAck), ("timed", RttSampling::OnePerRoundTrip)];
         choose(v, &sampling).map(|s| r.config.rtt_sampling = s)
     }),
-    parameter!("open", "handshake|data", "three-way handshake, or data in the SYN", |r, v| {
-        let openings = [("handshake", Opening::Handshake), ("data", Opening::Accelerated)];
-        choose(v, &openings).map(|o| r.config.opening = o)
-    }),
-    parameter!("idle", "restart|decay|keep", "the window after an idle time", |r, v| {
-        let restarts = [
-            ("restart", IdleRestart::SlowStart),
-            ("decay", IdleRestart::Decay),
-            ("keep", IdleRestart::Keep),
-        ];
-        choose(v, &restarts).map(|i| r.config.idle = i)
+    parameter!(
+        "tick_count",
+        "seen|nearest",
+        "how samples count: ticks seen, or time rounded to the nearest tick",
+        |r, v| {
+            let counts = [("seen", TickCount::Seen), ("nearest", TickCount::Nearest)];
+            choose(v, &counts).map(|c| r.config.rto.count = c)
+        }
+    ),
+    parameter!(
+        "open",
+        "handshake|data|one-way",
+        "three-way handshake; data in the SYN; none, the first segment being one of data like any \
+                other",
+        |r, v| {
+            let openings = [
+                ("handshake", Opening::Handshake),
+                ("data", Opening::Accelerated),
+                ("one-way", Opening::OneWay),
+            ];
+            choose(v, &openings).map(|o| r.config.opening = o)
+        }
+    ),
+    parameter!(
+        "idle",
+        "restart|decay|keep|ns2-ssr|ns2-nssr",
+        "the window after an idle time; ns2: the timer runs on, and each time it runs out the \
+                window falls to one segment (ssr) or stays (nssr)",
+        |r, v| {
+            let restarts = [
+                ("restart", IdleRestart::SlowStart),
+                ("decay", IdleRestart::Decay),
+                ("keep", IdleRestart::Keep),
+                ("ns2-ssr", IdleRestart::TimerSlowStart),
+                ("ns2-nssr", IdleRestart::TimerKeep),
+            ];
+            choose(v, &restarts).map(|i| r.config.idle = i)
+        }
+    ),
+    parameter!("maxburst", "segments", "most segments sent per ACK, write or timeout", |r, v| {
+        positive(v).map(|n| r.config.max_burst = Some(n))
     }),
     parameter!("pacing", "on|off", "spread sending over the round trip", |r, v| {
         on_off(v).map(|on| r.config.pacing = on)
@@ -202,6 +233,15 @@ const PARAMETERS: &[Parameter] = &[
         let timers = [("first", PartialTimer::First), ("every", PartialTimer::Every)];
         choose(v, &timers).map(|t| r.newreno.timer = t)
     }),
+    parameter!(
+        "deflate",
+        "partial|whole",
+        "newreno: a partial ACK takes what it acknowledges from what duplicates added, or all",
+        |r, v| {
+            let choices = [("partial", Deflation::Partial), ("whole", Deflation::Whole)];
+            choose(v, &choices).map(|d| r.newreno.deflation = d)
+        }
+    ),
     parameter!("exit", "flight|ssthresh|deflated", "newreno: the window after recovery", |r, v| {
         let windows = [
             ("flight", FullAckWindow::FlightSize),
@@ -218,13 +258,14 @@ const PARAMETERS: &[Parameter] = &[
     }),
     parameter!(
         "profile",
-        "ns2",
-        "all that ns-2.35 does otherwise than the RFCs, at once: see \
-                docs/validation.md",
+        "ns2|ns2-one-way|paper",
+        "all that ns-2.35 does otherwise than the RFCs, at once (see docs/validation.md); the \
+                same without handshake, with an initial window of 1; as the papers' older ns-2 was \
+                set",
         |r, v| {
-            choose(v, &[("ns2", ())])?;
-            ns2_profile(r);
-            Ok(())
+            let profiles: [(_, fn(&mut Recipe)); 3] =
+                [("ns2", ns2), ("ns2-one-way", ns2_one_way), ("paper", paper)];
+            choose(v, &profiles).map(|set| set(r))
         }
     ),
 ];
@@ -243,34 +284,6 @@ pub(super) fn apply(recipe: &mut Recipe, text: &str) -> Result<(), String> {
     })?;
     (parameter.apply)(recipe, value)
         .map_err(|why| format!("{name}={value}: {why} (values: {})", parameter.values))
-}
-
-/// ns-2.35's one-way agents with their defaults: a clock of 10 ms, one segment timed per round
-/// trip, windows in packets, halving of the window instead of what is outstanding.
-fn ns2_profile(recipe: &mut Recipe) {
-    let config = &mut recipe.config;
-    config.mss = 1000;
-    config.options_count = false;
-    config.initial_window = 2;
-    config.timestamps = false;
-    config.nagle = false;
-    config.rtt_sampling = RttSampling::OnePerRoundTrip;
-    config.rto.tick = Duration::from_millis(10);
-    config.rto.min = Duration::from_millis(200);
-    config.rto.initial = Duration::from_secs(3);
-    config.receive = Config::default().receive;
-    config.receive.dsack = false;
-    config.receive.delay_repeated_last = true;
-    config.receive.ack = AckPolicy::Immediate;
-    config.halve_again = true;
-    recipe.limited_transmit = LimitedTransmit::NextInOrder;
-    recipe.halve = Halve::Window;
-    recipe.whole_segments = true;
-    recipe.newreno.full_ack = FullAckWindow::Deflated;
-    recipe.newreno.max_burst = Some(2);
-    if recipe.recovery == RecoveryKind::Sack {
-        recipe.recovery = RecoveryKind::SackPipe;
-    }
 }
 
 fn positive(value: &str) -> Result<u32, String> {

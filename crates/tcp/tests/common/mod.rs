@@ -1,6 +1,8 @@
 //! Two hosts in virtual time, joined by a pipe that delays, loses, repeats and reorders.
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test binary uses its part")]
 
+pub mod sender;
+
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;

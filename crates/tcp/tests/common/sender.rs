@@ -1,0 +1,89 @@
+//! A sender whose peer is a table of steps. Segments are numbered from 0 and 1000 bytes long.
+
+use std::net::{IpAddr, Ipv4Addr};
+use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment};
+use units::{Duration, Instant, SeqNum};
+
+pub const MSS: u32 = 1000;
+const PEER: SeqNum = SeqNum(5000);
+
+/// A sender whose peer is the table.
+pub struct Sender {
+    pub host: Host,
+    pub conn: ConnId,
+    tuple: FourTuple,
+    pub now: Instant,
+    /// Sequence number of segment 0.
+    first: SeqNum,
+}
+
+impl Sender {
+    /// Open, 100 segments written, the initial window of 3 (0, 1, 2) sent.
+    pub fn new(scheme: &str) -> Self {
+        let name = format!("{scheme}+iw=3+mss=1000+options=free");
+        let scheme = Scheme::parse(&name).unwrap();
+        let remote = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let tuple = FourTuple { local_port: 1, remote, remote_port: 2 };
+        let mut host = Host::new(HostConfig { seed: 1 });
+        let now = Instant::ZERO;
+        let conn = host.connect(now, tuple, &scheme).unwrap();
+        let syn = host.poll_transmit(now).unwrap().segment;
+        let mut sender = Self { host, conn, tuple, now, first: syn.seq + 1 };
+        sender.wait(100);
+        let options = Options { mss: Some(1000), sack_permitted: true, ..Options::default() };
+        let flags = Flags::SYN.with(Flags::ACK);
+        let (seq, ack) = (SeqNum(PEER.0 - 1), sender.first);
+        let segment = Segment { seq, ack, flags, options, window: 60_000, ..Segment::default() };
+        sender.host.handle_segment(sender.now, &tuple, &segment);
+        sender.host.write(sender.now, conn, u64::from(100 * MSS));
+        assert_eq!(sender.sent(), [0, 1, 2]);
+        sender
+    }
+
+    pub fn wait(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+        self.host.handle_timeout(self.now);
+    }
+
+    /// Numbers of the data segments that leave now.
+    pub fn sent(&mut self) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        while let Some(t) = self.host.poll_transmit(self.now) {
+            if t.segment.len > 0 {
+                numbers.push(t.segment.seq.distance_from(self.first) as u32 / MSS);
+            }
+        }
+        numbers
+    }
+
+    /// The peer acknowledges all before `next` and, if it can, SACKs these ranges.
+    pub fn ack(&mut self, next: u32, sacks: &[(u32, u32)]) -> Vec<u32> {
+        let at = |n: u32| self.first + n * MSS;
+        let mut options = Options::default();
+        for &(left, right) in sacks {
+            options.sack.push(at(left), at(right));
+        }
+        let ack = at(next);
+        let flags = Flags::ACK;
+        let segment =
+            Segment { seq: PEER, ack, flags, options, window: 60_000, ..Segment::default() };
+        self.host.handle_segment(self.now, &self.tuple, &segment);
+        self.sent()
+    }
+
+    /// `cwnd` and `ssthresh`, bytes.
+    pub fn window(&self) -> (u64, u64) {
+        let window = self.host.path_of(self.conn).unwrap().window();
+        (window.cwnd(), window.ssthresh())
+    }
+
+    /// ACKs of 0, 1 and 2 in slow start: 3 to 8 are out, cwnd is 6.
+    pub fn grown(scheme: &str) -> Self {
+        let mut s = Self::new(scheme);
+        assert_eq!(s.ack(1, &[]), [3, 4]);
+        assert_eq!(s.ack(2, &[]), [5, 6]);
+        assert_eq!(s.ack(3, &[]), [7, 8]);
+        assert_eq!(s.window(), (6000, u64::MAX));
+        s
+    }
+}
