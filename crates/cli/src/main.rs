@@ -9,6 +9,7 @@ mod failure;
 mod input;
 mod pages;
 mod paths;
+mod progress;
 mod race;
 mod schemes;
 mod script;

@@ -2,16 +2,15 @@
 
 mod args;
 mod files;
-mod progress;
 mod table;
 mod view;
 
 pub(crate) use args::Args;
 
 use crate::failure::{Failure, remark};
+use crate::progress::Progress;
 use crate::stdout;
 use experiment::race::{Outcome, Race, RaceResult, RunOptions, TIME_LIMIT};
-use progress::Progress;
 
 /// What `--json` prints, as JSON Schema.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/race-schema.json");
@@ -26,7 +25,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if race.repeats > 1 && race.background == 0 && race.path.loss() == 0.0 {
         remark("note: nothing here depends on chance (no loss, no background): repeats are alike");
     }
-    let progress = Progress::begin(race.run_count());
+    let progress = Progress::begin(race.run_count(), "loads");
     let outcome = race.run(RunOptions {
         threads: args.threads.map_or(0, usize::from),
         record: args.report.is_some(),

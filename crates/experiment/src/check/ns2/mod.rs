@@ -1,126 +1,195 @@
-//! `headstart check ns2`: single flows of ns-2.35, run again here and compared.
+//! `headstart check ns2`: measurements made with ns-2.35, run again here and compared.
 //!
-//! A case is a row of a CSV file: variant, packets, buffer, delayed ACKs, and what ns-2 measured.
-//! It runs over the same link under the scheme that [`scheme_of`] names for its variant; nothing
-//! else depends on the case. Completion must agree within 1 % where ns-2 lost nothing, within 5 %
-//! where it did, or lie in the band that ns-2 itself spans when the phase of its clock varies.
+//! Measurements are CSV files. A [`Suite`] recognises its own by their columns and knows what a
+//! row means: the set-up, the scheme that stands for a variant, what is compared and how closely.
+//! Nothing else depends on the case. [`read`] a file or take those [`shipped`], [`prepare`] the
+//! cases, [`Prepared::run`] them: in parallel, and the same whatever the number of threads.
+//!
+//! Another suite is a module with a [`Suite`] and a line in [`SUITES`].
 
-mod case;
-mod run;
+mod fields;
+mod single;
+mod suite;
+mod table;
 
-pub use case::{Band, Case, CaseFile, CheckError, read, shipped};
-pub use run::{Outcome, run_case, scheme_of};
+pub use fields::{Field, Fields};
+pub use suite::{Case, Cases, Comparison, Metric, Row, Suite, Unit, Verdict, over_seeds};
+pub use table::{CheckError, Table};
 
-use link::Ties;
-use serde::Serialize;
+use rayon::prelude::*;
 
-/// Agreement demanded where ns-2 lost no packet.
-pub const LOSSLESS_BOUND: f64 = 0.01;
-/// Agreement demanded where it did.
-pub const LOSSY_BOUND: f64 = 0.05;
+/// All suites, in the order in which they are run.
+pub const SUITES: &[&dyn Suite] = &[&single::Single];
 
-/// Inside or outside of the bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// Agrees.
-    Inside,
-    /// Does not.
-    Outside,
+/// A file and the suite that knows its columns.
+#[derive(Clone)]
+pub struct Measurements {
+    /// An index into [`SUITES`].
+    suite: usize,
+    table: Table,
 }
 
-/// One comparison.
-#[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// File the case came from.
-    pub file: String,
-    /// The case.
-    pub case: CaseKey,
-    /// What is compared; always `time_last_ack`, seconds.
-    pub metric: &'static str,
-    /// ns-2's figure.
-    pub ns2: f64,
-    /// Ours.
-    pub ours: f64,
-    /// Standard error of ours: zero, the flow is deterministic.
-    pub ours_se: f64,
-    /// Lowest and highest figure that agree.
-    pub bound: [f64; 2],
-    /// Whether ours lies between them.
-    pub verdict: Verdict,
-    /// Counts shown beside the time, ns-2's and ours: they bear no verdict.
-    pub beside: Beside,
+impl Measurements {
+    /// What errors call the file.
+    pub fn name(&self) -> &str {
+        self.table.name()
+    }
 }
 
-/// What identifies a case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CaseKey {
-    /// ns-2's TCP variant.
-    pub variant: String,
-    /// Packets transferred.
-    pub npkts: u64,
-    /// Packets the bottleneck's queue holds, the one in service included.
-    pub buffer: u32,
-    /// The receiver delays ACKs.
-    pub delack: bool,
+/// What to check of what was read.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Of this suite only.
+    pub suite: Option<String>,
+    /// At most [`QUICK_CASES`] of each suite, spread over its cases.
+    pub quick: bool,
 }
 
-/// `[ns-2, ours]` each.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Beside {
-    /// Packets dropped by the bottleneck.
-    pub drops: [u64; 2],
-    /// Packets sent again.
-    pub rexmit: [u64; 2],
-    /// Retransmission timeouts.
-    pub timeouts: [u64; 2],
-    /// Our time, seconds, if a packet that departs as another arrives is no longer in its way: where
-    /// this agrees and ours does not, ns-2's rounding decided such a tie the other way.
-    pub time_with_other_ties: Option<f64>,
+/// How many cases of a suite a quick check runs.
+pub const QUICK_CASES: usize = 8;
+
+/// Cases that are ready to run.
+pub struct Prepared {
+    cases: Vec<(&'static str, Case)>,
+    /// Rows left out, and why.
+    pub skipped: Vec<String>,
 }
 
-/// Runs every case of `files`. Bands come from the files, and for cases they say nothing of, from
-/// those shipped.
+/// The measurements that come with headstart.
 ///
 /// # Errors
-/// If a case cannot be run: its variant is unknown.
-pub fn check(files: &[CaseFile]) -> Result<Vec<Row>, CheckError> {
-    let shipped = shipped()?;
-    let bands: Vec<&Band> = files.iter().chain(&shipped).flat_map(|f| &f.bands).collect();
-    let mut rows = Vec::new();
-    for file in files {
-        for case in &file.cases {
-            let band = bands.iter().find(|b| b.key == case.key).copied();
-            rows.push(compare(&file.name, case, band)?);
-        }
-    }
-    Ok(rows)
+/// Never, unless the build was broken.
+pub fn shipped() -> Result<Vec<Measurements>, CheckError> {
+    let files = SUITES.iter().flat_map(|suite| suite.shipped());
+    files.map(|(name, text)| read(name, text)).collect()
 }
 
-fn compare(file: &str, case: &Case, band: Option<&Band>) -> Result<Row, CheckError> {
-    let outcome = run_case(&case.key, Ties::StillIn)?;
-    let other_ties = run_case(&case.key, Ties::Gone)?;
-    let tolerance = if case.drops == 0 { LOSSLESS_BOUND } else { LOSSY_BOUND };
-    let mut bound = [case.time * (1.0 - tolerance), case.time * (1.0 + tolerance)];
-    if let Some(band) = band {
-        bound = [bound[0].min(band.time_min), bound[1].max(band.time_max)];
+/// Reads a CSV file with the columns of one of the suites; further columns are ignored.
+///
+/// # Errors
+/// If it is no CSV or no suite knows its columns.
+pub fn read(name: &str, text: &str) -> Result<Measurements, CheckError> {
+    let table = Table::parse(name, text)?;
+    let knows = |suite: &&dyn Suite| suite.signatures().iter().any(|group| table.has(group));
+    match SUITES.iter().position(knows) {
+        Some(suite) => Ok(Measurements { suite, table }),
+        None => Err(table.wrong(1, unknown_columns(&table))),
     }
-    let ours = outcome.time_last_ack.map_or(f64::INFINITY, |t| t.as_secs_f64());
-    let inside = (bound[0]..=bound[1]).contains(&ours);
-    Ok(Row {
-        file: file.to_owned(),
-        case: case.key.clone(),
-        metric: "time_last_ack",
-        ns2: case.time,
-        ours,
-        ours_se: 0.0,
-        bound,
-        verdict: if inside { Verdict::Inside } else { Verdict::Outside },
-        beside: Beside {
-            drops: [case.drops, outcome.drops],
-            rexmit: [case.rexmit, outcome.rexmit],
-            timeouts: [case.timeouts, outcome.timeouts],
-            time_with_other_ties: other_ties.time_last_ack.map(|t| t.as_secs_f64()),
-        },
-    })
+}
+
+fn unknown_columns(table: &Table) -> String {
+    let mut known = Vec::new();
+    for suite in SUITES {
+        let groups = suite.signatures().iter();
+        known.extend(groups.map(|group| format!("{} ({})", suite.name(), group.join(", "))));
+    }
+    format!(
+        "no suite is known by these columns: {}; a file needs those of one of: {}",
+        table.columns(),
+        known.join("; ")
+    )
+}
+
+/// The cases of `files` that are selected.
+///
+/// # Errors
+/// If a row is malformed, or no suite has the name selected.
+pub fn prepare(files: &[Measurements], selection: &Selection) -> Result<Prepared, CheckError> {
+    let wanted = |suite: &dyn Suite| selection.suite.as_ref().is_none_or(|n| n == suite.name());
+    if !SUITES.iter().any(|suite| wanted(*suite)) {
+        let names: Vec<_> = SUITES.iter().map(|suite| suite.name()).collect();
+        let name = selection.suite.as_deref().unwrap_or_default();
+        return Err(CheckError(format!("no suite {name:?}; there are {}", names.join(", "))));
+    }
+    let mut prepared = Prepared { cases: Vec::new(), skipped: Vec::new() };
+    for (index, suite) in SUITES.iter().enumerate().filter(|(_, suite)| wanted(**suite)) {
+        let of_suite = files.iter().filter(|file| file.suite == index);
+        let tables: Vec<&Table> = of_suite.map(|file| &file.table).collect();
+        let Cases { mut cases, skipped } = suite.cases(&tables)?;
+        if selection.quick {
+            cases = spread(cases, QUICK_CASES);
+        }
+        prepared.cases.extend(cases.into_iter().map(|case| (suite.name(), case)));
+        prepared.skipped.extend(skipped);
+    }
+    Ok(prepared)
+}
+
+/// At most `count` of `all`, evenly spread.
+fn spread<T>(all: Vec<T>, count: usize) -> Vec<T> {
+    let step = all.len().div_ceil(count).max(1);
+    all.into_iter().step_by(step).collect()
+}
+
+impl Prepared {
+    /// How many cases there are.
+    pub const fn len(&self) -> usize {
+        self.cases.len()
+    }
+
+    /// True if there is nothing to run.
+    pub const fn is_empty(&self) -> bool {
+        self.cases.is_empty()
+    }
+
+    /// Runs all cases, calling `done` after each. Rows are in the order of the cases.
+    ///
+    /// # Errors
+    /// If a case is impossible.
+    pub fn run(&self, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>, CheckError> {
+        let run = |(suite, case): &(&'static str, Case)| {
+            let comparisons = (case.run)()
+                .map_err(|why| CheckError(format!("{}: {:?}: {why}", case.file, case.key)))?;
+            done();
+            Ok(comparisons.into_iter().map(|c| Row::new(suite, case, c)).collect::<Vec<_>>())
+        };
+        let rows: Result<Vec<Vec<Row>>, CheckError> = self.cases.par_iter().map(run).collect();
+        Ok(rows?.into_iter().flatten().collect())
+    }
+}
+
+/// Reads, prepares and runs what is selected of `files`.
+///
+/// # Errors
+/// Those of [`prepare`] and [`Prepared::run`].
+pub fn check(files: &[Measurements], selection: &Selection) -> Result<Vec<Row>, CheckError> {
+    prepare(files, selection)?.run(&|| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_the_columns_is_refused_by_name_and_line() {
+        let error = read("x.csv", "a,b\n1,2\n").err().unwrap().to_string();
+        assert!(error.starts_with("x.csv:1:") && error.contains("time_last_ack"), "{error}");
+    }
+
+    #[test]
+    fn every_shipped_file_is_known_to_its_own_suite_alone() {
+        for suite in SUITES {
+            for (name, text) in suite.shipped() {
+                let table = Table::parse(name, text).unwrap();
+                let knows = |s: &&&dyn Suite| s.signatures().iter().any(|g| table.has(g));
+                let known: Vec<_> = SUITES.iter().filter(knows).map(|s| s.name()).collect();
+                assert_eq!(known, [suite.name()], "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_quick_check_takes_a_few_cases_from_all_over() {
+        assert_eq!(spread((0..40).collect(), 8), [0, 5, 10, 15, 20, 25, 30, 35]);
+        assert_eq!(spread((0..9).collect(), 8), [0, 2, 4, 6, 8]);
+        assert_eq!(spread(vec![1, 2], 8), [1, 2]);
+        assert!(spread(Vec::<u32>::new(), 8).is_empty());
+    }
+
+    #[test]
+    fn an_unknown_suite_is_refused_with_the_list() {
+        let selection = Selection { suite: Some("nonesuch".into()), quick: false };
+        let error = prepare(&[], &selection).err().unwrap().to_string();
+        assert!(error.contains("single"), "{error}");
+    }
 }

@@ -1,6 +1,6 @@
 //! One case: the link of the reference and the scheme of its variant.
 
-use super::{CaseKey, CheckError};
+use super::CaseKey;
 use link::{LinkConfig, QueueLimit, Ties};
 use netsim::{BulkSpec, BulkTransfer, Dumbbell, Duplex, Simulation, SimulationConfig, WireSizes};
 use tcp::{Scheme, Stats};
@@ -13,19 +13,19 @@ const LIMIT: Duration = Duration::from_secs(3600);
 
 /// What a run measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub(super) struct Outcome {
     /// From the start until the last ACK reached the sender; `None` if it never did.
-    pub time_last_ack: Option<Duration>,
+    pub(super) time_last_ack: Option<Duration>,
     /// Packets dropped by the bottleneck.
-    pub drops: u64,
+    pub(super) drops: u64,
     /// Packets sent again.
-    pub rexmit: u64,
+    pub(super) rexmit: u64,
     /// Retransmission timeouts.
-    pub timeouts: u64,
+    pub(super) timeouts: u64,
 }
 
 /// The scheme that stands for a variant of ns-2; `None` for one that headstart lacks.
-pub fn scheme_of(variant: &str) -> Option<&'static str> {
+pub(super) fn scheme_of(variant: &str) -> Option<&'static str> {
     Some(match variant {
         "tahoe" => "tahoe+profile=ns2",
         "reno" => "reno+profile=ns2",
@@ -41,14 +41,13 @@ pub fn scheme_of(variant: &str) -> Option<&'static str> {
 ///
 /// # Errors
 /// If the variant has no scheme or the case is impossible.
-pub fn run_case(key: &CaseKey, ties: Ties) -> Result<Outcome, CheckError> {
-    let wrong = |why: String| CheckError(format!("{key:?}: {why}"));
-    let base = scheme_of(&key.variant).ok_or_else(|| wrong("no scheme".into()))?;
+pub(super) fn run_case(key: &CaseKey, ties: Ties) -> Result<Outcome, String> {
+    let base = scheme_of(&key.variant).ok_or("its variant has no scheme")?;
     let ack = if key.delack { "100ms" } else { "all" };
-    let scheme = Scheme::parse(&format!("{base}+ack={ack}")).map_err(|e| wrong(e.to_string()))?;
+    let scheme = Scheme::parse(&format!("{base}+ack={ack}")).map_err(|e| e.to_string())?;
     let link = |mbit10: u64, ms, queue| {
         LinkConfig::new(Rate::from_bps(mbit10 * 100_000), Duration::from_millis(ms), queue)
-            .map_err(|e| wrong(e.to_string()))
+            .map_err(|e| e.to_string())
     };
     let bottleneck = Duplex {
         forward: link(15, 50, QueueLimit::Packets(key.buffer))?.with_ties(ties),

@@ -1,0 +1,112 @@
+//! Rows of single flows and of their bands.
+
+use super::super::{CheckError, Table};
+use serde::Deserialize;
+
+/// What identifies a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CaseKey {
+    /// ns-2's TCP variant.
+    pub(super) variant: String,
+    /// Packets transferred.
+    pub(super) npkts: u64,
+    /// Packets the bottleneck's queue holds, the one in service included.
+    pub(super) buffer: u32,
+    /// The receiver delays ACKs.
+    pub(super) delack: bool,
+}
+
+/// A measured flow.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Measured {
+    /// What was run.
+    pub(super) key: CaseKey,
+    /// Data handed to TCP until its last ACK reaches the sender, seconds.
+    pub(super) time: f64,
+    /// Packets dropped by the bottleneck.
+    pub(super) drops: u64,
+    /// Packets sent again.
+    pub(super) rexmit: u64,
+    /// Retransmission timeouts.
+    pub(super) timeouts: u64,
+}
+
+/// How far a case spreads in ns-2 when the phase of its clock varies.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Band {
+    /// What was run.
+    pub(super) key: CaseKey,
+    /// Fastest, seconds.
+    pub(super) time_min: f64,
+    /// Slowest, seconds.
+    pub(super) time_max: f64,
+}
+
+#[derive(Deserialize)]
+struct CaseRow {
+    variant: String,
+    npkts: u64,
+    buffer: u32,
+    delack: u8,
+    time_last_ack: f64,
+    drops: u64,
+    rexmit: u64,
+    timeouts: u64,
+}
+
+#[derive(Deserialize)]
+struct BandRow {
+    variant: String,
+    npkts: u64,
+    buffer: u32,
+    delack: u8,
+    time_min: f64,
+    time_max: f64,
+}
+
+/// More packets than any case should take minutes for.
+const MOST_PACKETS: u64 = 1_000_000;
+
+impl Measured {
+    /// Refuses what cannot have been measured.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let CaseKey { npkts, buffer, .. } = self.key;
+        if !(1..=MOST_PACKETS).contains(&npkts) {
+            return Err(format!("npkts {npkts} is not between 1 and {MOST_PACKETS}"));
+        }
+        if buffer == 0 {
+            return Err("buffer 0 has no place for the packet in service".to_owned());
+        }
+        if !(self.time.is_finite() && self.time > 0.0) {
+            return Err(format!("time_last_ack {} is not a time", self.time));
+        }
+        Ok(())
+    }
+}
+
+/// The flows of a table that holds flows, each with its line.
+pub(super) fn cases(table: &Table) -> Result<Vec<(u64, Measured)>, CheckError> {
+    if !table.has(&["time_last_ack"]) {
+        return Ok(Vec::new());
+    }
+    let measured = |(line, row): (u64, CaseRow)| {
+        let CaseRow { variant, npkts, buffer, delack, .. } = row;
+        let key = CaseKey { variant, npkts, buffer, delack: delack != 0 };
+        let CaseRow { time_last_ack: time, drops, rexmit, timeouts, .. } = row;
+        (line, Measured { key, time, drops, rexmit, timeouts })
+    };
+    Ok(table.rows()?.into_iter().map(measured).collect())
+}
+
+/// The bands of a table that holds bands.
+pub(super) fn bands(table: &Table) -> Result<Vec<Band>, CheckError> {
+    if table.has(&["time_last_ack"]) {
+        return Ok(Vec::new());
+    }
+    let band = |(_, row): (u64, BandRow)| {
+        let BandRow { variant, npkts, buffer, delack, time_min, time_max } = row;
+        let key = CaseKey { variant, npkts, buffer, delack: delack != 0 };
+        Band { key, time_min, time_max }
+    };
+    Ok(table.rows()?.into_iter().map(band).collect())
+}

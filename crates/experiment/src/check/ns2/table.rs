@@ -1,0 +1,107 @@
+//! A CSV file of measurements: column names, rows with their lines, errors that name both.
+
+use csv::StringRecord;
+use serde::de::DeserializeOwned;
+use std::fmt;
+
+/// Why a check cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckError(pub(super) String);
+
+impl fmt::Display for CheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CheckError {}
+
+/// One file as read: every value still text.
+#[derive(Clone, Debug)]
+pub struct Table {
+    name: String,
+    headers: StringRecord,
+    records: Vec<(u64, StringRecord)>,
+}
+
+impl Table {
+    /// Reads CSV; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// If it is not CSV, or a row has more or fewer values than there are columns.
+    pub fn parse(name: &str, text: &str) -> Result<Self, CheckError> {
+        let mut reader =
+            csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+        let wrong = |error: csv::Error| {
+            let line = error.position().map_or(1, csv::Position::line);
+            CheckError(format!("{name}:{line}: {error}"))
+        };
+        let headers = reader.headers().map_err(wrong)?.clone();
+        let mut records = Vec::new();
+        for record in reader.into_records() {
+            let record = record.map_err(wrong)?;
+            records.push((record.position().map_or(1, csv::Position::line), record));
+        }
+        Ok(Self { name: name.to_owned(), headers, records })
+    }
+
+    /// What errors call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// True if it has all these columns.
+    pub fn has(&self, columns: &[&str]) -> bool {
+        columns.iter().all(|column| self.headers.iter().any(|h| h == *column))
+    }
+
+    /// Every row as a `T`, whose field names are columns, with the line it is in.
+    ///
+    /// # Errors
+    /// If a column is missing or a value is not what it should be; names the line.
+    pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<(u64, T)>, CheckError> {
+        let row = |(line, record): &(u64, StringRecord)| {
+            let row = record.deserialize(Some(&self.headers));
+            Ok((*line, row.map_err(|e| self.wrong(*line, e))?))
+        };
+        self.records.iter().map(row).collect()
+    }
+
+    /// An error about a line of this file.
+    pub fn wrong(&self, line: u64, why: impl fmt::Display) -> CheckError {
+        CheckError(format!("{}:{line}: {why}", self.name))
+    }
+
+    /// Names of the columns, for an error that lists them.
+    pub(super) fn columns(&self) -> String {
+        self.headers.iter().collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Row {
+        n: u64,
+    }
+
+    #[test]
+    fn rows_come_with_their_lines_and_further_columns_are_ignored() {
+        let table = Table::parse("x.csv", "m,n\n a, 1\nb,2\n").unwrap();
+        assert_eq!(table.rows().unwrap(), [(2, Row { n: 1 }), (3, Row { n: 2 })]);
+        assert!(table.has(&["n", "m"]) && !table.has(&["n", "o"]));
+    }
+
+    #[test]
+    fn errors_name_file_and_line() {
+        let table = Table::parse("x.csv", "n\n1\nmany\n").unwrap();
+        let error = table.rows::<Row>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("x.csv:3:") && error.contains("many") || error.contains("invalid")
+        );
+        let error = Table::parse("x.csv", "n,m\n1,2\n1\n").unwrap_err().to_string();
+        assert!(error.starts_with("x.csv:3:"), "{error}");
+    }
+}
