@@ -5,8 +5,10 @@
 //! the connections it opened or accepted. What it does takes effect when the call returns: the
 //! hosts it touched then send what they may.
 
+use crate::streams::stream;
 use crate::world::World;
 use crate::{AppId, Datagram, HostId};
+use rand_pcg::Pcg32;
 use std::any::Any;
 use tcp::{ConnId, Event, Host, Scheme, Stats};
 use units::Instant;
@@ -67,6 +69,12 @@ impl Context<'_> {
     /// The present instant.
     pub fn now(&self) -> Instant {
         self.world.now()
+    }
+
+    /// The random stream `app/<component>` under the simulation's seed. A component draws from a
+    /// stream of its own, named after it, so that none shifts another's draws.
+    pub fn stream(&self, component: &str) -> Pcg32 {
+        stream(self.world.seed, &format!("app/{component}"))
     }
 
     /// A host's TCP, to look at.

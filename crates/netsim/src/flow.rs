@@ -1,11 +1,16 @@
 //! What became of one transfer: the record that every application which moves bytes by TCP keeps.
 
+use crate::HostId;
 use tcp::Stats;
 use units::{Duration, Instant};
 
 /// One transfer of bytes over one connection, or over a part of the life of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowRecord {
+    /// The sender.
+    pub from: HostId,
+    /// The receiver.
+    pub to: HostId,
     /// When its bytes were handed to TCP.
     pub started_at: Instant,
     /// When the sender's side was established; `None` until then. On a connection that was open
@@ -29,8 +34,10 @@ pub struct FlowRecord {
 
 impl FlowRecord {
     /// A transfer of `bytes` that begins.
-    pub const fn new(started_at: Instant, bytes: u64) -> Self {
+    pub const fn new((from, to): (HostId, HostId), started_at: Instant, bytes: u64) -> Self {
         Self {
+            from,
+            to,
             started_at,
             connected_at: None,
             received_at: None,

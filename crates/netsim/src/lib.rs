@@ -4,8 +4,9 @@
 //! [`Simulation`] runs [`Application`]s on it: they open connections and write; the hosts' TCP
 //! decides what is sent when; links say when it arrives. Inside, `events` orders what happens,
 //! `network` passes packets from link to link, `world` lets hosts send and receive.
-//! [`BulkTransfer`], [`PageLoad`] and [`Cbr`] are applications to begin with. An [`Observer`] sees
-//! every packet at every link: [`Recorder`] keeps what it sees, [`Captures`] writes it for tshark.
+//! [`BulkTransfer`], [`Rounds`], [`Telnet`], [`OnOff`], [`Cbr`] and [`PageLoad`] are applications to
+//! begin with. An [`Observer`] sees every packet at every link: [`Recorder`] keeps what it sees,
+//! [`Captures`] writes it for tshark.
 //!
 //! # What happens first
 //! Events happen in the order of (time, kind, index, sequence): of those at the same instant,
@@ -18,9 +19,8 @@
 //! from a random stream of its own, named after it ([`stream`]).
 
 mod application;
+mod apps;
 mod builders;
-mod bulk;
-mod cbr;
 mod endpoint;
 mod events;
 mod flow;
@@ -40,9 +40,11 @@ mod tournament;
 mod world;
 
 pub use application::{Application, Context, Peer};
+pub use apps::{
+    BulkSpec, BulkTransfer, Cbr, CbrSpec, OnOff, OnOffSpec, RoundPair, Rounds, RoundsSpec, Telnet,
+    TelnetSpec,
+};
 pub use builders::{Access, Dumbbell, Duplex};
-pub use bulk::{BulkSpec, BulkTransfer};
-pub use cbr::{Cbr, CbrSpec};
 pub use flow::FlowRecord;
 pub use ids::{AppId, HostId, LinkId, NodeId};
 pub use observer::{Observer, Step};

@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) network: Network,
     endpoints: Vec<Endpoint>,
     sizes: WireSizes,
+    /// Of every random stream.
+    pub(crate) seed: u64,
     /// Hosts that were touched and have not been served since.
     touched: VecDeque<HostId>,
     /// Foreground applications that have not finished, by application.
@@ -43,6 +45,7 @@ impl World {
             endpoints: endpoints.collect(),
             network: Network::new(topology, seed),
             sizes,
+            seed,
             touched: VecDeque::new(),
             unfinished: Vec::new(),
             unfinished_count: 0,

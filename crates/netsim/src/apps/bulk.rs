@@ -1,0 +1,131 @@
+//! Bulk transfer: one connection, so many bytes, as fast as TCP lets them go.
+
+use super::channel::{self, Channel};
+use crate::application::{Application, Context};
+use crate::{FlowRecord, HostId};
+use tcp::{ConnId, Event, Scheme};
+use units::Instant;
+
+/// From where to where, how much, with what.
+#[derive(Clone, Debug)]
+pub struct BulkSpec {
+    /// Opens the connection and sends.
+    pub from: HostId,
+    /// Accepts and receives.
+    pub to: HostId,
+    /// Bytes to send; `None`: without end.
+    pub bytes: Option<u64>,
+    /// The sender's scheme.
+    pub scheme: Scheme,
+    /// The receiver's scheme.
+    pub receiver: Scheme,
+    /// Close the connection behind the last byte.
+    pub close: bool,
+}
+
+/// A bulk transfer; finished when every byte has been received and acknowledged, or the
+/// connection was reset.
+#[derive(Debug)]
+pub struct BulkTransfer {
+    spec: BulkSpec,
+    channel: Option<Channel>,
+}
+
+impl BulkTransfer {
+    /// A transfer that has not started.
+    pub const fn new(spec: BulkSpec) -> Self {
+        Self { spec, channel: None }
+    }
+
+    /// The connection at the sender, once it exists.
+    pub fn sender(&self) -> Option<ConnId> {
+        self.channel.map(|channel| channel.sender())
+    }
+
+    /// The connection at the receiver, once it exists.
+    pub fn receiver(&self) -> Option<ConnId> {
+        self.channel?.receiver()
+    }
+
+    /// Its record, once it has started. The counters are those at the last acknowledgement, the
+    /// end of the connection or the end of the run, whichever came first; those of a transfer
+    /// without end, at the end of the run.
+    pub fn flows(&self) -> &[FlowRecord] {
+        self.channel.as_ref().map_or(&[], |channel| std::slice::from_ref(channel.flow()))
+    }
+
+    fn flow(&self) -> Option<&FlowRecord> {
+        self.flows().first()
+    }
+
+    /// When it started.
+    pub fn started_at(&self) -> Option<Instant> {
+        self.flow().map(|flow| flow.started_at)
+    }
+
+    /// When the sender's side was established.
+    pub fn connected_at(&self) -> Option<Instant> {
+        self.flow()?.connected_at
+    }
+
+    /// Bytes that have arrived in order so far.
+    pub fn received(&self) -> u64 {
+        self.channel.map_or(0, |channel| channel.received())
+    }
+
+    /// Bytes acknowledged to the sender so far.
+    pub fn acked(&self) -> u64 {
+        self.channel.map_or(0, |channel| channel.acked())
+    }
+
+    /// When the last byte had arrived in order at the receiver.
+    pub fn received_at(&self) -> Option<Instant> {
+        self.flow()?.received_at
+    }
+
+    /// When the last byte's acknowledgement had reached the sender.
+    pub fn acked_at(&self) -> Option<Instant> {
+        self.flow()?.acked_at
+    }
+
+    /// True if the connection was reset or given up.
+    pub fn is_reset(&self) -> bool {
+        self.flow().is_some_and(|flow| flow.reset)
+    }
+}
+
+impl Application for BulkTransfer {
+    fn start(&mut self, context: &mut Context<'_>) {
+        let BulkSpec { from, to, bytes, scheme, receiver, close } = &self.spec;
+        let port = channel::listen(context, *to, receiver);
+        let channel = Channel::open(context, (*from, *to), port, scheme, *bytes);
+        if *close {
+            context.shutdown(*from, channel.sender());
+        }
+        self.channel = Some(channel);
+    }
+
+    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+        if let Some(channel) = &mut self.channel
+            && channel.on_event(context, host, event)
+        {
+            context.finish();
+        }
+    }
+
+    fn on_stop(&mut self, context: &mut Context<'_>) {
+        if let Some(channel) = &mut self.channel {
+            channel.on_stop(context);
+        }
+    }
+
+    fn describe(&self) -> String {
+        let (from, to) = (self.spec.from.0, self.spec.to.0);
+        let bytes = self.spec.bytes.map_or("endless".to_owned(), |bytes| format!("{bytes} bytes"));
+        format!(
+            "bulk transfer of {bytes} from host {from} to host {to}: {} received, {} acknowledged",
+            self.received(),
+            self.acked()
+        )
+    }
+}

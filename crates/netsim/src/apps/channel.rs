@@ -1,0 +1,183 @@
+//! A connection that carries transfers from its opener to the other end, one after another.
+
+use crate::application::Context;
+use crate::{FlowRecord, HostId};
+use tcp::{ConnId, Event, EventKind, Scheme, Stats};
+
+/// Stands for "more than any run can send"; far from overflow wherever bytes are added up.
+const ENDLESS: u64 = 1 << 60;
+
+/// The port of a service that throws away what it receives (RFC 863).
+pub(super) const DISCARD: u16 = 9;
+
+/// Accepts connections that bring bytes to throw away, at the port that is returned.
+pub(super) fn listen(context: &mut Context<'_>, host: HostId, scheme: &Scheme) -> u16 {
+    let port = context.unused_port(host, DISCARD);
+    context.listen(host, port, scheme.clone());
+    port
+}
+
+/// A connection and the transfer on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Channel {
+    sender: ConnId,
+    receiver: Option<ConnId>,
+    /// Payload bytes since the connection began.
+    acked: u64,
+    received: u64,
+    /// What both will be at the end of this transfer; `None`: there is no end.
+    goal: Option<u64>,
+    flow: FlowRecord,
+    /// The sender's counters when this transfer began.
+    before: Stats,
+    ended: bool,
+}
+
+impl Channel {
+    /// Opens a connection and begins its first transfer.
+    pub(super) fn open(
+        context: &mut Context<'_>,
+        (from, to): (HostId, HostId),
+        port: u16,
+        scheme: &Scheme,
+        bytes: Option<u64>,
+    ) -> Self {
+        let sender = context.connect(from, to, port, scheme);
+        context.write(from, sender, bytes.unwrap_or(ENDLESS));
+        Self {
+            sender,
+            receiver: None,
+            acked: 0,
+            received: 0,
+            goal: bytes,
+            flow: FlowRecord::new((from, to), context.now(), bytes.unwrap_or(0)),
+            before: Stats::default(),
+            ended: false,
+        }
+    }
+
+    /// Begins the next transfer; all before it are over.
+    pub(super) fn begin(&mut self, context: &mut Context<'_>, bytes: u64) {
+        let (now, from) = (context.now(), self.flow.from);
+        self.before = context.stats(from, self.sender).unwrap_or_default();
+        self.goal = self.goal.map(|goal| goal + bytes);
+        self.flow = FlowRecord::new((from, self.flow.to), now, bytes);
+        self.flow.connected_at = Some(now);
+        context.write(from, self.sender, bytes);
+    }
+
+    /// Adds to the transfer under way.
+    pub(super) fn extend(&mut self, context: &mut Context<'_>, bytes: u64) {
+        self.goal = self.goal.map(|goal| goal + bytes);
+        self.flow.bytes += bytes;
+        self.flow.acked_at = None;
+        self.flow.received_at = None;
+        context.write(self.flow.from, self.sender, bytes);
+    }
+
+    /// The connection at the sender.
+    pub(super) const fn sender(&self) -> ConnId {
+        self.sender
+    }
+
+    /// The connection at the receiver, once it exists.
+    pub(super) const fn receiver(&self) -> Option<ConnId> {
+        self.receiver
+    }
+
+    /// Bytes acknowledged to the sender since the connection began.
+    pub(super) const fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// Bytes that have arrived in order since the connection began.
+    pub(super) const fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// The transfer under way, or the last one.
+    pub(super) const fn flow(&self) -> &FlowRecord {
+        &self.flow
+    }
+
+    /// The connection is closed or reset: it carries nothing more.
+    pub(super) const fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Digests an event of either end; true if the transfer is over with it.
+    pub(super) fn on_event(
+        &mut self,
+        context: &mut Context<'_>,
+        host: HostId,
+        event: &Event,
+    ) -> bool {
+        let was_over = self.flow.is_over();
+        if host == self.flow.from && event.conn == self.sender {
+            self.on_sender(context, event);
+        } else {
+            self.on_receiver(context, host, event);
+        }
+        self.flow.is_over() && !was_over
+    }
+
+    fn on_sender(&mut self, context: &Context<'_>, event: &Event) {
+        match event.kind {
+            EventKind::Connected => self.flow.connected_at = Some(context.now()),
+            EventKind::Acked { total } => {
+                self.acked = total;
+                if Some(total) == self.goal && self.flow.acked_at.is_none() {
+                    self.flow.acked_at = Some(context.now());
+                    self.count(context);
+                }
+            }
+            EventKind::Reset => {
+                self.ended = true;
+                if !self.flow.is_over() {
+                    self.flow.reset = true;
+                    self.count(context);
+                }
+            }
+            EventKind::Closed => {
+                self.ended = true;
+                // Unless it was done at the last acknowledgement.
+                if self.flow.segments_sent == 0 {
+                    self.count(context);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn on_receiver(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+        match event.kind {
+            EventKind::Accepted => self.receiver = Some(event.conn),
+            EventKind::Received { total } => {
+                self.received = total;
+                if Some(total) == self.goal {
+                    self.flow.received_at = self.flow.received_at.or(Some(context.now()));
+                }
+            }
+            EventKind::PeerClosed => context.shutdown(host, event.conn),
+            EventKind::Reset => self.flow.reset |= !self.flow.is_over(),
+            _ => {}
+        }
+    }
+
+    /// The run stops: the record of what is not over shows how it stands.
+    pub(super) fn on_stop(&mut self, context: &Context<'_>) {
+        if !self.flow.is_over() {
+            self.count(context);
+        }
+    }
+
+    /// Takes the sender's counters, if it still has any.
+    fn count(&mut self, context: &Context<'_>) {
+        if let Some(stats) = context.stats(self.flow.from, self.sender) {
+            self.flow.count(&self.before, &stats);
+        }
+        if self.goal.is_none() {
+            self.flow.bytes = self.acked;
+        }
+    }
+}

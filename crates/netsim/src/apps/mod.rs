@@ -1,0 +1,19 @@
+//! Applications to begin with, one file each; loading pages has a directory of its own.
+//!
+//! Those that move bytes by TCP do it over a [`channel`]: a connection that carries transfers from
+//! its opener to the other end, and keeps the record of the one under way. Those that draw random
+//! numbers have a name, and draw from streams `app/<name>/...`.
+
+mod bulk;
+mod cbr;
+mod channel;
+mod conn_index;
+mod on_off;
+mod rounds;
+mod telnet;
+
+pub use bulk::{BulkSpec, BulkTransfer};
+pub use cbr::{Cbr, CbrSpec};
+pub use on_off::{OnOff, OnOffSpec};
+pub use rounds::{RoundPair, Rounds, RoundsSpec};
+pub use telnet::{Telnet, TelnetSpec};

@@ -1,0 +1,190 @@
+//! Rounds of transfers over kept connections: all of them transfer, all fall silent, again.
+//!
+//! The experiments of TCP/SPAND (Zhang, Qiu & Keshav 2000 §6) are of this kind. What matters in
+//! them is what a connection does with its window after an idle time.
+
+use super::channel::{self, Channel};
+use super::conn_index::ConnIndex;
+use crate::application::{Application, Context};
+use crate::{FlowRecord, HostId};
+use rand_pcg::Pcg32;
+use tcp::{Event, EventKind, Scheme};
+use units::Duration;
+use workload::Distribution;
+
+/// One connection of the experiment.
+#[derive(Clone, Debug)]
+pub struct RoundPair {
+    /// Opens the connection and sends.
+    pub from: HostId,
+    /// Accepts and receives.
+    pub to: HostId,
+    /// The sender's scheme.
+    pub scheme: Scheme,
+    /// The receiver's scheme.
+    pub receiver: Scheme,
+}
+
+/// Who transfers how much, when.
+#[derive(Clone, Debug)]
+pub struct RoundsSpec {
+    /// Names its random streams, `app/<name>/start/<n>` and `app/<name>/bytes/<n>` for the n-th
+    /// connection.
+    pub name: String,
+    /// The connections.
+    pub pairs: Vec<RoundPair>,
+    /// Rounds; at least one.
+    pub rounds: u32,
+    /// Bytes that each connection transfers in a round, at least 1.
+    pub bytes: Distribution,
+    /// Seconds after the beginning of a round at which a connection's transfer starts.
+    pub start: Distribution,
+    /// From the end of a round's last transfer to the beginning of the next round.
+    pub idle: Duration,
+}
+
+/// Rounds of transfers; finished when the last one's are over. A connection opens with its first
+/// transfer, and again with the next after it was reset.
+#[derive(Debug)]
+pub struct Rounds {
+    spec: RoundsSpec,
+    ports: Vec<u16>,
+    draws: Vec<Draws>,
+    channels: Vec<Option<Channel>>,
+    index: ConnIndex,
+    /// Rounds begun.
+    begun: u32,
+    /// Transfers of this round that are not over.
+    unfinished: usize,
+    flows: Vec<FlowRecord>,
+}
+
+/// A connection's random streams.
+#[derive(Debug)]
+struct Draws {
+    start: Pcg32,
+    bytes: Pcg32,
+}
+
+/// The timer that begins a round; the n-th connection's has the token n.
+const ROUND: u32 = u32::MAX;
+
+impl Rounds {
+    /// An experiment that has not started.
+    pub fn new(spec: RoundsSpec) -> Self {
+        Self {
+            ports: Vec::new(),
+            draws: Vec::new(),
+            channels: vec![None; spec.pairs.len()],
+            spec,
+            index: ConnIndex::default(),
+            begun: 0,
+            unfinished: 0,
+            flows: Vec::new(),
+        }
+    }
+
+    /// What it was made from.
+    pub const fn spec(&self) -> &RoundsSpec {
+        &self.spec
+    }
+
+    /// One record per transfer of the rounds that have ended: those of the first in the order of
+    /// the connections, then those of the second, and so on.
+    pub fn flows(&self) -> &[FlowRecord] {
+        &self.flows
+    }
+
+    fn begin_round(&mut self, context: &mut Context<'_>) {
+        self.begun += 1;
+        self.unfinished = self.spec.pairs.len();
+        for (n, draws) in self.draws.iter_mut().enumerate() {
+            let at = context.now() + self.spec.start.sample_duration(&mut draws.start);
+            context.set_timer(at, n as u32);
+        }
+    }
+
+    fn begin_transfer(&mut self, context: &mut Context<'_>, n: usize) {
+        let bytes = self.spec.bytes.sample_count(&mut self.draws[n].bytes);
+        let pair = &self.spec.pairs[n];
+        match &mut self.channels[n] {
+            Some(channel) if !channel.has_ended() => channel.begin(context, bytes),
+            none => {
+                let (ends, port) = ((pair.from, pair.to), self.ports[n]);
+                let channel = Channel::open(context, ends, port, &pair.scheme, Some(bytes));
+                self.index.insert(pair.from, channel.sender(), n);
+                *none = Some(channel);
+            }
+        }
+    }
+
+    /// The n-th connection's transfer is over.
+    fn on_over(&mut self, context: &mut Context<'_>) {
+        self.unfinished -= 1;
+        if self.unfinished > 0 {
+            return;
+        }
+        self.flows.extend(self.channels.iter().flatten().map(Channel::flow));
+        if self.begun == self.spec.rounds {
+            context.finish();
+        } else {
+            context.set_timer(context.now() + self.spec.idle, ROUND);
+        }
+    }
+
+    /// The connection that a host has accepted: the one whose port its peer has.
+    fn find_accepted(&self, context: &Context<'_>, host: HostId, event: &Event) -> Option<usize> {
+        let peer = context.peer(host, event.conn)?;
+        self.spec.pairs.iter().zip(&self.channels).position(|(pair, channel)| {
+            pair.from == peer.host
+                && pair.to == host
+                && channel.is_some_and(|channel| {
+                    let own = context.peer(pair.from, channel.sender());
+                    own.is_some_and(|own| own.local_port == peer.port)
+                })
+        })
+    }
+}
+
+impl Application for Rounds {
+    fn start(&mut self, context: &mut Context<'_>) {
+        for (n, pair) in self.spec.pairs.iter().enumerate() {
+            self.ports.push(channel::listen(context, pair.to, &pair.receiver));
+            let stream = |what| context.stream(&format!("{}/{what}/{n}", self.spec.name));
+            self.draws.push(Draws { start: stream("start"), bytes: stream("bytes") });
+        }
+        self.begin_round(context);
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        match token {
+            ROUND => self.begin_round(context),
+            n => self.begin_transfer(context, n as usize),
+        }
+    }
+
+    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+        if event.kind == EventKind::Accepted
+            && let Some(n) = self.find_accepted(context, host, event)
+        {
+            self.index.insert(host, event.conn, n);
+        }
+        let Some(n) = self.index.find(host, event.conn) else { return };
+        let Some(channel) = &mut self.channels[n] else { return };
+        let over = channel.on_event(context, host, event);
+        if matches!(event.kind, EventKind::Closed | EventKind::Reset) {
+            self.index.remove(host, event.conn);
+        }
+        if over {
+            self.on_over(context);
+        }
+    }
+
+    fn describe(&self) -> String {
+        let RoundsSpec { name, rounds, .. } = &self.spec;
+        format!(
+            "rounds {name}: {} transfers of round {} of {rounds} are not over",
+            self.unfinished, self.begun
+        )
+    }
+}
