@@ -1,6 +1,8 @@
 //! What a link is made of, checked once: an impossible link cannot be constructed.
 
+use crate::{Discipline, RateTrace, Reordering};
 use std::fmt;
+use std::sync::Arc;
 use units::{Duration, Rate};
 
 /// How much a queue holds, the packet in service included.
@@ -29,14 +31,19 @@ pub enum Ties {
 }
 
 /// Rate, propagation delay, queue and loss of one direction of a wire. The rate of a link is
-/// fixed for its life: departures already promised could not be kept otherwise.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// fixed for its life, or changes as its trace says: departures already promised could not be
+/// kept otherwise.
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
     rate: Rate,
     delay: Duration,
     queue: QueueLimit,
     loss: f64,
     ties: Ties,
+    discipline: Discipline,
+    trace: Option<Arc<RateTrace>>,
+    reordering: Option<Reordering>,
+    statistics: bool,
 }
 
 /// Why a link is impossible.
@@ -48,6 +55,15 @@ pub enum LinkError {
     ZeroQueue,
     /// Loss must be a probability below one.
     Loss(f64),
+    /// Packets are held back with a probability.
+    Reordering,
+    /// A discipline's parameters contradict each other or the queue.
+    Discipline {
+        /// The discipline.
+        name: &'static str,
+        /// What is wrong and what would do.
+        why: &'static str,
+    },
 }
 
 impl fmt::Display for LinkError {
@@ -58,6 +74,10 @@ impl fmt::Display for LinkError {
                 write!(f, "a queue of 0 has no place for the packet in service: use at least 1")
             }
             Self::Loss(p) => write!(f, "loss {p} is not a probability: use 0 or more, below 1"),
+            Self::Reordering => {
+                write!(f, "packets are held back with a probability: use 0 or more, at most 1")
+            }
+            Self::Discipline { name, why } => write!(f, "{name}: {why}"),
         }
     }
 }
@@ -76,13 +96,55 @@ impl LinkConfig {
         if matches!(queue, QueueLimit::Packets(0) | QueueLimit::Bytes(0)) {
             return Err(LinkError::ZeroQueue);
         }
-        Ok(Self { rate, delay, queue, loss: 0.0, ties: Ties::default() })
+        Ok(Self {
+            rate,
+            delay,
+            queue,
+            loss: 0.0,
+            ties: Ties::default(),
+            discipline: Discipline::default(),
+            trace: None,
+            reordering: None,
+            statistics: false,
+        })
     }
 
     /// The same link under another rule for ties.
     #[must_use]
-    pub const fn with_ties(self, ties: Ties) -> Self {
+    pub fn with_ties(self, ties: Ties) -> Self {
         Self { ties, ..self }
+    }
+
+    /// The same link with another queueing discipline.
+    ///
+    /// # Errors
+    /// [`LinkError::Discipline`] if its parameters cannot be, alone or with this queue limit.
+    pub fn with_discipline(self, discipline: Discipline) -> Result<Self, LinkError> {
+        discipline.check(self.queue)?;
+        Ok(Self { discipline, ..self })
+    }
+
+    /// The same link, sending when the trace says so; its rate is the trace's mean.
+    #[must_use]
+    pub fn with_rate_trace(self, trace: Arc<RateTrace>) -> Self {
+        Self { rate: trace.mean_rate(), trace: Some(trace), ..self }
+    }
+
+    /// The same link, delivering out of order.
+    ///
+    /// # Errors
+    /// [`LinkError::Reordering`] unless the probability is one.
+    pub fn with_reordering(self, reordering: Reordering) -> Result<Self, LinkError> {
+        if !reordering.is_possible() {
+            return Err(LinkError::Reordering);
+        }
+        Ok(Self { reordering: Some(reordering), ..self })
+    }
+
+    /// The same link, measuring waiting times ([`crate::Statistics`]).
+    #[must_use]
+    pub fn with_statistics(self) -> Self {
+        Self { statistics: true, ..self }
     }
 
     /// The same link, losing each packet independently with `probability`.
@@ -97,7 +159,7 @@ impl LinkConfig {
         }
     }
 
-    /// Transmission rate.
+    /// Transmission rate; with a trace its mean.
     pub const fn rate(&self) -> Rate {
         self.rate
     }
@@ -121,6 +183,32 @@ impl LinkConfig {
     pub const fn loss(&self) -> f64 {
         self.loss
     }
+
+    /// Queueing discipline.
+    pub const fn discipline(&self) -> Discipline {
+        self.discipline
+    }
+
+    /// The trace that says when it sends, if it has one.
+    pub const fn rate_trace(&self) -> Option<&Arc<RateTrace>> {
+        self.trace.as_ref()
+    }
+
+    /// How it delivers out of order, if it does.
+    pub const fn reordering(&self) -> Option<Reordering> {
+        self.reordering
+    }
+
+    /// True if it measures waiting times.
+    pub const fn statistics(&self) -> bool {
+        self.statistics
+    }
+
+    /// True if a packet's departure is known when it arrives, so that a driver need not wake for
+    /// it.
+    pub const fn knows_departures(&self) -> bool {
+        self.trace.is_none() && self.discipline.knows_departures()
+    }
 }
 
 #[cfg(test)]
@@ -141,9 +229,27 @@ mod tests {
     #[test]
     fn loss_is_a_probability_below_one() {
         let link = LinkConfig::new(RATE, Duration::ZERO, QueueLimit::Unlimited).unwrap();
-        assert_eq!(link.with_loss(0.25).unwrap().loss(), 0.25);
+        assert_eq!(link.clone().with_loss(0.25).unwrap().loss(), 0.25);
         for bad in [-0.1, 1.0, 2.0, f64::NAN] {
-            assert!(link.with_loss(bad).is_err(), "{bad}");
+            assert!(link.clone().with_loss(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn held_back_packets_are_a_share_of_all() {
+        let link = LinkConfig::new(RATE, Duration::ZERO, QueueLimit::Unlimited).unwrap();
+        let hold = |probability| Reordering::HoldBack { probability, extra: Duration::ZERO };
+        assert!(link.clone().with_reordering(hold(1.0)).is_ok());
+        assert_eq!(link.clone().with_reordering(hold(1.1)), Err(LinkError::Reordering));
+        assert!(link.with_reordering(hold(f64::NAN)).is_err());
+    }
+
+    #[test]
+    fn a_trace_brings_its_own_rate() {
+        let link = LinkConfig::new(RATE, Duration::ZERO, QueueLimit::Unlimited).unwrap();
+        let trace = Arc::new(RateTrace::parse("t", "10").unwrap());
+        let link = link.with_rate_trace(trace);
+        assert_eq!(link.rate(), Rate::from_bps(1_203_200));
+        assert!(!link.knows_departures());
     }
 }

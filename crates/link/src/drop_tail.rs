@@ -87,6 +87,29 @@ impl DropTail {
         let (packets, bytes) = self.newest.map_or((0, 0), |newest| (1, u64::from(newest.bytes)));
         Occupancy { packets: self.older.len() as u32 + packets, bytes: self.older_bytes + bytes }
     }
+
+    /// The same without the packet in service, which is the oldest.
+    pub fn waiting(&self) -> Occupancy {
+        let in_service = self.older.front().or(self.newest.as_ref());
+        match in_service {
+            Some(oldest) => self.occupancy().without(u64::from(oldest.bytes)),
+            None => Occupancy::default(),
+        }
+    }
+}
+
+impl Occupancy {
+    /// With one packet of `bytes` more.
+    #[must_use]
+    pub const fn with(self, bytes: u64) -> Self {
+        Self { packets: self.packets + 1, bytes: self.bytes + bytes }
+    }
+
+    /// With one packet of `bytes` less, which is in it.
+    #[must_use]
+    pub const fn without(self, bytes: u64) -> Self {
+        Self { packets: self.packets - 1, bytes: self.bytes - bytes }
+    }
 }
 
 #[cfg(test)]
@@ -117,6 +140,19 @@ mod tests {
         queue.expire(at(11));
         assert_eq!(queue.occupancy(), Occupancy { packets: 1, bytes: 1_000 });
         assert!(queue.admits(1_500));
+    }
+
+    #[test]
+    fn the_packet_in_service_does_not_wait() {
+        let mut queue = DropTail::new(QueueLimit::Unlimited);
+        assert_eq!(queue.waiting(), Occupancy::default());
+        queue.push(at(10), 100);
+        assert_eq!(queue.waiting(), Occupancy::default());
+        queue.push(at(20), 200);
+        queue.push(at(30), 300);
+        assert_eq!(queue.waiting(), Occupancy { packets: 2, bytes: 500 });
+        queue.expire(at(11));
+        assert_eq!(queue.waiting(), Occupancy { packets: 1, bytes: 300 });
     }
 
     #[test]

@@ -1,9 +1,19 @@
-//! Link elements: queue, rate, propagation delay and random loss. They know bytes and time only.
+//! Link elements: queue, rate, propagation delay, random loss and reordering. They know packets by
+//! their size and a few properties ([`PacketInfo`]), and time; no protocol.
 //!
 //! A [`Link`] is one direction of a wire. Whoever moves the packets, a simulator in virtual time or
-//! an emulator in real time, asks it one question, [`Link::offer`], with `now` as an argument, and
-//! gets the packet's [`Fate`] at once: a drop-tail queue serves in order, so the departure of a
-//! packet is known when it arrives. `now` never runs backwards from one call to the next.
+//! an emulator in real time, offers it packets with `now` as an argument. `now` never runs backwards
+//! from one call to the next. There are three kinds ([`Stage`]):
+//!
+//! - [`Fifo`], drop-tail at a constant rate: packets are served in order, so the departure of a
+//!   packet is known when it arrives, and the answer is its [`Fate`].
+//! - [`Judged`], the same behind random early detection, or measured: departures are still known
+//!   at arrival.
+//! - [`Served`], everything else: priority drop, CoDel, fair queueing, acks-first, and rates that
+//!   follow a trace. Who goes next is decided when the link falls free, so that the packet is kept
+//!   by a token until then, and the driver is told when to come back. From the start of service on
+//!   everything is as it is for the others. Decisions fall at departure instants, whether or not the
+//!   driver wakes up late.
 //!
 //! # Conventions, the same everywhere
 //! - **Queue sizes** count the packets waiting plus the one in service ([`QueueLimit`]).
@@ -11,25 +21,40 @@
 //! - **Rounding**: the transmission time of a packet size is rounded to a nanosecond once; no
 //!   fraction is carried from packet to packet ([`units::Rate::transmit_time`]).
 //! - **Loss** happens on the wire: a lost packet has taken its place in the queue and its time on
-//!   the link.
-//!
-//! # Queues that need a service stage
-//! Priority drop, CoDel, fair queueing and acks-first cannot name a departure at arrival: who goes
-//! next is decided when the link falls free. Such an element takes a packet with a token and
-//! keeps it; it names the instant at which it next serves (`poll_timeout`), and when told that the
-//! instant has come (`handle_timeout(now)`) it gives out the token it serves with that packet's
-//! [`Fate`], and the tokens it dropped. From the start of service on, everything is as it is here:
-//! `departs` and `arrives` are known, order holds. A driver therefore adds one event per packet for
-//! those links alone, and decisions fall at departure instants whether or not it wakes up late.
+//!   the link. So does **reordering**: departures are in order, arrivals are not.
+//! - **Marks** are counted where they are made; whether a marked packet is then lost is another
+//!   matter.
 
 mod config;
+mod counters;
+mod discipline;
 mod drop_tail;
+mod fifo;
+mod judged;
 mod loss;
+mod medium;
+mod packet;
+mod queue;
+mod rate_trace;
+mod red;
+mod reordering;
 mod serializer;
+mod served;
+mod server;
 mod wire;
 
 pub use config::{LinkConfig, LinkError, QueueLimit, Ties};
+pub use counters::{Counters, Statistics};
+pub use discipline::{
+    CoDelConfig, Discipline, FqCoDelConfig, RedConfig, Thresholds, UnknownDiscipline,
+};
 pub use drop_tail::{DropTail, Occupancy};
+pub use fifo::Fifo;
+pub use judged::Judged;
 pub use loss::Loss;
+pub use packet::{Fate, PacketInfo, Verdict};
+pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace, TraceError};
+pub use reordering::Reordering;
 pub use serializer::Serializer;
-pub use wire::{Counters, Fate, Link};
+pub use served::{Entry, Outcome, Served};
+pub use wire::{Link, Stage};

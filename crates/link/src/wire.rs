@@ -1,113 +1,72 @@
-//! The link: queue, then rate, then loss and delay.
+//! The link: one of three kinds behind one face, by what its configuration asks for.
 
-use crate::{DropTail, LinkConfig, Loss, Occupancy, Serializer, Ties};
+use crate::{Counters, Fifo, Judged, LinkConfig, Occupancy, Served, Statistics};
 use rand_pcg::Pcg32;
-use units::{Duration, Instant};
-
-/// What becomes of a packet offered to a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It reaches the other end.
-    Delivered {
-        /// Its last bit is on the wire and its place in the queue free again.
-        departs: Instant,
-        /// Its last bit is at the other end.
-        arrives: Instant,
-    },
-    /// The queue had no room; it never entered.
-    Dropped,
-    /// It was transmitted and lost on the wire.
-    Lost {
-        /// Its last bit was on the wire.
-        departs: Instant,
-    },
-}
-
-/// Totals since the link was made: `offered = taken + dropped`, and of those taken all have
-/// departed that are not in [`Link::occupancy`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets that found room.
-    pub taken_packets: u64,
-    /// Their bytes.
-    pub taken_bytes: u64,
-    /// Packets that did not.
-    pub dropped_packets: u64,
-    /// Their bytes.
-    pub dropped_bytes: u64,
-    /// Packets taken, transmitted and lost on the wire.
-    pub lost_packets: u64,
-}
+use units::Instant;
 
 /// One direction of a wire with the queue before it.
 #[derive(Clone, Debug)]
 pub struct Link {
-    queue: DropTail,
-    serializer: Serializer,
-    delay: Duration,
-    /// When the last packet taken departs: the link is free from then on.
-    free_at: Instant,
-    loss: Option<Loss>,
-    /// How far beyond an arrival a departure still precedes it: a nanosecond where ties are gone.
-    tie: Duration,
-    counters: Counters,
-    config: LinkConfig,
+    config: Box<LinkConfig>,
+    stage: Stage,
+}
+
+/// How a driver has to treat a link.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all links are plain, and reached directly")]
+pub enum Stage {
+    /// Drop-tail at a constant rate: asked once, it answers.
+    Fifo(Fifo),
+    /// It looks at more than sizes, and answers at once.
+    Judged(Box<Judged>),
+    /// It answers when it serves.
+    Served(Box<Served>),
 }
 
 impl Link {
-    /// An idle link. Losses are drawn from `stream`, which no one else may use; a link without
-    /// loss does not draw.
+    /// An idle link. Losses and whatever else is left to chance are drawn from `stream`, which no
+    /// one else may use.
     pub fn new(config: LinkConfig, stream: Pcg32) -> Self {
-        Self {
-            queue: DropTail::new(config.queue()),
-            serializer: Serializer::new(config.rate()),
-            delay: config.delay(),
-            free_at: Instant::ZERO,
-            loss: (config.loss() > 0.0).then(|| Loss::new(config.loss(), stream)),
-            tie: match config.ties() {
-                Ties::StillIn => Duration::ZERO,
-                Ties::Gone => Duration::from_nanos(1),
-            },
-            counters: Counters::default(),
-            config,
-        }
+        let plain = config.discipline() == crate::Discipline::DropTail && !config.statistics();
+        let stage = match (config.knows_departures(), plain) {
+            (true, true) => Stage::Fifo(Fifo::new(&config, &stream)),
+            (true, false) => Stage::Judged(Box::new(Judged::new(&config, &stream))),
+            (false, _) => Stage::Served(Box::new(Served::new(&config, &stream))),
+        };
+        Self { config: Box::new(config), stage }
     }
 
-    /// Offers a packet of `bytes` at `now`, not earlier than any offer before.
+    /// The link itself, to offer packets to.
     #[inline]
-    pub fn offer(&mut self, now: Instant, bytes: u32) -> Fate {
-        self.queue.expire(now + self.tie);
-        if !self.queue.admits(bytes) {
-            self.counters.dropped_packets += 1;
-            self.counters.dropped_bytes += u64::from(bytes);
-            return Fate::Dropped;
-        }
-        let departs = self.free_at.max(now) + self.serializer.transmit_time(bytes);
-        self.free_at = departs;
-        self.queue.push(departs, bytes);
-        self.counters.taken_packets += 1;
-        self.counters.taken_bytes += u64::from(bytes);
-        self.over_the_wire(departs)
-    }
-
-    #[inline]
-    fn over_the_wire(&mut self, departs: Instant) -> Fate {
-        if self.loss.as_mut().is_some_and(Loss::strikes) {
-            self.counters.lost_packets += 1;
-            return Fate::Lost { departs };
-        }
-        Fate::Delivered { departs, arrives: departs + self.delay }
+    pub const fn stage(&mut self) -> &mut Stage {
+        &mut self.stage
     }
 
     /// Packets and bytes in the queue at `now`, the packet in service included.
     pub fn occupancy(&mut self, now: Instant) -> Occupancy {
-        self.queue.expire(now + self.tie);
-        self.queue.occupancy()
+        match &mut self.stage {
+            Stage::Fifo(fifo) => fifo.occupancy(now),
+            Stage::Judged(judged) => judged.occupancy(now),
+            Stage::Served(served) => served.occupancy(now),
+        }
     }
 
     /// Totals so far.
     pub const fn counters(&self) -> &Counters {
-        &self.counters
+        match &self.stage {
+            Stage::Fifo(fifo) => fifo.counters(),
+            Stage::Judged(judged) => judged.counters(),
+            Stage::Served(served) => served.counters(),
+        }
+    }
+
+    /// Waiting times so far, if the configuration asked for them.
+    pub const fn statistics(&self) -> Option<&Statistics> {
+        match &self.stage {
+            Stage::Fifo(_) => None,
+            Stage::Judged(judged) => judged.statistics(),
+            Stage::Served(served) => served.statistics(),
+        }
     }
 
     /// What the link is made of.

@@ -1,7 +1,7 @@
 //! What every link keeps under any load: packets are conserved, order holds, the rate and the
 //! limit are never exceeded.
 
-use link::{Fate, Link, LinkConfig, QueueLimit};
+use link::{Fate, Link, LinkConfig, QueueLimit, Stage};
 use proptest::prelude::*;
 use rand_pcg::Pcg32;
 use std::ops::Range;
@@ -32,6 +32,13 @@ fn links() -> impl Strategy<Value = Link> {
     )
 }
 
+fn offer(link: &mut Link, now: Instant, bytes: u32) -> Fate {
+    match link.stage() {
+        Stage::Fifo(fifo) => fifo.offer(now, bytes),
+        stage => panic!("{stage:?}"),
+    }
+}
+
 /// When a packet left the queue, if it entered.
 fn departure(fate: Fate) -> Option<Instant> {
     match fate {
@@ -46,7 +53,7 @@ proptest! {
         let (mut now, mut taken, mut dropped) = (Instant::ZERO, Vec::new(), 0);
         for (gap, bytes) in load {
             now += Duration::from_nanos(gap);
-            match departure(link.offer(now, bytes)) {
+            match departure(offer(&mut link, now, bytes)) {
                 Some(departs) => taken.push((departs, u64::from(bytes))),
                 None => dropped += 1,
             }
@@ -69,7 +76,7 @@ proptest! {
         let (mut now, mut free_at) = (Instant::ZERO, Instant::ZERO);
         for (gap, bytes) in load {
             now += Duration::from_nanos(gap);
-            let fate = link.offer(now, bytes);
+            let fate = offer(&mut link, now, bytes);
             let Some(departs) = departure(fate) else { continue };
             // Work-conserving: it starts as soon as it is there and the one before has gone.
             let start = now.max(free_at);
@@ -86,7 +93,7 @@ proptest! {
         let mut now = Instant::ZERO;
         for (gap, bytes) in load {
             now += Duration::from_nanos(gap);
-            link.offer(now, bytes);
+            offer(&mut link, now, bytes);
             let held = link.occupancy(now);
             match link.config().queue() {
                 QueueLimit::Packets(limit) => prop_assert!(held.packets <= limit),

@@ -1,6 +1,6 @@
 //! Links against times worked out by hand, and against the ties that the reference traces show.
 
-use link::{Fate, Link, LinkConfig, Occupancy, QueueLimit};
+use link::{Fate, Link, LinkConfig, Occupancy, QueueLimit, Stage};
 use rand_pcg::Pcg32;
 use units::{Duration, Instant, Rate};
 
@@ -11,13 +11,20 @@ fn link(rate: u64, delay_ms: u64, queue: QueueLimit) -> Link {
     Link::new(LinkConfig::new(Rate::from_bps(rate), delay, queue).unwrap(), Pcg32::new(1, 1))
 }
 
+fn offer(link: &mut Link, now: Instant, bytes: u32) -> Fate {
+    match link.stage() {
+        Stage::Fifo(fifo) => fifo.offer(now, bytes),
+        stage => panic!("{stage:?}"),
+    }
+}
+
 fn at(nanos: u64) -> Instant {
     Instant::from_nanos(nanos)
 }
 
 /// When a packet of `bytes` entering the first of `path` at `now` has left the last.
 fn traverse(path: &mut [Link], now: Instant, bytes: u32) -> Instant {
-    path.iter_mut().fold(now, |now, link| match link.offer(now, bytes) {
+    path.iter_mut().fold(now, |now, link| match offer(link, now, bytes) {
         Fate::Delivered { arrives, .. } => arrives,
         fate => panic!("{fate:?}"),
     })
@@ -49,7 +56,7 @@ fn round_trips_of_the_reference_path() {
 fn queue_size_counts_the_packet_in_service() {
     // 1000 bytes at 8 Mbit/s take 1 ms.
     let mut link = link(8_000_000, 0, QueueLimit::Packets(3));
-    let fates: Vec<_> = (0..4).map(|_| link.offer(at(0), 1000)).collect();
+    let fates: Vec<_> = (0..4).map(|_| offer(&mut link, at(0), 1000)).collect();
     assert_eq!(fates[2], Fate::Delivered { departs: at(3 * MS), arrives: at(3 * MS) });
     assert_eq!(fates[3], Fate::Dropped, "one in service, two waiting");
     assert_eq!(link.occupancy(at(0)), Occupancy { packets: 3, bytes: 3000 });
@@ -58,9 +65,12 @@ fn queue_size_counts_the_packet_in_service() {
 #[test]
 fn a_departure_at_exactly_t_is_in_the_way_of_an_arrival_at_t() {
     let mut link = link(8_000_000, 5, QueueLimit::Packets(1));
-    assert_eq!(link.offer(at(0), 1000), Fate::Delivered { departs: at(MS), arrives: at(6 * MS) });
-    assert_eq!(link.offer(at(MS), 1000), Fate::Dropped);
-    let next = link.offer(at(MS + 1), 1000);
+    assert_eq!(
+        offer(&mut link, at(0), 1000),
+        Fate::Delivered { departs: at(MS), arrives: at(6 * MS) }
+    );
+    assert_eq!(offer(&mut link, at(MS), 1000), Fate::Dropped);
+    let next = offer(&mut link, at(MS + 1), 1000);
     assert_eq!(next, Fate::Delivered { departs: at(2 * MS + 1), arrives: at(7 * MS + 1) });
 }
 
@@ -71,7 +81,7 @@ fn no_fraction_is_carried() {
     let mut link = link(1_500_000, 0, QueueLimit::Unlimited);
     for k in 1..=3 {
         let departs = at(k * 5_546_667);
-        assert_eq!(link.offer(at(0), 1040), Fate::Delivered { departs, arrives: departs });
+        assert_eq!(offer(&mut link, at(0), 1040), Fate::Delivered { departs, arrives: departs });
     }
 }
 
@@ -80,7 +90,7 @@ fn a_lost_packet_has_taken_its_time_on_the_link() {
     let config = LinkConfig::new(Rate::from_mbps(8), Duration::ZERO, QueueLimit::Unlimited);
     let mut link = Link::new(config.unwrap().with_loss(0.5).unwrap(), Pcg32::new(1, 1));
     for k in 1..=100 {
-        match link.offer(at(0), 1000) {
+        match offer(&mut link, at(0), 1000) {
             Fate::Delivered { departs, .. } | Fate::Lost { departs } => {
                 assert_eq!(departs, at(k * MS));
             }

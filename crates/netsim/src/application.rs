@@ -153,7 +153,12 @@ impl Context<'_> {
 
     /// Sends a datagram of `bytes` on the wire, headers included.
     pub fn send_datagram(&mut self, from: HostId, to: HostId, bytes: u32, tag: u64) {
-        self.world.send_datagram(from, to, bytes, Datagram { app: self.app, tag });
+        self.world.send_datagram((from, to), bytes, false, Datagram { app: self.app, tag });
+    }
+
+    /// The same with high drop precedence: queues that heed it drop this datagram first.
+    pub fn send_low_priority(&mut self, from: HostId, to: HostId, bytes: u32, tag: u64) {
+        self.world.send_datagram((from, to), bytes, true, Datagram { app: self.app, tag });
     }
 
     /// This application has done what it came for; it is still told of events. A simulation is

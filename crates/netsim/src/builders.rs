@@ -12,10 +12,10 @@ pub struct Duplex<T> {
     pub reverse: T,
 }
 
-impl<T: Copy> Duplex<T> {
+impl<T: Clone> Duplex<T> {
     /// The same both ways.
-    pub const fn symmetric(one: T) -> Self {
-        Self { forward: one, reverse: one }
+    pub fn symmetric(one: T) -> Self {
+        Self { forward: one.clone(), reverse: one }
     }
 }
 
@@ -48,10 +48,10 @@ impl Dumbbell {
             let (source, sink) =
                 (topology.add_host(&format!("s{n}")), topology.add_host(&format!("d{n}")));
             let (s, d) = (topology.node(source), topology.node(sink));
-            let out = topology.add_link(&format!("s{n}-out"), s, left, side);
-            topology.add_link(&format!("s{n}-in"), left, s, side);
-            topology.add_link(&format!("d{n}-out"), d, right, side);
-            topology.add_link(&format!("d{n}-in"), right, d, side);
+            let out = topology.add_link(&format!("s{n}-out"), s, left, side.clone());
+            topology.add_link(&format!("s{n}-in"), left, s, side.clone());
+            topology.add_link(&format!("d{n}-out"), d, right, side.clone());
+            topology.add_link(&format!("d{n}-in"), right, d, side.clone());
             sources.push(source);
             sinks.push(sink);
             first_links.push(out);
@@ -90,12 +90,12 @@ impl Access {
         let mut hosts = Vec::new();
         for n in 0..servers {
             let name = format!("server{n}");
-            hosts.push(match server_link {
+            hosts.push(match &server_link {
                 Some(config) => {
                     let server = topology.add_host(&name);
                     let node = topology.node(server);
-                    topology.add_link(&format!("{name}-out"), node, router, config);
-                    topology.add_link(&format!("{name}-in"), router, node, config);
+                    topology.add_link(&format!("{name}-out"), node, router, config.clone());
+                    topology.add_link(&format!("{name}-in"), router, node, config.clone());
                     server
                 }
                 None => topology.add_host_at(&name, router),

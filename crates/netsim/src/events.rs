@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Wake = 1,
     /// An application's timer; index: the application.
     Timer = 2,
+    /// A link serves; index: the link. Last, so that the link sees all that arrives at that instant.
+    Service = 3,
 }
 
 /// Order of events: time, then kind, then index, then the sequence in which they were scheduled.
@@ -83,6 +85,8 @@ pub(crate) enum Due {
     Wake,
     /// An application's timer.
     Timer { token: u32 },
+    /// A link's service.
+    Service,
 }
 
 impl Due {
@@ -91,6 +95,7 @@ impl Due {
             Self::Arrival { .. } => Kind::Arrival,
             Self::Wake => Kind::Wake,
             Self::Timer { .. } => Kind::Timer,
+            Self::Service => Kind::Service,
         }
     }
 }
@@ -167,7 +172,7 @@ impl EventQueue {
         self.push_heap(entry);
     }
 
-    /// Schedules a wake-up or timer of the host or application `index`.
+    /// Schedules a wake-up, timer or service of the host, application or link `index`.
     pub(crate) fn push_timer(&mut self, at: Instant, index: u32, due: Due) {
         let entry = Entry { key: self.next_key(at, due.kind(), index), due };
         self.push_heap(entry);
@@ -240,6 +245,7 @@ mod tests {
     #[test]
     fn ties_go_by_kind_then_index_then_sequence() {
         let mut queue = EventQueue::new(2);
+        queue.push_timer(at(5), 0, Due::Service);
         queue.push_timer(at(5), 0, Due::Timer { token: 9 });
         queue.push_timer(at(5), 1, Due::Wake);
         queue.push_arrival(0, at(5), 7, arrival(0));
@@ -247,11 +253,11 @@ mod tests {
         queue.push_arrival(1, at(5), 3, arrival(2));
         queue.push_arrival(1, at(4), 8, arrival(3));
         // Time 4 first, though its lane was scheduled beyond it; then arrivals by link 3, 3, 7;
-        // then the wake-up; then the timer that was scheduled first of all.
+        // then the wake-up; then the timer; then the service that was scheduled first of all.
         let expected = [3, 1, 2, 0].map(arrival);
         let due = drain(&mut queue);
         assert_eq!(due[..4], expected);
-        assert_eq!(due[4..], [Due::Wake, Due::Timer { token: 9 }]);
+        assert_eq!(due[4..], [Due::Wake, Due::Timer { token: 9 }, Due::Service]);
     }
 
     #[test]

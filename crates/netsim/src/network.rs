@@ -2,7 +2,10 @@
 //!
 //! [`Network::send`] puts a packet on the first link of its route; [`Network::next`] runs virtual
 //! time forward, passing packets from link to link, until something concerns a host or an
-//! application. Nothing here knows TCP.
+//! application. Nothing here knows TCP. `stages` sees to links that look at more than sizes or
+//! decide when they serve.
+
+mod stages;
 
 use crate::events::{Due, EventQueue, Key};
 use crate::observer::{Observer, Step};
@@ -10,7 +13,7 @@ use crate::packet::PacketPool;
 use crate::routes::Routes;
 use crate::streams::stream;
 use crate::{AppId, HostId, LinkId, Packet, Topology};
-use link::{Fate, Link, QueueLimit};
+use link::{Fate, Link, QueueLimit, Stage};
 use std::collections::BTreeMap;
 use units::Instant;
 
@@ -30,6 +33,8 @@ pub(crate) enum Next {
 struct Wire {
     link: Link,
     lane: u32,
+    /// An event stands for its next service.
+    service_scheduled: bool,
 }
 
 /// Links, the packets on them, and virtual time.
@@ -38,6 +43,8 @@ pub(crate) struct Network {
     wires: Vec<Wire>,
     routes: Routes,
     packets: PacketPool,
+    /// By packet, while a link with a service stage keeps it: the cursor of that link.
+    kept: Vec<u32>,
     queue: EventQueue,
     now: Instant,
     observers: Vec<Box<dyn Observer>>,
@@ -60,6 +67,7 @@ impl Network {
             topology,
             wires,
             packets: PacketPool::default(),
+            kept: Vec::new(),
             queue: EventQueue::new(lanes),
             now: Instant::ZERO,
             observers: Vec::new(),
@@ -98,6 +106,7 @@ impl Network {
                         return Some(Next::Delivered(packet));
                     }
                 }
+                Due::Service => self.serve(LinkId(key.index())),
                 Due::Wake => return Some(Next::Wake(HostId(key.index()))),
                 Due::Timer { token } => return Some(Next::Timer(AppId(key.index()), token)),
             }
@@ -113,7 +122,11 @@ impl Network {
         };
         let wire = &mut self.wires[id.index()];
         let lane = wire.lane + u32::from(bytes > SMALL);
-        let fate = wire.link.offer(self.now, bytes);
+        let Stage::Fifo(fifo) = wire.link.stage() else {
+            self.forward_known(id, packet, cursor);
+            return false;
+        };
+        let fate = fifo.offer(self.now, bytes);
         if !self.observers.is_empty() {
             self.observe_fate(id, fate, packet);
         }
@@ -128,19 +141,20 @@ impl Network {
 
     #[cold]
     fn observe_fate(&mut self, id: LinkId, fate: Fate, packet: u32) {
-        let now = self.now;
-        let queue = self.wires[id.index()].link.occupancy(now);
-        match fate {
-            Fate::Dropped => self.observe(now, id, Step::Drop { queue }, packet),
-            Fate::Delivered { departs, .. } => {
-                self.observe(now, id, Step::Enter { queue }, packet);
-                self.observe(departs, id, Step::Leave, packet);
-            }
-            Fate::Lost { departs } => {
-                self.observe(now, id, Step::Enter { queue }, packet);
-                self.observe(departs, id, Step::Leave, packet);
-                self.observe(departs, id, Step::Lose, packet);
-            }
+        self.observe_entry(id, fate == Fate::Dropped, packet);
+        self.observe_departure(id, fate, packet);
+    }
+
+    /// Tells observers what a fate says of the time after the queue.
+    fn observe_departure(&mut self, id: LinkId, fate: Fate, packet: u32) {
+        if self.observers.is_empty() {
+            return;
+        }
+        if let Fate::Delivered { departs, .. } | Fate::Lost { departs } = fate {
+            self.observe(departs, id, Step::Leave, packet);
+        }
+        if let Fate::Lost { departs } = fate {
+            self.observe(departs, id, Step::Lose, packet);
         }
     }
 
@@ -233,19 +247,19 @@ fn wires(topology: &Topology, seed: u64) -> (Vec<Wire>, usize) {
     let mut lanes = 0;
     let mut wires = Vec::with_capacity(topology.links().len());
     for spec in topology.links() {
-        let link = Link::new(spec.config, stream(seed, &format!("link/{}", spec.name)));
+        let link = Link::new(spec.config.clone(), stream(seed, &format!("link/{}", spec.name)));
         let mut fresh = || {
             lanes += 2;
             lanes - 2
         };
-        let lane = match spec.config.queue() {
-            QueueLimit::Unlimited => {
-                let class = (spec.config.rate(), spec.config.delay());
-                *shared.entry(class).or_insert_with(fresh)
-            }
-            QueueLimit::Packets(_) | QueueLimit::Bytes(_) => fresh(),
+        let unlimited = spec.config.queue() == QueueLimit::Unlimited;
+        let lane = if unlimited && spec.config.knows_departures() {
+            let class = (spec.config.rate(), spec.config.delay());
+            *shared.entry(class).or_insert_with(fresh)
+        } else {
+            fresh()
         };
-        wires.push(Wire { link, lane });
+        wires.push(Wire { link, lane, service_scheduled: false });
     }
     (wires, lanes as usize)
 }

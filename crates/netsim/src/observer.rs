@@ -13,11 +13,18 @@ pub enum Step {
         /// After it entered.
         queue: Occupancy,
     },
-    /// It finds no room in the queue.
+    /// It finds no room in the queue, or the queue refuses it: it never entered.
     Drop {
         /// What was in its way.
         queue: Occupancy,
     },
+    /// It entered and is thrown out before its service.
+    Discard {
+        /// What is left.
+        queue: Occupancy,
+    },
+    /// It carries a congestion mark from here on (RFC 3168: CE).
+    Mark,
     /// Its last bit is on the wire.
     Leave,
     /// Its last bit was on the wire and will not arrive; follows [`Step::Leave`].

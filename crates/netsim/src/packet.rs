@@ -1,7 +1,7 @@
 //! Packets under way, kept in one pool and passed from link to link by index.
 
 use crate::{AppId, HostId};
-use tcp::{Flags, Segment};
+use tcp::{Ecn, Flags, Segment};
 
 /// One packet, as observers and applications see it.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,8 @@ pub struct Packet {
     pub to: HostId,
     /// Bytes it takes on every link, headers included.
     pub wire_bytes: u32,
+    /// High drop precedence: queues that heed it drop this packet first.
+    pub low_priority: bool,
     /// What it carries.
     pub body: Body,
 }
@@ -92,6 +94,15 @@ impl PacketPool {
     #[inline]
     pub(crate) fn packet(&self, index: u32) -> &Packet {
         &self.packets[index as usize]
+    }
+
+    /// A queue has marked the packet; one that is not ECN-capable takes no mark.
+    pub(crate) fn mark(&mut self, index: u32) {
+        if let Body::Segment(transit) = &mut self.packets[index as usize].body
+            && transit.segment.ecn != Ecn::NotEct
+        {
+            transit.segment.ecn = Ecn::Ce;
+        }
     }
 
     #[inline]

@@ -113,12 +113,13 @@ impl World {
 
     pub(crate) fn send_datagram(
         &mut self,
-        from: HostId,
-        to: HostId,
+        (from, to): (HostId, HostId),
         wire_bytes: u32,
+        low_priority: bool,
         datagram: Datagram,
     ) {
-        self.network.send(Packet { from, to, wire_bytes, body: Body::Datagram(datagram) });
+        let body = Body::Datagram(datagram);
+        self.network.send(Packet { from, to, wire_bytes, low_priority, body });
     }
 
     /// Enters the next application; a background one never holds the end of the run up.
@@ -274,6 +275,7 @@ fn packet_of(from: HostId, transmit: &Transmit, sizes: WireSizes) -> Option<Pack
         from,
         to: host_at(transmit.tuple.remote)?,
         wire_bytes: sizes.bytes_of(&transmit.segment),
+        low_priority: false,
         body: Body::Segment(Transit {
             segment: transmit.segment,
             source_port: transmit.tuple.local_port,

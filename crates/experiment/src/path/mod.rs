@@ -146,6 +146,8 @@ const fn key_of(error: LinkError, rate_key: &'static str) -> &'static str {
         LinkError::ZeroRate => rate_key,
         LinkError::ZeroQueue => "queue",
         LinkError::Loss(_) => "loss",
+        LinkError::Discipline { .. } => "discipline",
+        LinkError::Reordering => "path",
     }
 }
 

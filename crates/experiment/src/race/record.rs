@@ -147,7 +147,11 @@ impl QueueRecord {
             Step::Enter { .. } => self.changes.push((at, 1, bytes)),
             Step::Leave => self.changes.push((at, -1, -bytes)),
             Step::Drop { .. } => self.drops.push(at),
-            Step::Lose | Step::Arrive => {}
+            Step::Discard { .. } => {
+                self.changes.push((at, -1, -bytes));
+                self.drops.push(at);
+            }
+            Step::Mark | Step::Lose | Step::Arrive => {}
         }
     }
 
@@ -213,8 +217,8 @@ impl FlowRecord {
                 self.push(at, range, sent);
                 self.push(at, range, SequenceStep::Dropped);
             }
-            Step::Lose => self.push(at, range, SequenceStep::Dropped),
-            Step::Leave | Step::Arrive => {}
+            Step::Discard { .. } | Step::Lose => self.push(at, range, SequenceStep::Dropped),
+            Step::Mark | Step::Leave | Step::Arrive => {}
         }
     }
 

@@ -33,6 +33,7 @@ impl Observer for Tally {
         // The access link is the only one on the way, so a packet is offered to a link once.
         let offered = matches!(step, Step::Enter { .. } | Step::Drop { .. });
         self.retransmitted += u64::from(offered && transit.retransmission);
-        self.dropped += u64::from(matches!(step, Step::Drop { .. } | Step::Lose));
+        let gone = matches!(step, Step::Drop { .. } | Step::Discard { .. } | Step::Lose);
+        self.dropped += u64::from(gone);
     }
 }

@@ -160,7 +160,13 @@ mod tests {
             retransmission: false,
         };
         let wire_bytes = segment.wire_bytes();
-        Packet { from: HostId(0), to: HostId(1), wire_bytes, body: Body::Segment(transit) }
+        Packet {
+            from: HostId(0),
+            to: HostId(1),
+            wire_bytes,
+            low_priority: false,
+            body: Body::Segment(transit),
+        }
     }
 
     fn segment(options: Options) -> Segment {
@@ -228,7 +234,8 @@ mod tests {
     #[test]
     fn a_datagram_is_udp_of_the_same_size() {
         let body = Body::Datagram(Datagram { app: AppId(0), tag: 0 });
-        let packet = Packet { from: HostId(0), to: HostId(1), wire_bytes: 210, body };
+        let packet =
+            Packet { from: HostId(0), to: HostId(1), wire_bytes: 210, low_priority: false, body };
         let headers = Headers::of(&packet).unwrap();
         assert_eq!((headers.bytes.len(), headers.packet_len), (28, 210));
     }

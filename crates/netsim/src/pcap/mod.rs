@@ -108,7 +108,7 @@ impl<W: Write + 'static> Observer for Captures<W> {
         let seen = match step {
             Step::Enter { .. } | Step::Drop { .. } => self.at_sender,
             Step::Leave => !self.at_sender,
-            Step::Lose | Step::Arrive => false,
+            Step::Discard { .. } | Step::Mark | Step::Lose | Step::Arrive => false,
         };
         if !seen || self.failure.is_some() {
             return;

@@ -1,0 +1,89 @@
+//! The plain link: a drop-tail queue before a constant rate. Asked once per packet, it names the
+//! departure at once, because nothing that comes later changes who goes when.
+
+use crate::medium::Medium;
+use crate::{Counters, DropTail, Fate, LinkConfig, Occupancy, Serializer, Ties};
+use rand_pcg::Pcg32;
+use units::{Duration, Instant};
+
+/// Drop-tail queue, constant rate, delay, loss.
+#[derive(Clone, Debug)]
+pub struct Fifo {
+    queue: DropTail,
+    serializer: Serializer,
+    /// When the last packet taken departs: the link is free from then on.
+    free_at: Instant,
+    /// How far beyond an arrival a departure still precedes it: a nanosecond where ties are gone.
+    tie: Duration,
+    medium: Medium,
+    counters: Counters,
+}
+
+impl Fifo {
+    /// An idle link. Losses are drawn from `stream`, which no one else may use; a link without
+    /// loss does not draw.
+    pub(crate) fn new(config: &LinkConfig, stream: &Pcg32) -> Self {
+        Self {
+            queue: DropTail::new(config.queue()),
+            serializer: Serializer::new(config.rate()),
+            free_at: Instant::ZERO,
+            tie: match config.ties() {
+                Ties::StillIn => Duration::ZERO,
+                Ties::Gone => Duration::from_nanos(1),
+            },
+            medium: Medium::new(config, stream),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Offers a packet of `bytes` at `now`, not earlier than any offer before.
+    #[inline]
+    pub fn offer(&mut self, now: Instant, bytes: u32) -> Fate {
+        self.queue.expire(now + self.tie);
+        if !self.queue.admits(bytes) {
+            return self.refuse(bytes);
+        }
+        let departs = self.free_at.max(now) + self.serializer.transmit_time(bytes);
+        self.free_at = departs;
+        self.queue.push(departs, bytes);
+        self.counters.take(bytes);
+        let fate = self.medium.carry(departs);
+        if matches!(fate, Fate::Lost { .. }) {
+            self.counters.lose(bytes);
+        }
+        fate
+    }
+
+    /// Drops a packet, whether it fits or not.
+    pub(crate) const fn refuse(&mut self, bytes: u32) -> Fate {
+        self.counters.drop(bytes);
+        Fate::Dropped
+    }
+
+    /// A packet that was taken is marked.
+    pub(crate) const fn count_mark(&mut self, bytes: u32) {
+        self.counters.mark(bytes);
+    }
+
+    /// Packets and bytes in the queue at `now`, the packet in service included.
+    pub fn occupancy(&mut self, now: Instant) -> Occupancy {
+        self.queue.expire(now + self.tie);
+        self.queue.occupancy()
+    }
+
+    /// What waits for its service at `now`.
+    pub(crate) fn waiting(&mut self, now: Instant) -> Occupancy {
+        self.queue.expire(now + self.tie);
+        self.queue.waiting()
+    }
+
+    /// When the link will be free of all that it has taken.
+    pub(crate) const fn free_at(&self) -> Instant {
+        self.free_at
+    }
+
+    /// Totals so far.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+}

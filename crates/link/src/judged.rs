@@ -1,0 +1,81 @@
+//! The plain link with someone at the door: RED may refuse or mark what arrives, and statistics may
+//! be kept. Departures are still known at arrival.
+
+use crate::medium::{Draws, beside};
+use crate::red::{Arrival, Judgement, Red};
+use crate::{Counters, Discipline, Fate, Fifo, LinkConfig, Occupancy, PacketInfo};
+use crate::{Statistics, Verdict};
+use rand_pcg::Pcg32;
+use units::Instant;
+
+/// A [`Fifo`] with random early detection, or statistics, or both.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    fifo: Fifo,
+    red: Option<Red>,
+    statistics: Option<Statistics>,
+}
+
+impl Judged {
+    pub(crate) fn new(config: &LinkConfig, stream: &Pcg32) -> Self {
+        let red = match config.discipline() {
+            Discipline::Red(red) => Some(Red::new(&red, config, beside(stream, Draws::Red))),
+            _ => None,
+        };
+        Self {
+            fifo: Fifo::new(config, stream),
+            red,
+            statistics: config.statistics().then(Statistics::default),
+        }
+    }
+
+    /// Offers a packet at `now`, not earlier than any offer before.
+    pub fn offer(&mut self, now: Instant, packet: &PacketInfo) -> Verdict {
+        let judgement = self.judge(now, packet);
+        if judgement == Judgement::Drop {
+            return Verdict { fate: self.fifo.refuse(packet.bytes), marked: false };
+        }
+        let start = self.fifo.free_at().max(now);
+        let fate = self.fifo.offer(now, packet.bytes);
+        if let Some(statistics) = &mut self.statistics {
+            statistics.transmitted(now, start, fate, packet.bytes);
+        }
+        let marked = judgement == Judgement::Mark && fate != Fate::Dropped;
+        if marked {
+            self.fifo.count_mark(packet.bytes);
+        }
+        if let (Fate::Dropped, Some(red)) = (fate, &mut self.red) {
+            red.on_overflow();
+        }
+        Verdict { fate, marked }
+    }
+
+    fn judge(&mut self, now: Instant, packet: &PacketInfo) -> Judgement {
+        let Some(red) = &mut self.red else {
+            return Judgement::Take;
+        };
+        let idle_since = (self.fifo.occupancy(now).packets == 0).then(|| self.fifo.free_at());
+        let waiting = self.fifo.waiting(now);
+        red.judge(&Arrival { now, idle_since, waiting }, packet)
+    }
+
+    /// Packets and bytes in the queue at `now`, the packet in service included.
+    pub fn occupancy(&mut self, now: Instant) -> Occupancy {
+        self.fifo.occupancy(now)
+    }
+
+    /// Totals so far.
+    pub const fn counters(&self) -> &Counters {
+        self.fifo.counters()
+    }
+
+    /// Waiting times so far, if they are measured.
+    pub const fn statistics(&self) -> Option<&Statistics> {
+        self.statistics.as_ref()
+    }
+
+    /// The average queue that RED goes by, in the unit of its thresholds.
+    pub fn red_average(&self) -> Option<f64> {
+        self.red.as_ref().map(Red::average)
+    }
+}

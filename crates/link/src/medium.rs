@@ -1,0 +1,67 @@
+//! Behind the queue: propagation delay, random loss and reordering.
+
+use crate::reordering::Reorderer;
+use crate::{Fate, LinkConfig, Loss};
+use rand_core::RngCore;
+use rand_pcg::Pcg32;
+use units::{Duration, Instant};
+
+/// What happens to a packet whose last bit is on the wire.
+#[derive(Clone, Debug)]
+pub(crate) struct Medium {
+    delay: Duration,
+    /// Most links have none, and then one look says so.
+    hazards: Option<Box<Hazards>>,
+}
+
+#[derive(Clone, Debug)]
+struct Hazards {
+    loss: Option<Loss>,
+    reorderer: Option<Reorderer>,
+}
+
+/// The draws of one link come from streams of their own, so that asking for reordering does not
+/// shift its losses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Draws {
+    Reordering = 2,
+    Red = 3,
+    FlowHash = 4,
+}
+
+/// A stream beside `stream` for something else on the same link.
+pub(crate) fn beside(stream: &Pcg32, draws: Draws) -> Pcg32 {
+    let seed = stream.clone().next_u64();
+    Pcg32::new(seed, draws as u64)
+}
+
+impl Medium {
+    pub(crate) fn new(config: &LinkConfig, stream: &Pcg32) -> Self {
+        let loss = (config.loss() > 0.0).then(|| Loss::new(config.loss(), stream.clone()));
+        let reordering = config.reordering();
+        let reorderer =
+            reordering.map(|kind| Reorderer::new(kind, beside(stream, Draws::Reordering)));
+        let any = loss.is_some() || reorderer.is_some();
+        Self { delay: config.delay(), hazards: any.then(|| Box::new(Hazards { loss, reorderer })) }
+    }
+
+    /// Carries a packet that departs at `departs`.
+    #[inline]
+    pub(crate) fn carry(&mut self, departs: Instant) -> Fate {
+        let arrives = departs + self.delay;
+        match &mut self.hazards {
+            None => Fate::Delivered { departs, arrives },
+            Some(hazards) => hazards.carry(departs, arrives),
+        }
+    }
+}
+
+impl Hazards {
+    fn carry(&mut self, departs: Instant, arrives: Instant) -> Fate {
+        if self.loss.as_mut().is_some_and(Loss::strikes) {
+            return Fate::Lost { departs };
+        }
+        let extra = self.reorderer.as_mut().map_or(Duration::ZERO, Reorderer::extra_delay);
+        Fate::Delivered { departs, arrives: arrives + extra }
+    }
+}

@@ -1,0 +1,64 @@
+//! What a queue may know of a packet, and what becomes of one.
+
+use units::Instant;
+
+/// All that a queue may look at. What a discipline has no use for it ignores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketInfo {
+    /// Size on the link, headers included.
+    pub bytes: u32,
+    /// Congestion may be told by a mark instead of a drop (RFC 3168 §5: ECT or already CE).
+    pub ecn_capable: bool,
+    /// High drop precedence: the first to go where there is no room.
+    pub low_priority: bool,
+    /// A TCP acknowledgement that carries nothing else.
+    pub pure_ack: bool,
+    /// Which flow it belongs to: the same number for all packets of a flow, another for others.
+    pub flow: u64,
+}
+
+impl PacketInfo {
+    /// A packet of which nothing is known but its size.
+    pub const fn plain(bytes: u32) -> Self {
+        Self { bytes, ecn_capable: false, low_priority: false, pure_ack: false, flow: 0 }
+    }
+}
+
+/// What becomes of a packet offered to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It reaches the other end.
+    Delivered {
+        /// Its last bit is on the wire and its place in the queue free again.
+        departs: Instant,
+        /// Its last bit is at the other end.
+        arrives: Instant,
+    },
+    /// The queue had no room or wanted none of it; it never entered.
+    Dropped,
+    /// It was transmitted and lost on the wire.
+    Lost {
+        /// Its last bit was on the wire.
+        departs: Instant,
+    },
+}
+
+/// What a link that knows departures at arrival says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Where it ends.
+    pub fate: Fate,
+    /// It carries a mark from here on (RFC 3168: CE). Never of a packet that was dropped.
+    pub marked: bool,
+}
+
+/// A packet in a queue whose departure is not known yet: the driver's name for it and what the
+/// queue remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Queued {
+    pub(crate) token: u32,
+    pub(crate) info: PacketInfo,
+    pub(crate) since: Instant,
+    /// The queue has marked it on its way out.
+    pub(crate) marked: bool,
+}

@@ -1,0 +1,187 @@
+//! Rates that change: packet-delivery opportunities read from a trace, in mahimahi's format.
+//!
+//! One line per opportunity: a whole number of milliseconds since the beginning at which the link
+//! may move [`OPPORTUNITY_BYTES`]. Lines with the same number are several opportunities at once.
+//! The last number is the length of the trace, after which it begins again. (mahimahi, mm-link(1);
+//! Winstein et al., NSDI 2013 §4.1.)
+
+use std::fmt;
+use units::{Duration, Instant, Rate};
+
+/// What one opportunity moves: an Ethernet frame's 1500 bytes and the 4 of mahimahi's TUN header.
+pub const OPPORTUNITY_BYTES: u32 = 1504;
+
+/// Numbers above this are refused: 49 days of trace.
+const LATEST_MS: u64 = u32::MAX as u64;
+const NANOS_PER_MS: u64 = 1_000_000;
+
+/// A trace with at least one opportunity and a length above zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RateTrace {
+    /// Milliseconds, never falling; the last is the length of the trace.
+    opportunities: Vec<u32>,
+}
+
+/// Why a trace was refused: in which line, and what would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceError {
+    name: String,
+    line: usize,
+    why: String,
+}
+
+impl TraceError {
+    /// The line that is wrong, from 1.
+    pub const fn line(&self) -> usize {
+        self.line
+    }
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.name, self.line, self.why)
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+impl RateTrace {
+    /// Reads the text of the trace file `name`.
+    ///
+    /// # Errors
+    /// If a line is not a whole number, if a number is below the one before it or beyond 49 days,
+    /// or if the trace is empty or all at time zero.
+    pub fn parse(name: &str, text: &str) -> Result<Self, TraceError> {
+        let mut opportunities = Vec::new();
+        let mut last = 0;
+        let fail = |line, why| TraceError { name: name.to_owned(), line, why };
+        for (n, line) in text.lines().enumerate() {
+            let at = milliseconds(line, last).map_err(|why| fail(n + 1, why))?;
+            opportunities.push(at);
+            last = at;
+        }
+        if last == 0 {
+            let why = match opportunities.is_empty() {
+                true => "the trace is empty: write one time in milliseconds per line",
+                false => "the trace has no length: its last time has to be above 0",
+            };
+            return Err(fail(opportunities.len().max(1), why.to_owned()));
+        }
+        Ok(Self { opportunities })
+    }
+
+    /// How long it takes until it begins again.
+    pub fn length(&self) -> Duration {
+        Duration::from_millis(u64::from(self.last()))
+    }
+
+    /// What it moves on average if every opportunity is used; never zero.
+    pub fn mean_rate(&self) -> Rate {
+        let bytes = u64::from(OPPORTUNITY_BYTES) * self.opportunities.len() as u64;
+        Rate::from_bps(Rate::from_bytes_over(bytes, self.length()).as_bps().max(1))
+    }
+
+    fn last(&self) -> u32 {
+        self.opportunities.last().copied().unwrap_or(1)
+    }
+
+    fn count(&self) -> u64 {
+        self.opportunities.len() as u64
+    }
+
+    /// When the opportunity `number` comes, counted from zero through all repetitions.
+    pub(crate) fn at(&self, number: u64) -> Instant {
+        let within = self.opportunities[(number % self.count()) as usize];
+        let cycles = (number / self.count()).saturating_mul(u64::from(self.last()));
+        let ms = cycles.saturating_add(u64::from(within));
+        Instant::from_nanos(ms.saturating_mul(NANOS_PER_MS))
+    }
+
+    /// The first opportunity at `now` or later.
+    pub(crate) fn first_from(&self, now: Instant) -> u64 {
+        let length = u64::from(self.last());
+        // Whole milliseconds, rounded up: one in the past is not at `now` or later.
+        let ms = now.as_nanos().div_ceil(NANOS_PER_MS);
+        // A time that is a multiple of the length belongs to the cycle that ends there.
+        let cycle = ms.saturating_sub(1) / length;
+        let within = ms - cycle * length;
+        let skipped = self.opportunities.partition_point(|at| u64::from(*at) < within);
+        cycle.saturating_mul(self.count()).saturating_add(skipped as u64)
+    }
+}
+
+/// One line of a trace whose line before says `last`.
+fn milliseconds(line: &str, last: u32) -> Result<u32, String> {
+    let text = line.trim();
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !digits {
+        return Err(format!("{line:?} is not a whole number of milliseconds, like 17"));
+    }
+    let at = text.parse::<u64>().ok().filter(|at| *at <= LATEST_MS);
+    let at = at.ok_or_else(|| format!("{text} ms is beyond the longest trace, {LATEST_MS} ms"))?;
+    if at < u64::from(last) {
+        return Err(format!("{at} ms comes after {last} ms: times must not fall"));
+    }
+    Ok(at as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ms(n: u64) -> Instant {
+        Instant::from_nanos(n * NANOS_PER_MS)
+    }
+
+    #[test]
+    fn opportunities_repeat_with_the_length_of_the_trace() {
+        let trace = RateTrace::parse("t", "1\n1\n5\r\n10\n").unwrap();
+        let times: Vec<_> = (0..9).map(|n| trace.at(n)).collect();
+        assert_eq!(times, [1, 1, 5, 10, 11, 11, 15, 20, 21].map(ms));
+        assert_eq!(trace.length(), Duration::from_millis(10));
+        // 4 * 1504 * 8 bits in 10 ms.
+        assert_eq!(trace.mean_rate(), Rate::from_bps(4_812_800));
+    }
+
+    #[test]
+    fn errors_name_the_file_the_line_and_the_way_out() {
+        for (text, line, hint) in [
+            ("", 1, "one time in milliseconds per line"),
+            ("0\n0\n", 2, "above 0"),
+            ("1\n\n2\n", 2, "like 17"),
+            ("1\n2.5\n", 2, "like 17"),
+            ("-1\n", 1, "like 17"),
+            ("5\n7\n6\n", 3, "must not fall"),
+            ("4294967296\n", 1, "4294967295 ms"),
+            ("99999999999999999999999\n", 1, "longest trace"),
+        ] {
+            let error = RateTrace::parse("up.trace", text).unwrap_err();
+            let shown = error.to_string();
+            assert_eq!(error.line(), line, "{text:?}: {shown}");
+            assert!(shown.starts_with(&format!("up.trace:{line}: ")), "{shown}");
+            assert!(shown.contains(hint), "{shown}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[0-9\\n .-]{0,60}") {
+            let _ = RateTrace::parse("t", &text);
+        }
+
+        /// Against counting on from the beginning.
+        #[test]
+        fn the_first_from_now_is_found(
+            mut times in prop::collection::vec(0u32..20, 1..8), now in 0u64..100_000_000,
+        ) {
+            times.sort_unstable();
+            times.push(20);
+            let text: String = times.iter().map(|at| format!("{at}\n")).collect();
+            let trace = RateTrace::parse("t", &text).unwrap();
+            let now = Instant::from_nanos(now);
+            let first = (0..).find(|n| trace.at(*n) >= now);
+            prop_assert_eq!(first, Some(trace.first_from(now)));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The service stage: a link whose queue decides who goes next when the link falls free.
+//!
+//! A driver offers packets by token, wakes the link at [`Served::poll_timeout`] with
+//! [`Served::handle_timeout`], and after either takes [`Served::poll_outcome`] until there is none.
+//!
+//! Every decision has its own instant: a service begins when the link is free and a packet is there.
+//! What the queue decides then depends on that instant and on what arrived until then, never on when
+//! the driver woke, because an offer first makes up for the services that were due before it. Under
+//! [`Ties::StillIn`] a service due at exactly `t` sees what arrives at `t`: offer first, wake then.
+
+use crate::medium::{Draws, Medium, beside};
+use crate::packet::Queued;
+use crate::queue::{Dropped, Queue, Room};
+use crate::red::{Arrival, Judgement, Red};
+use crate::server::Server;
+use crate::{Counters, Discipline, Fate, LinkConfig, Occupancy, PacketInfo, Statistics, Ties};
+use rand_pcg::Pcg32;
+use std::collections::VecDeque;
+use units::Instant;
+
+/// What became of a packet that entered the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Its service has begun.
+    Served {
+        /// The driver's name for it.
+        token: u32,
+        /// When.
+        at: Instant,
+        /// Delivered or lost.
+        fate: Fate,
+        /// It was marked at the head of the queue (RFC 3168: CE).
+        marked: bool,
+    },
+    /// It was in the queue and has been thrown out.
+    Discarded {
+        /// The driver's name for it.
+        token: u32,
+        /// When.
+        at: Instant,
+    },
+}
+
+/// What became of a packet when it arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// It is in the queue.
+    Queued {
+        /// It was marked on the way in (RFC 3168: CE).
+        marked: bool,
+    },
+    /// It did not enter.
+    Dropped,
+}
+
+/// A link with a service stage.
+#[derive(Clone, Debug)]
+pub struct Served {
+    config: LinkConfig,
+    queue: Queue,
+    red: Option<Red>,
+    server: Server,
+    medium: Medium,
+    /// The next service, if a packet waits.
+    due: Option<Instant>,
+    in_service: InService,
+    outcomes: VecDeque<Outcome>,
+    /// Empty between calls.
+    dropped: Dropped,
+    counters: Counters,
+    statistics: Option<Statistics>,
+}
+
+/// Packets whose service has begun, as long as they count: those that depart at one instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct InService {
+    departs: Instant,
+    held: Occupancy,
+}
+
+impl Served {
+    pub(crate) fn new(config: &LinkConfig, stream: &Pcg32) -> Self {
+        let red = match config.discipline() {
+            Discipline::Red(red) => Some(Red::new(&red, config, beside(stream, Draws::Red))),
+            _ => None,
+        };
+        Self {
+            queue: Queue::new(config, stream),
+            red,
+            server: Server::new(config),
+            medium: Medium::new(config, stream),
+            due: None,
+            in_service: InService::default(),
+            outcomes: VecDeque::new(),
+            dropped: Dropped::new(),
+            counters: Counters::default(),
+            statistics: config.statistics().then(Statistics::default),
+            config: config.clone(),
+        }
+    }
+
+    /// Offers a packet at `now`, not earlier than any call before. `token` comes back with its
+    /// [`Outcome`] if it enters.
+    pub fn offer(&mut self, now: Instant, info: &PacketInfo, token: u32) -> Entry {
+        match self.config.ties() {
+            Ties::StillIn => self.serve_while(|due| due < now),
+            Ties::Gone => self.serve_while(|due| due <= now),
+        }
+        let judgement = self.judge(now, info);
+        let marked = judgement == Judgement::Mark;
+        let packet = Queued { token, info: *info, since: now, marked: false };
+        if judgement == Judgement::Drop || !self.enqueue(now, packet) {
+            self.counters.drop(info.bytes);
+            return Entry::Dropped;
+        }
+        if self.due.is_none() && self.queue.held().packets > 0 {
+            self.due = Some(self.server.start(now));
+        }
+        if marked {
+            self.counters.mark(info.bytes);
+        }
+        Entry::Queued { marked }
+    }
+
+    fn enqueue(&mut self, now: Instant, packet: Queued) -> bool {
+        let room = Room { limit: self.config.queue(), in_service: self.in_service_at(now) };
+        let taken = self.queue.enqueue(packet, room, &mut self.dropped);
+        if taken {
+            self.counters.take(packet.info.bytes);
+        } else if let Some(red) = &mut self.red {
+            red.on_overflow();
+        }
+        self.report_dropped(now);
+        taken
+    }
+
+    fn judge(&mut self, now: Instant, info: &PacketInfo) -> Judgement {
+        let idle = self.occupancy_now(now).packets == 0;
+        let Some(red) = &mut self.red else {
+            return Judgement::Take;
+        };
+        let idle_since = idle.then(|| self.server.free_at());
+        red.judge(&Arrival { now, idle_since, waiting: self.queue.held() }, info)
+    }
+
+    /// When it serves next; `None` while nothing waits.
+    pub const fn poll_timeout(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Makes every decision that is due at `now` or before.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.serve_while(|due| due <= now);
+    }
+
+    /// What became of packets, in the order in which it was decided.
+    pub fn poll_outcome(&mut self) -> Option<Outcome> {
+        self.outcomes.pop_front()
+    }
+
+    fn serve_while(&mut self, is_due: impl Fn(Instant) -> bool) {
+        while let Some(at) = self.due.filter(|at| is_due(*at)) {
+            self.serve(at);
+        }
+    }
+
+    /// The link is free at `at`: the queue decides.
+    fn serve(&mut self, at: Instant) {
+        let next = self.queue.dequeue(at, &mut self.dropped);
+        self.report_dropped(at);
+        if let Some(packet) = next {
+            self.transmit(at, packet);
+        }
+        let waits = self.queue.held().packets > 0;
+        self.due = waits.then(|| self.server.start(at));
+    }
+
+    fn transmit(&mut self, at: Instant, packet: Queued) {
+        let bytes = packet.info.bytes;
+        let departs = self.server.serve(at, bytes);
+        let fate = self.medium.carry(departs);
+        self.in_service = self.in_service.and(departs, bytes);
+        if matches!(fate, Fate::Lost { .. }) {
+            self.counters.lose(bytes);
+        }
+        if packet.marked {
+            self.counters.mark(bytes);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.transmitted(packet.since, at, fate, bytes);
+        }
+        self.outcomes.push_back(Outcome::Served {
+            token: packet.token,
+            at,
+            fate,
+            marked: packet.marked,
+        });
+    }
+
+    fn report_dropped(&mut self, at: Instant) {
+        for packet in self.dropped.drain(..) {
+            self.counters.discard(packet.info.bytes);
+            if let Some(statistics) = &mut self.statistics {
+                statistics.spent(at.saturating_since(packet.since), packet.info.bytes);
+            }
+            self.outcomes.push_back(Outcome::Discarded { token: packet.token, at });
+        }
+    }
+
+    /// Packets and bytes in the queue at `now`, the packet in service included.
+    pub fn occupancy(&mut self, now: Instant) -> Occupancy {
+        match self.config.ties() {
+            Ties::StillIn => self.serve_while(|due| due < now),
+            Ties::Gone => self.serve_while(|due| due <= now),
+        }
+        self.occupancy_now(now)
+    }
+
+    fn occupancy_now(&self, now: Instant) -> Occupancy {
+        let (waiting, served) = (self.queue.held(), self.in_service_at(now));
+        Occupancy { packets: waiting.packets + served.packets, bytes: waiting.bytes + served.bytes }
+    }
+
+    fn in_service_at(&self, now: Instant) -> Occupancy {
+        let counts = match self.config.ties() {
+            Ties::StillIn => self.in_service.departs >= now,
+            Ties::Gone => self.in_service.departs > now,
+        };
+        if counts { self.in_service.held } else { Occupancy::default() }
+    }
+
+    /// Totals so far.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Waiting times so far, if they are measured.
+    pub const fn statistics(&self) -> Option<&Statistics> {
+        self.statistics.as_ref()
+    }
+}
+
+impl InService {
+    /// With a packet that departs at `departs`, not before the others.
+    const fn and(self, departs: Instant, bytes: u32) -> Self {
+        let together = self.departs.as_nanos() == departs.as_nanos();
+        let before = if together { self.held } else { Occupancy { packets: 0, bytes: 0 } };
+        Self { departs, held: before.with(bytes as u64) }
+    }
+}

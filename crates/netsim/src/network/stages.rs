@@ -1,0 +1,166 @@
+//! Links that look at more than a packet's size, and those that decide when they serve.
+//!
+//! A link with a service stage keeps a packet until it serves it or throws it out. One event stands
+//! for its next service; it comes after everything else of the same instant, so that the link sees
+//! all that arrives then.
+
+use super::{Network, SMALL, arrival};
+use crate::events::Due;
+use crate::observer::Step;
+use crate::packet::{Body, Packet};
+use crate::{HostId, LinkId};
+use link::{Entry, Fate, Outcome, PacketInfo, Stage};
+use units::Instant;
+
+impl Network {
+    /// Offers a packet to a link that wants to know more of it than its size.
+    #[inline(never)]
+    pub(super) fn forward_known(&mut self, id: LinkId, packet: u32, cursor: u32) {
+        let info = info_of(self.packets.packet(packet));
+        let now = self.now;
+        match self.wires[id.index()].link.stage() {
+            Stage::Fifo(fifo) => {
+                let fate = fifo.offer(now, info.bytes);
+                self.follow(id, fate, packet, cursor);
+            }
+            Stage::Judged(judged) => {
+                let verdict = judged.offer(now, &info);
+                self.observe_entry(id, verdict.fate == Fate::Dropped, packet);
+                if verdict.marked {
+                    self.mark(now, id, packet);
+                }
+                self.follow(id, verdict.fate, packet, cursor);
+            }
+            Stage::Served(served) => {
+                let entry = served.offer(now, &info, packet);
+                self.enter(id, entry, packet, cursor);
+                self.take_outcomes(id);
+            }
+        }
+    }
+
+    /// A packet has been offered to a link with a service stage.
+    fn enter(&mut self, id: LinkId, entry: Entry, packet: u32, cursor: u32) {
+        self.observe_entry(id, entry == Entry::Dropped, packet);
+        if entry == (Entry::Queued { marked: true }) {
+            self.mark(self.now, id, packet);
+        }
+        if entry == Entry::Dropped {
+            self.packets.remove(packet);
+            return;
+        }
+        let index = packet as usize;
+        if index >= self.kept.len() {
+            self.kept.resize(index + 1, 0);
+        }
+        self.kept[index] = cursor;
+    }
+
+    /// A link's service is due.
+    pub(super) fn serve(&mut self, id: LinkId) {
+        let wire = &mut self.wires[id.index()];
+        wire.service_scheduled = false;
+        if let Stage::Served(served) = wire.link.stage() {
+            served.handle_timeout(self.now);
+        }
+        self.take_outcomes(id);
+    }
+
+    /// Passes on what a link has served, and sees to it that it is woken for the next service.
+    fn take_outcomes(&mut self, id: LinkId) {
+        while let Stage::Served(served) = self.wires[id.index()].link.stage() {
+            let Some(outcome) = served.poll_outcome() else {
+                let due = served.poll_timeout();
+                self.schedule_service(id, due);
+                return;
+            };
+            match outcome {
+                Outcome::Served { token, at, fate, marked } => {
+                    if marked {
+                        self.mark(at, id, token);
+                    }
+                    self.follow(id, fate, token, self.kept[token as usize]);
+                }
+                Outcome::Discarded { token, at } => {
+                    let queue = self.wires[id.index()].link.occupancy(at);
+                    self.observe_if_any(at, id, Step::Discard { queue }, token);
+                    self.packets.remove(token);
+                }
+            }
+        }
+    }
+
+    fn schedule_service(&mut self, id: LinkId, due: Option<Instant>) {
+        let wire = &mut self.wires[id.index()];
+        if let Some(due) = due
+            && !wire.service_scheduled
+        {
+            wire.service_scheduled = true;
+            self.queue.push_timer(due, id.0, Due::Service);
+        }
+    }
+
+    /// Sends a packet on to where its fate leads.
+    fn follow(&mut self, id: LinkId, fate: Fate, packet: u32, cursor: u32) {
+        self.observe_departure(id, fate, packet);
+        match fate {
+            Fate::Delivered { arrives, .. } => {
+                let bytes = self.packets.packet(packet).wire_bytes;
+                let lane = self.wires[id.index()].lane + u32::from(bytes > SMALL);
+                self.queue.push_arrival(lane, arrives, id.0, arrival(packet, cursor + 1, bytes));
+            }
+            Fate::Dropped | Fate::Lost { .. } => self.packets.remove(packet),
+        }
+    }
+
+    fn mark(&mut self, at: Instant, id: LinkId, packet: u32) {
+        self.packets.mark(packet);
+        self.observe_if_any(at, id, Step::Mark, packet);
+    }
+
+    pub(super) fn observe_entry(&mut self, id: LinkId, dropped: bool, packet: u32) {
+        if !self.observers.is_empty() {
+            let queue = self.wires[id.index()].link.occupancy(self.now);
+            let step = if dropped { Step::Drop { queue } } else { Step::Enter { queue } };
+            self.observe(self.now, id, step, packet);
+        }
+    }
+
+    fn observe_if_any(&mut self, at: Instant, id: LinkId, step: Step, packet: u32) {
+        if !self.observers.is_empty() {
+            self.observe(at, id, step, packet);
+        }
+    }
+}
+
+/// What links may know of a packet.
+fn info_of(packet: &Packet) -> PacketInfo {
+    let bytes = packet.wire_bytes;
+    let low_priority = packet.low_priority;
+    match &packet.body {
+        Body::Segment(transit) => PacketInfo {
+            bytes,
+            ecn_capable: transit.segment.ecn != tcp::Ecn::NotEct,
+            low_priority,
+            pure_ack: transit.is_pure_ack(),
+            flow: flow_of(
+                packet.from,
+                packet.to,
+                u32::from(transit.source_port) << 16 | u32::from(transit.destination_port),
+            ),
+        },
+        Body::Datagram(datagram) => PacketInfo {
+            low_priority,
+            flow: flow_of(packet.from, packet.to, !datagram.app.0),
+            ..PacketInfo::plain(bytes)
+        },
+    }
+}
+
+/// A number for the packets between two hosts with the same ports, or of the same application.
+/// Hosts have 22 bits each and fill the upper ones; two flows share a number only by bad luck.
+const fn flow_of(from: HostId, to: HostId, ports: u32) -> u64 {
+    let hosts = (from.0 as u64) << 32 | to.0 as u64;
+    // An odd factor: a bijection that spreads the ports over all bits (2^64 / golden ratio).
+    hosts ^ (ports as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
