@@ -199,7 +199,8 @@ fn rounds_transfer_rest_and_use_their_connections_again() {
 fn a_reset_connection_is_opened_again_in_the_next_round() {
     // Nothing gets through for an hour and a half of retries: every transfer is given up.
     let wire = LinkConfig::new(Rate::from_mbps(1), Duration::ZERO, QueueLimit::Unlimited).unwrap();
-    let bell = Dumbbell::new(1, wire, Duplex::symmetric(wire.with_loss(0.999_999).unwrap()));
+    let bell =
+        Dumbbell::new(1, wire.clone(), Duplex::symmetric(wire.with_loss(0.999_999).unwrap()));
     let mut sim = simulation(&bell);
     let spec = RoundsSpec { rounds: 2, ..rounds(&bell, "r", 0..1, "newreno") };
     let id = sim.add(at_s(0), Rounds::new(spec));
