@@ -82,7 +82,7 @@ impl Endpoint {
     /// The instant at which to schedule a wake-up, if one has to be.
     #[inline]
     pub(crate) fn wake_needed(&mut self, now: Instant) -> Option<Instant> {
-        let at = self.tcp.poll_timeout()?.max(now);
+        let at = self.tcp.timeout_bound()?.max(now);
         self.wakes.needs(at).then_some(at)
     }
 

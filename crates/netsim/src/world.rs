@@ -28,6 +28,8 @@ pub(crate) struct World {
     sizes: WireSizes,
     /// Of every random stream.
     pub(crate) seed: u64,
+    /// Written over by every segment that leaves a host.
+    transmit: Transmit,
     /// Hosts that were touched and have not been served since.
     touched: VecDeque<HostId>,
     /// Foreground applications that have not finished, by application.
@@ -46,6 +48,7 @@ impl World {
             network: Network::new(topology, seed),
             sizes,
             seed,
+            transmit: Transmit::default(),
             touched: VecDeque::new(),
             unfinished: Vec::new(),
             unfinished_count: 0,
@@ -198,8 +201,8 @@ impl World {
         if !std::mem::take(&mut endpoint.touched) {
             return;
         }
-        while let Some(transmit) = endpoint.tcp.poll_transmit(now) {
-            if let Some(packet) = packet_of(host, &transmit, self.sizes) {
+        while endpoint.tcp.poll_transmit_into(now, &mut self.transmit) {
+            if let Some(packet) = packet_of(host, &self.transmit, self.sizes) {
                 self.network.send(packet);
             }
         }

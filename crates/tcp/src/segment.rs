@@ -3,6 +3,7 @@
 //! Payload is a length. Whoever moves real bytes keeps them beside the segment, addressed by the
 //! stream offset that [`crate::Transmit`] names; the simulator carries none.
 
+use std::fmt;
 use units::SeqNum;
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -67,9 +68,10 @@ pub struct Timestamps {
 
 /// Up to four SACK blocks (RFC 2018 §3), most recently changed first; a D-SACK block is first
 /// of all (RFC 2883 §4). Each is `[left, right)`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub struct SackBlocks {
     count: u8,
+    /// Beyond `count` whatever was there before.
     blocks: [(SeqNum, SeqNum); Self::MAX],
 }
 
@@ -85,6 +87,11 @@ impl SackBlocks {
         }
     }
 
+    /// Takes all blocks off.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
     /// The blocks in wire order.
     pub fn as_slice(&self) -> &[(SeqNum, SeqNum)] {
         &self.blocks[..usize::from(self.count)]
@@ -93,6 +100,20 @@ impl SackBlocks {
     /// True without any block.
     pub const fn is_empty(&self) -> bool {
         self.count == 0
+    }
+}
+
+impl PartialEq for SackBlocks {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for SackBlocks {}
+
+impl fmt::Debug for SackBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
     }
 }
 

@@ -1,10 +1,11 @@
 //! How a host tells its connections apart.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 
 /// Local port and remote address of a connection, as its host sees them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FourTuple {
     /// Our port.
     pub local_port: u16,
@@ -12,6 +13,20 @@ pub struct FourTuple {
     pub remote: IpAddr,
     /// The peer's port.
     pub remote_port: u16,
+}
+
+impl Hash for FourTuple {
+    /// One word for IPv4: every segment is looked up.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let ports = u64::from(self.local_port) << 16 | u64::from(self.remote_port);
+        match self.remote {
+            IpAddr::V4(address) => state.write_u64(u64::from(u32::from(address)) << 32 | ports),
+            IpAddr::V6(address) => {
+                state.write_u128(address.into());
+                state.write_u64(ports);
+            }
+        }
+    }
 }
 
 /// A connection with this four-tuple exists already.

@@ -17,6 +17,9 @@ pub struct RttEstimator {
     smoothing: Smoothing,
     /// The timeout without back-off; kept when the estimate is distrusted.
     base_rto: Duration,
+    /// [`RttEstimator::rto`] without back-off and [`RttEstimator::srtt`]: every segment asks.
+    bounded_rto: Duration,
+    srtt: Duration,
     min_rtt: Duration,
 }
 
@@ -33,6 +36,8 @@ impl RttEstimator {
             config,
             smoothing: Self::fresh(&config),
             base_rto: config.initial,
+            bounded_rto: bounded(&config, config.initial),
+            srtt: Duration::ZERO,
             min_rtt: Duration::MAX,
         }
     }
@@ -64,40 +69,49 @@ impl RttEstimator {
         sent_total: u64,
     ) {
         let tick = tick(&self.config);
-        let ticks = match self.config.count {
+        let ticks = self.ticks_between(sent, now);
+        let (rto, srtt8) = match &mut self.smoothing {
+            Smoothing::Jacobson(e) => {
+                e.on_sample(ticks);
+                (e.rto(), e.srtt8())
+            }
+            Smoothing::Linux(e) => {
+                e.on_sample(ticks, acked_total, sent_total);
+                (e.rto(), e.srtt8())
+            }
+        };
+        let rto = Duration::from_nanos(rto.unwrap_or(0).saturating_mul(tick));
+        let rto = match self.config.floor {
+            RtoFloor::Total => rto.max(self.config.min),
+            RtoFloor::Variance => rto,
+        };
+        self.set_base_rto(rto);
+        self.srtt = Duration::from_nanos(srtt8.saturating_mul(tick) / 8);
+    }
+
+    fn ticks_between(&self, sent: Instant, now: Instant) -> u64 {
+        let tick = tick(&self.config);
+        if tick == 1 {
+            // No clock to be out of phase with, and two divisions spared.
+            return now.saturating_since(sent).as_nanos();
+        }
+        match self.config.count {
             TickCount::Seen => {
                 let count = |at: Instant| (at + self.config.phase).as_nanos() / tick;
                 count(now).saturating_sub(count(sent))
             }
             TickCount::Nearest => (now.saturating_since(sent).as_nanos() + tick / 2) / tick,
-        };
-        let rto = match &mut self.smoothing {
-            Smoothing::Jacobson(e) => {
-                e.on_sample(ticks);
-                e.rto()
-            }
-            Smoothing::Linux(e) => {
-                e.on_sample(ticks, acked_total, sent_total);
-                e.rto()
-            }
-        };
-        let rto = Duration::from_nanos(rto.unwrap_or(0).saturating_mul(tick));
-        self.base_rto = match self.config.floor {
-            RtoFloor::Total => rto.max(self.config.min),
-            RtoFloor::Variance => rto,
-        };
-    }
-
-    fn srtt8(&self) -> u64 {
-        match &self.smoothing {
-            Smoothing::Jacobson(e) => e.srtt8(),
-            Smoothing::Linux(e) => e.srtt8(),
         }
     }
 
+    fn set_base_rto(&mut self, rto: Duration) {
+        self.base_rto = rto;
+        self.bounded_rto = bounded(&self.config, rto);
+    }
+
     /// Smoothed RTT; zero before the first sample.
-    pub fn srtt(&self) -> Duration {
-        Duration::from_nanos(self.srtt8().saturating_mul(tick(&self.config)) / 8)
+    pub const fn srtt(&self) -> Duration {
+        self.srtt
     }
 
     /// Lowest sample; [`Duration::MAX`] before the first.
@@ -106,29 +120,44 @@ impl RttEstimator {
     }
 
     /// True once a sample was taken.
-    pub fn has_sample(&self) -> bool {
-        self.srtt8() != 0
+    pub const fn has_sample(&self) -> bool {
+        let srtt8 = match &self.smoothing {
+            Smoothing::Jacobson(e) => e.srtt8(),
+            Smoothing::Linux(e) => e.srtt8(),
+        };
+        srtt8 != 0
     }
 
     /// The timeout after `backoff` doublings, bounded; never less than two ticks, because a coarse
     /// timer may fire right after it was set.
     pub fn rto(&self, backoff: u32) -> Duration {
-        let backed_off = self.base_rto.saturating_mul(1 << backoff.min(MAX_BACKOFF));
-        let two_ticks = self.config.tick * 2;
-        backed_off.min(self.config.max).max(two_ticks)
+        if backoff == 0 {
+            return self.bounded_rto;
+        }
+        bounded(&self.config, self.base_rto.saturating_mul(1 << backoff.min(MAX_BACKOFF)))
     }
 
     /// The handshake needed retransmissions and gave no sample: at least 3 s until one comes
     /// (RFC 6298 §5.7).
     pub fn restart_after_handshake_loss(&mut self) {
-        self.base_rto = self.config.initial.max(Duration::from_secs(3));
+        self.set_base_rto(self.config.initial.max(Duration::from_secs(3)));
     }
 
     /// Distrusts the estimate after several timeouts in a row: the next sample starts it anew
     /// (RFC 6298 §5.7). The timeout stays until then.
     pub fn distrust(&mut self) {
         self.smoothing = Self::fresh(&self.config);
+        self.srtt = Duration::ZERO;
     }
+}
+
+/// `rto` within the configured bounds.
+const fn bounded(config: &RtoConfig, rto: Duration) -> Duration {
+    let least = config.tick.saturating_mul(2).as_nanos();
+    let most = config.max.as_nanos();
+    let nanos = rto.as_nanos();
+    let nanos = if nanos < most { nanos } else { most };
+    Duration::from_nanos(if nanos > least { nanos } else { least })
 }
 
 /// Nanoseconds in a tick of the configured clock.

@@ -1,6 +1,7 @@
 //! The ack pipeline: window update, scoreboard, round trip, loss recovery, window growth, timer;
 //! one step a function, in the order of RFC 6675 §5.
 
+use super::timers::Deadline;
 use super::{Connection, State};
 use crate::ack::{AckInfo, AckSample, Progress};
 use crate::config::RttSampling;
@@ -12,52 +13,51 @@ use crate::window::Cause;
 use units::{Duration, Instant};
 
 impl Connection {
-    /// Digests an acceptable acknowledgement.
-    pub(super) fn handle_ack(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
-        let Some(una) = self.ack_offset(segment.ack) else {
-            return;
-        };
+    /// Digests an acceptable acknowledgement: `left` and `una` are the offsets of the segment's
+    /// sequence and acknowledgement numbers.
+    pub(super) fn handle_ack(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        (left, una): (u64, u64),
+        segment: &Segment,
+    ) {
         self.allow_burst();
         let una_before = self.snd_una;
-        let prior_in_flight = path.bytes_in_flight();
-        let window_changed = self.update_send_window(segment, una);
+        let window_changed = self.update_send_window(segment, left, una);
         if una == una_before && self.board.is_empty() && segment.options.sack.is_empty() {
             // Nothing is outstanding: a receiver's every segment. Only the window may have changed;
             // a SACK block could still be a D-SACK for what was sent before.
             self.note_progress(now, path);
             return;
         }
-        let mut progress = Progress::default();
+        let prior_in_flight = path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
+        let mut info = self.ack_info(now, una_before);
         if una > una_before {
             self.timers.retries = 0;
             self.snd_una = una;
-            self.board.acknowledge(una, &mut progress);
+            info.una = una;
+            self.board.acknowledge(una, &mut info.progress);
         }
-        let dsack = self.digest_sack(segment, una, &mut progress);
-        let acked_data = acked_payload(una_before, una, self.written);
-        let duplicate = self.is_duplicate(segment, una, una_before, window_changed, &progress);
-        let info = AckInfo {
-            now,
-            una_before,
-            una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            duplicate,
-            progress,
-            newest: self.newest_delivery(&progress),
-            dsack,
-            echoes_original: self.echoes_original(segment),
-        };
-        path.on_acked(acked_data);
+        if self.agreed.sack && !segment.options.sack.is_empty() {
+            info.dsack = self.digest_sack(segment, una, &mut info.progress);
+        }
+        info.duplicate = self.is_duplicate(segment, una == una_before && !window_changed, &info);
+        info.newest = self.newest_delivery(&info.progress);
+        info.echoes_original = self.echoes_original(segment);
+        let acked = acked_payload(una_before, una, self.written);
+        path.on_acked(acked);
         self.sample_rtt(now, path, &info, segment);
+        let progress = &info.progress;
         let delivered = progress.delivered - u64::from(una_before == 0).min(progress.delivered);
-        let mut sample = self.ack_sample(path, &info, (acked_data, delivered), prior_in_flight);
+        let mut sample = self.ack_sample(path, &info, (acked, delivered), prior_in_flight);
         path.observe(&mut sample);
         let report = self.ask_recovery(path, &info);
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, false);
         let echoed = self.on_ecn_echo(now, path, segment);
-        if report.grow && !echoed && acked_data.max(delivered) > 0 {
+        if report.grow && !echoed && acked.max(delivered) > 0 {
             path.on_ack(&sample);
         }
         path.update_pacing_rate();
@@ -65,11 +65,23 @@ impl Connection {
         self.note_progress(now, path);
     }
 
+    /// An ACK of which nothing is known yet.
+    fn ack_info(&self, now: Instant, una: u64) -> AckInfo {
+        AckInfo {
+            now,
+            una_before: una,
+            una,
+            snd_nxt: self.snd_nxt,
+            duplicate: false,
+            progress: Progress::default(),
+            newest: None,
+            dsack: None,
+            echoes_original: false,
+        }
+    }
+
     /// RFC 9293 §3.10.7.4: a newer segment's window replaces the old. True if it changed.
-    fn update_send_window(&mut self, segment: &Segment, una: u64) -> bool {
-        let Some(left) = self.receiver.offset_of(segment.seq) else {
-            return false;
-        };
+    fn update_send_window(&mut self, segment: &Segment, left: u64, una: u64) -> bool {
         let (wl1, wl2) = self.window_update;
         let newer = wl1 < left || (wl1 == left && wl2 <= una) || una > self.snd_una;
         if !newer {
@@ -96,9 +108,6 @@ impl Connection {
         una: u64,
         progress: &mut Progress,
     ) -> Option<(u64, u64)> {
-        if !self.agreed.sack || segment.options.sack.is_empty() {
-            return None;
-        }
         let blocks = segment.options.sack.as_slice();
         let offsets = |&(left, right): &(_, _)| {
             let left = self.ack_offset(left)?;
@@ -124,20 +133,12 @@ impl Connection {
     }
 
     /// A duplicate ACK: with SACK one that brings news (RFC 6675 §2), else one that repeats the
-    /// last in all respects while data is outstanding (RFC 5681 §2).
-    fn is_duplicate(
-        &self,
-        segment: &Segment,
-        una: u64,
-        una_before: u64,
-        window_changed: bool,
-        progress: &Progress,
-    ) -> bool {
+    /// last in all respects while data is outstanding (RFC 5681 §2); `repeats`: in number and window.
+    fn is_duplicate(&self, segment: &Segment, repeats: bool, info: &AckInfo) -> bool {
         if self.agreed.sack {
-            return progress.sacked > 0;
+            return info.progress.sacked > 0;
         }
-        let plain = segment.sequence_len() == 0 && !window_changed;
-        una == una_before && plain && !self.board.is_empty()
+        repeats && segment.sequence_len() == 0 && !self.board.is_empty()
     }
 
     fn newest_delivery(&mut self, progress: &Progress) -> Option<crate::ack::Newest> {
@@ -210,6 +211,9 @@ impl Connection {
         report: &Report,
         timeout: bool,
     ) {
+        if report.is_quiet() {
+            return;
+        }
         if report.congestion.is_some() && !timeout {
             self.stats.fast_retransmits += 1;
             self.timers.timed = None;
@@ -288,7 +292,7 @@ impl Connection {
     /// RFC 6298 §5.2, §5.3, as recovery modifies it.
     fn update_timer(&mut self, now: Instant, path: &Path, info: &AckInfo, action: TimerAction) {
         if self.board.is_empty() {
-            self.timers.retransmit = None;
+            self.timers.retransmit = Deadline::NEVER;
             return;
         }
         let restart = match action {

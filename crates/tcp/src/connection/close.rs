@@ -89,10 +89,10 @@ impl Connection {
 
     /// In TIME-WAIT, a SYN with a number beyond those of this incarnation opens the next.
     pub(crate) fn gives_way_to(&self, segment: &Segment) -> bool {
-        let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
-        let beyond =
-            self.receiver.offset_of(segment.seq).is_some_and(|o| o > self.receiver.rcv_nxt());
-        self.state == State::TimeWait && opens && beyond
+        self.state == State::TimeWait
+            && segment.has(Flags::SYN)
+            && !segment.has(Flags::ACK)
+            && self.receiver.offset_of(segment.seq).is_some_and(|o| o > self.receiver.rcv_nxt())
     }
 
     /// Ends TIME-WAIT early.

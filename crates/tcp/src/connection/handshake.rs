@@ -115,10 +115,9 @@ impl Connection {
 
     /// SYN-SENT (RFC 9293 §3.10.7.3).
     pub(super) fn handle_in_syn_sent(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
-        let una = self.ack_offset(segment.ack);
-        let acceptable = segment.has(Flags::ACK)
-            && una.is_some_and(|una| una > self.snd_una && una <= self.snd_nxt);
-        if segment.has(Flags::ACK) && !acceptable {
+        let una = self.ack_offset(segment.ack).filter(|_| segment.has(Flags::ACK));
+        let accepted = una.filter(|&una| una > self.snd_una && una <= self.snd_nxt);
+        if segment.has(Flags::ACK) && accepted.is_none() {
             // The host answers with RST: this belongs to another incarnation.
             if !segment.has(Flags::RST) {
                 self.reset_pending = Some(PendingReset::Refuse(segment.ack));
@@ -126,7 +125,7 @@ impl Connection {
             return;
         }
         if segment.has(Flags::RST) {
-            if acceptable {
+            if accepted.is_some() {
                 self.on_reset();
             }
             return;
@@ -135,11 +134,11 @@ impl Connection {
             return;
         }
         self.on_peer_syn(now, path, segment);
-        if acceptable {
+        if let Some(una) = accepted {
             self.on_established(now);
             self.on_handshake_done(path);
-            self.handle_ack(now, path, segment);
-            if una == Some(1) {
+            self.handle_ack(now, path, (0, una), segment);
+            if una == 1 {
                 // The peer took only the SYN: the data that came with it or after it goes again
                 // at once (RFC 7413 §4.1.3).
                 self.board.mark_all_lost();

@@ -19,7 +19,7 @@ impl Connection {
     fn handle_synchronized(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         if self.is_crossing_syn_ack(segment) {
             // Simultaneous open (RFC 9293 figure 8): its SYN is known, its ACK opens.
-            if self.check_ack(now, path, segment) {
+            if self.check_ack(now, path, 0, segment) {
                 self.receiver.demand_ack();
             }
             return;
@@ -41,7 +41,7 @@ impl Connection {
             self.challenge(now);
             return;
         }
-        if !self.check_ack(now, path, segment) {
+        if !self.check_ack(now, path, left, segment) {
             return;
         }
         if let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
@@ -100,8 +100,9 @@ impl Connection {
         self.receiver.on_unacceptable(now, left, segment);
     }
 
-    /// Fifth check: the acknowledgement. False if the segment is to be dropped.
-    fn check_ack(&mut self, now: Instant, path: &mut Path, segment: &Segment) -> bool {
+    /// Fifth check: the acknowledgement of a segment that starts at offset `left`. False if the
+    /// segment is to be dropped.
+    fn check_ack(&mut self, now: Instant, path: &mut Path, left: u64, segment: &Segment) -> bool {
         if !segment.has(Flags::ACK) {
             // Accelerated opening: data that follows the SYN knows no number to acknowledge yet.
             return self.state == State::SynReceived && self.is_early_data_allowed();
@@ -130,7 +131,7 @@ impl Connection {
             self.challenge(now);
             return false;
         }
-        self.handle_ack(now, path, segment);
+        self.handle_ack(now, path, (left, una), segment);
         true
     }
 
@@ -143,7 +144,7 @@ impl Connection {
         if !open || segment.sequence_len() == 0 {
             return;
         }
-        if path.rtt.has_sample() {
+        if self.receiver.lacks_rtt() && path.rtt.has_sample() {
             self.receiver.suggest_rtt(path.rtt.srtt());
         }
         self.receiver.on_segment(now, left, segment);

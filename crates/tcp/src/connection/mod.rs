@@ -20,7 +20,6 @@ use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::{Context, LossRecovery};
 use crate::tuple::FourTuple;
-pub use output::Outgoing;
 use timers::Timers;
 use units::{Instant, SeqNum};
 
@@ -292,6 +291,14 @@ impl Connection {
     pub fn read(&mut self, now: Instant, bytes: u64) {
         if self.receiver.on_read(now, bytes) && self.state.is_synchronized() {
             self.receiver.demand_ack();
+        }
+    }
+
+    /// The application consumes whatever is in order.
+    pub(crate) fn read_all(&mut self, now: Instant) {
+        let unread = self.receiver.unread();
+        if unread > 0 {
+            self.read(now, unread);
         }
     }
 

@@ -1,21 +1,28 @@
 //! The next segment to send. The order is fixed: control, retransmission, what recovery allows,
 //! new data, and only then a bare ACK. The window gates data, never ACKs, probes or control.
 
+use super::timers::Deadline;
 use super::{Connection, PendingReset, State};
 use crate::path::Path;
 use crate::recovery::SentInfo;
-use crate::segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
-use units::Instant;
+use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
+use units::{Instant, SeqNum};
 
-/// A segment ready to leave.
+/// What there is to say of a segment that leaves, beside the segment.
 #[derive(Clone, Copy, Debug)]
-pub struct Outgoing {
-    /// The segment.
-    pub segment: Segment,
+pub(crate) struct Departure {
     /// Offset in the byte stream (not the sequence space) of its first payload byte.
-    pub payload_offset: u64,
+    pub(crate) payload_offset: u64,
     /// It, or part of it, was sent before.
-    pub retransmission: bool,
+    pub(crate) retransmission: bool,
+    /// Nothing more leaves before something happens: a bare ACK goes when nothing else may.
+    pub(crate) last: bool,
+}
+
+impl Departure {
+    const fn bare(start: u64) -> Self {
+        Self { payload_offset: start.saturating_sub(1), retransmission: false, last: false }
+    }
 }
 
 /// A piece of sequence space about to be sent.
@@ -28,25 +35,33 @@ struct Piece {
 }
 
 impl Connection {
-    /// The next segment, if one may leave now.
-    pub(crate) fn poll_transmit(&mut self, now: Instant, path: &mut Path) -> Option<Outgoing> {
+    /// Writes the next segment into `out`, if one may leave now.
+    pub(crate) fn poll_transmit(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        out: &mut Segment,
+    ) -> Option<Departure> {
         if let Some(reset) = self.reset_pending.take() {
-            return Some(self.reset_segment(now, reset));
+            return Some(self.reset_segment(now, reset, out));
         }
         if self.state == State::Closed {
             return None;
         }
         if let Some(piece) = self.next_piece(now, path) {
-            return Some(self.send_piece(now, path, piece));
+            return Some(self.send_piece(now, path, piece, out));
         }
         self.update_persist_timer(now, path);
         if std::mem::take(&mut self.zero_window_probe_pending) && self.window_edge() <= self.snd_nxt
         {
             // One below what is acknowledged: the peer must answer with its window, and nothing
             // enters the stream. Linux probes so; RFC 9293 §3.8.6.1 would send a byte.
-            return Some(self.bare(now, Flags::ACK, self.snd_una - 1));
+            return Some(self.bare(now, Flags::ACK, self.snd_una - 1, out));
         }
-        self.receiver.ack_timer().is_due().then(|| self.bare(now, Flags::ACK, self.snd_nxt))
+        if !self.receiver.ack_timer().is_due() {
+            return None;
+        }
+        Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.snd_nxt, out) })
     }
 
     /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
@@ -63,9 +78,9 @@ impl Connection {
             self.stats.probes += 1;
             return Some(piece);
         }
-        if self.board.waiting() == 0
-            && self.snd_nxt == self.send_end()
-            && !self.recovery.recovering()
+        if self.snd_nxt == self.send_end()
+            && self.board.waiting() == 0
+            && (self.board.is_empty() || !self.recovery.recovering())
         {
             path.on_send_stopped(false);
             return None;
@@ -74,7 +89,7 @@ impl Connection {
             return None;
         }
         if let Some(release) = path.release(now) {
-            self.timers.pacing = Some(release);
+            self.timers.pacing = Deadline::at(release);
             return None;
         }
         self.data_piece(now, path)
@@ -197,13 +212,19 @@ impl Connection {
         len < self.max_snd_wnd / 2 && !self.window_override
     }
 
-    fn send_piece(&mut self, now: Instant, path: &mut Path, piece: Piece) -> Outgoing {
+    fn send_piece(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        piece: Piece,
+        out: &mut Segment,
+    ) -> Departure {
         let retransmission = piece.index.is_some();
         let end = piece.start + piece.len;
-        let segment = self.data_segment(now, piece, retransmission);
+        self.data_segment(now, piece, out);
         self.window_override = false;
         match piece.index {
-            Some(index) => self.book_retransmission(now, index, segment.len),
+            Some(index) => self.book_retransmission(now, index, out.len),
             None => {
                 self.board.push(piece.start, piece.len as u32, now);
                 self.snd_nxt = end;
@@ -215,8 +236,8 @@ impl Connection {
         self.stats.data_segments_sent += 1;
         self.stats.segments_sent += 1;
         self.burst_left = self.burst_left.saturating_sub(1);
-        let fresh = if retransmission { 0 } else { u64::from(segment.len) };
-        path.on_sent(now, u64::from(segment.wire_bytes()), fresh);
+        let fresh = if retransmission { 0 } else { u64::from(out.len) };
+        path.on_sent(now, out, fresh);
         self.recovery.on_sent(&SentInfo {
             now,
             len: piece.len,
@@ -225,11 +246,11 @@ impl Connection {
             srtt: path.rtt.srtt(),
             rto: path.rtt.rto(self.timers.backoff),
         });
-        if self.timers.retransmit.is_none() {
+        if !self.timers.retransmit.is_running() {
             self.restart_retransmission_timer(now, path);
         }
         self.settle_in_flight(path);
-        Outgoing { segment, payload_offset: piece.start.max(1) - 1, retransmission }
+        Departure { retransmission, ..Departure::bare(piece.start) }
     }
 
     fn book_retransmission(&mut self, now: Instant, index: usize, payload: u32) {
@@ -246,9 +267,9 @@ impl Connection {
         }
     }
 
-    fn data_segment(&mut self, now: Instant, piece: Piece, retransmission: bool) -> Segment {
-        let syn = piece.start == 0;
-        let fin = self.fin_requested && piece.start + piece.len == self.send_end();
+    fn data_segment(&mut self, now: Instant, piece: Piece, out: &mut Segment) {
+        let (syn, end) = (piece.start == 0, piece.start + piece.len);
+        let fin = self.fin_requested && end == self.send_end();
         let payload = piece.len - u64::from(syn) - u64::from(fin);
         let mut flags = if syn { self.syn_flags() } else { Flags::ACK };
         if self.state == State::SynSent && !syn {
@@ -258,70 +279,72 @@ impl Connection {
         if fin {
             flags = flags.with(Flags::FIN);
         }
-        if payload > 0 && piece.start + piece.len >= self.written {
+        if payload > 0 && end >= self.written {
             flags = flags.with(Flags::PSH);
         }
-        let ect = self.agreed.ecn && payload > 0 && !retransmission && !syn;
+        let ect = self.agreed.ecn && payload > 0 && piece.index.is_none() && !syn;
         if ect && std::mem::take(&mut self.cwr_pending) {
             flags = flags.with(Flags::CWR);
         }
-        let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
-        self.fill(
-            now,
-            Segment { flags, ecn, len: payload as u32, ..Segment::default() },
-            piece.start,
-        )
+        out.ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
+        out.len = payload as u32;
+        self.fill(now, flags, piece.start, out);
     }
 
-    fn reset_segment(&mut self, now: Instant, reset: PendingReset) -> Outgoing {
+    fn reset_segment(&mut self, now: Instant, reset: PendingReset, out: &mut Segment) -> Departure {
         match reset {
-            PendingReset::Abort => self.bare(now, Flags::RST.with(Flags::ACK), self.snd_nxt),
+            PendingReset::Abort => self.bare(now, Flags::RST.with(Flags::ACK), self.snd_nxt, out),
             PendingReset::Refuse(seq) => {
                 self.stats.segments_sent += 1;
-                let segment = Segment { seq, flags: Flags::RST, ..Segment::default() };
-                Outgoing { segment, payload_offset: 0, retransmission: false }
+                *out = Segment { seq, flags: Flags::RST, ..Segment::default() };
+                Departure::bare(0)
             }
         }
     }
 
     /// A segment without data.
-    fn bare(&mut self, now: Instant, flags: Flags, start: u64) -> Outgoing {
+    fn bare(&mut self, now: Instant, flags: Flags, start: u64, out: &mut Segment) -> Departure {
         self.stats.segments_sent += 1;
-        let segment = self.fill(now, Segment { flags, ..Segment::default() }, start);
-        Outgoing { segment, payload_offset: start.max(1) - 1, retransmission: false }
+        out.ecn = Ecn::NotEct;
+        out.len = 0;
+        self.fill(now, flags, start, out);
+        Departure::bare(start)
     }
 
-    /// Numbers, window, options: what every segment carries.
-    fn fill(&mut self, now: Instant, mut segment: Segment, start: u64) -> Segment {
-        let syn = segment.has(Flags::SYN);
-        segment.seq = self.isn + start as u32;
-        if segment.has(Flags::ACK) {
-            segment.ack = self.receiver.ack_number();
+    /// Numbers, window, options: what every segment carries, whose payload is known already.
+    fn fill(&mut self, now: Instant, flags: Flags, start: u64, out: &mut Segment) {
+        let syn = flags.contains(Flags::SYN);
+        out.flags = flags;
+        out.seq = self.isn + start as u32;
+        out.ack = SeqNum::default();
+        if flags.contains(Flags::ACK) {
+            out.ack = self.receiver.ack_number();
             if self.receiver.echoes_congestion() && self.agreed.ecn && !syn {
-                segment.flags = segment.flags.with(Flags::ECE);
+                out.flags = flags.with(Flags::ECE);
             }
         }
-        let acks = segment.has(Flags::ACK) && !segment.has(Flags::RST);
-        segment.window = if acks || syn { self.receiver.on_ack_sent(syn) } else { 0 };
-        let payload = u64::from(segment.len);
-        segment.options =
-            if syn { self.syn_options(now) } else { self.options(now, acks, payload) };
-        segment
+        let acks = flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
+        out.window = if acks || syn { self.receiver.on_ack_sent(syn) } else { 0 };
+        if syn {
+            out.options = self.syn_options(now);
+        } else {
+            self.fill_options(now, acks, out);
+        }
     }
 
-    /// Options of a segment other than SYN with `payload` bytes. A segment sent again keeps its
-    /// size: SACK blocks wait for one that has room.
-    fn options(&mut self, now: Instant, acks: bool, payload: u64) -> Options {
-        let fits = payload <= self.current_mss();
-        let timestamps = self
+    /// Options of a segment other than SYN. A segment sent again keeps its size: SACK blocks wait
+    /// for one that has room.
+    fn fill_options(&mut self, now: Instant, acks: bool, out: &mut Segment) {
+        let options = &mut out.options;
+        (options.mss, options.window_scale, options.sack_permitted) = (None, None, false);
+        options.timestamps = self
             .agreed
             .timestamps
             .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() });
-        let sack = if self.agreed.sack && acks && fits {
-            self.receiver.sack_blocks(self.sack_room())
-        } else {
-            SackBlocks::default()
-        };
-        Options { timestamps, sack, ..Options::default() }
+        options.sack.clear();
+        let reports = self.agreed.sack && acks && self.receiver.has_sack_blocks();
+        if reports && u64::from(out.len) <= self.current_mss() {
+            self.receiver.sack_blocks(self.sack_room(), &mut options.sack);
+        }
     }
 }

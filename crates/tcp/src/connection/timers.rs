@@ -18,13 +18,50 @@ const CHALLENGE_INTERVAL: Duration = Duration::from_secs(5);
 /// Doublings after which the RTT estimate is distrusted.
 const DISTRUST_AFTER: u32 = 4;
 
+/// When a timer fires; one that is not running never does, so the earliest of several is the
+/// smallest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Deadline(Instant);
+
+impl Deadline {
+    pub(super) const NEVER: Self = Self(Instant::FAR_FUTURE);
+
+    pub(super) const fn at(at: Instant) -> Self {
+        Self(at)
+    }
+
+    pub(super) fn is_running(self) -> bool {
+        self != Self::NEVER
+    }
+
+    fn is_due(self, now: Instant) -> bool {
+        self.0 <= now && self.is_running()
+    }
+
+    fn instant(self) -> Option<Instant> {
+        self.is_running().then_some(self.0)
+    }
+}
+
+impl Default for Deadline {
+    fn default() -> Self {
+        Self::NEVER
+    }
+}
+
+impl From<Option<Instant>> for Deadline {
+    fn from(at: Option<Instant>) -> Self {
+        at.map_or(Self::NEVER, Self)
+    }
+}
+
 /// Deadlines of one connection; the delayed ACK's is the receiver's, recovery has its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timers {
-    pub(super) retransmit: Option<Instant>,
-    pub(super) persist: Option<Instant>,
-    pub(super) pacing: Option<Instant>,
-    time_wait: Option<Instant>,
+    pub(super) retransmit: Deadline,
+    pub(super) persist: Deadline,
+    pub(super) pacing: Deadline,
+    time_wait: Deadline,
     /// Doublings of the retransmission timeout.
     pub(super) backoff: u32,
     persist_backoff: u32,
@@ -50,7 +87,7 @@ impl Timers {
     }
 
     pub(super) fn start_time_wait(&mut self, now: Instant) {
-        self.time_wait = Some(now + TIME_WAIT);
+        self.time_wait = Deadline::at(now + TIME_WAIT);
     }
 }
 
@@ -58,32 +95,33 @@ impl Connection {
     /// Earliest deadline of this connection.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
         let t = &self.timers;
-        let recovery = if self.board.is_empty() { None } else { self.recovery.timeout() };
-        let receiver = self.receiver.ack_timer().deadline();
-        let next = sooner(sooner(t.retransmit, t.pacing), sooner(recovery, receiver));
-        sooner(next, sooner(t.persist, t.time_wait))
+        let receiver = Deadline::from(self.receiver.ack_timer().deadline());
+        let mut next = t.retransmit.min(t.pacing).min(t.persist).min(t.time_wait).min(receiver);
+        if !self.board.is_empty() {
+            next = next.min(self.recovery.timeout().into());
+        }
+        next.instant()
     }
 
     /// Runs whatever is due.
     pub(crate) fn handle_timeout(&mut self, now: Instant, path: &mut Path) {
-        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         self.allow_burst();
-        if due(self.timers.time_wait) {
+        if self.timers.time_wait.is_due(now) {
             self.state = State::Closed;
             self.timers.cancel_all();
             return;
         }
-        if due(self.timers.pacing) {
-            self.timers.pacing = None;
+        if self.timers.pacing.is_due(now) {
+            self.timers.pacing = Deadline::NEVER;
         }
         self.receiver.handle_timeout(now);
-        if due(self.recovery.timeout()) && !self.board.is_empty() {
+        if !self.board.is_empty() && Deadline::from(self.recovery.timeout()).is_due(now) {
             self.on_recovery_timeout(now, path);
         }
-        if due(self.timers.retransmit) {
+        if self.timers.retransmit.is_due(now) {
             self.on_retransmission_timeout(now, path);
         }
-        if due(self.timers.persist) {
+        if self.timers.persist.is_due(now) {
             self.on_persist_timeout(now, path);
         }
     }
@@ -91,7 +129,7 @@ impl Connection {
     /// Starts the retransmission timer anew (RFC 6298 §5.1, §5.3).
     pub(super) fn restart_retransmission_timer(&mut self, now: Instant, path: &Path) {
         let rto = path.rtt.rto(self.timers.backoff);
-        self.timers.retransmit = Some(now + rto);
+        self.timers.retransmit = Deadline::at(now + rto);
     }
 
     fn on_recovery_timeout(&mut self, now: Instant, path: &mut Path) {
@@ -108,7 +146,7 @@ impl Connection {
 
     /// RFC 6298 §5.4–5.7.
     fn on_retransmission_timeout(&mut self, now: Instant, path: &mut Path) {
-        self.timers.retransmit = None;
+        self.timers.retransmit = Deadline::NEVER;
         if self.board.is_empty() {
             return;
         }
@@ -151,21 +189,21 @@ impl Connection {
     /// The peer's window is shut, or too small to be worth a segment, and nothing is outstanding
     /// whose ACK could tell better: ask, or send all the same, after a while.
     pub(super) fn update_persist_timer(&mut self, now: Instant, path: &Path) {
-        let shut = self.state.is_synchronized()
-            && self.board.is_empty()
+        let shut = self.board.is_empty()
             && self.snd_nxt < self.send_end()
+            && self.state.is_synchronized()
             && self.window_edge() < self.send_end().min(self.snd_nxt + self.agreed.mss);
         if !shut {
-            self.timers.persist = None;
+            self.timers.persist = Deadline::NEVER;
             self.timers.persist_backoff = 0;
-        } else if self.timers.persist.is_none() {
+        } else if !self.timers.persist.is_running() {
             let delay = path.rtt.rto(self.timers.persist_backoff);
-            self.timers.persist = Some(now + delay);
+            self.timers.persist = Deadline::at(now + delay);
         }
     }
 
     fn on_persist_timeout(&mut self, now: Instant, path: &Path) {
-        self.timers.persist = None;
+        self.timers.persist = Deadline::NEVER;
         if self.window_edge() > self.snd_nxt {
             self.window_override = true;
             return;
@@ -173,13 +211,5 @@ impl Connection {
         self.zero_window_probe_pending = true;
         self.timers.persist_backoff += 1;
         self.update_persist_timer(now, path);
-    }
-}
-
-/// The earlier of two deadlines.
-fn sooner(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
     }
 }

@@ -16,7 +16,7 @@ use crate::tuple::{FourTuple, TupleInUse};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use std::collections::VecDeque;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use units::{Instant, SeqNum};
 use wakeups::Wakeups;
 
@@ -37,6 +37,20 @@ pub struct Transmit {
     pub payload_offset: u64,
     /// It was sent before.
     pub retransmission: bool,
+}
+
+impl Default for Transmit {
+    /// Room for [`Host::poll_transmit_into`] to write into.
+    fn default() -> Self {
+        let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        Self {
+            conn: None,
+            tuple: FourTuple { local_port: 0, remote: nowhere, remote_port: 0 },
+            segment: Segment::default(),
+            payload_offset: 0,
+            retransmission: false,
+        }
+    }
 }
 
 /// What the application is told.
@@ -82,6 +96,16 @@ pub struct HostConfig {
 
 /// Connections that may be half open at a time, over all listening ports.
 const MAX_HALF_OPEN: usize = 4096;
+
+/// What came of asking a connection for a segment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Polled {
+    Nothing,
+    /// A segment, and nothing more to come.
+    Last,
+    /// A segment; there may be more.
+    More,
+}
 
 struct Entry {
     conn: Connection,
@@ -272,35 +296,53 @@ impl Host {
 
     /// The next segment to send now; call until `None`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        if let Some(stray) = self.strays.pop_front() {
-            return Some(stray);
-        }
-        while let Some(&id) = self.ready.front() {
-            if let Some(transmit) = self.poll_connection(now, id) {
-                return Some(transmit);
-            }
-            self.ready.pop_front();
-            if let Some(entry) = self.connections.at_mut(id.0) {
-                entry.queued = false;
-                self.wakeups.schedule(id, entry.conn.next_timeout());
-            }
-            self.reap(id);
-        }
-        None
+        let mut out = Transmit::default();
+        self.poll_transmit_into(now, &mut out).then_some(out)
     }
 
-    fn poll_connection(&mut self, now: Instant, id: ConnId) -> Option<Transmit> {
-        let entry = self.connections.at_mut(id.0)?;
-        let path = self.paths.at_mut(entry.path.0)?;
+    /// As [`Host::poll_transmit`], written over `out`, for whoever polls millions of times; false
+    /// if there is none. `out` means nothing then.
+    pub fn poll_transmit_into(&mut self, now: Instant, out: &mut Transmit) -> bool {
+        if let Some(stray) = self.strays.pop_front() {
+            *out = stray;
+            return true;
+        }
+        while let Some(&id) = self.ready.front() {
+            let polled = self.poll_connection(now, id, out);
+            if polled != Polled::More {
+                self.ready.pop_front();
+                self.retire(id);
+            }
+            if polled != Polled::Nothing {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn poll_connection(&mut self, now: Instant, id: ConnId, out: &mut Transmit) -> Polled {
+        let Some(entry) = self.connections.at_mut(id.0) else { return Polled::Nothing };
+        let Some(path) = self.paths.at_mut(entry.path.0) else { return Polled::Nothing };
         path.set_now(now);
-        let out = entry.conn.poll_transmit(now, path)?;
-        Some(Transmit {
-            conn: Some(id),
-            tuple: *entry.conn.tuple(),
-            segment: out.segment,
-            payload_offset: out.payload_offset,
-            retransmission: out.retransmission,
-        })
+        let Some(departure) = entry.conn.poll_transmit(now, path, &mut out.segment) else {
+            return Polled::Nothing;
+        };
+        out.conn = Some(id);
+        out.tuple = *entry.conn.tuple();
+        out.payload_offset = departure.payload_offset;
+        out.retransmission = departure.retransmission;
+        if departure.last { Polled::Last } else { Polled::More }
+    }
+
+    /// A connection has nothing more to send for now: its timers count, unless it is over.
+    fn retire(&mut self, id: ConnId) {
+        let Some(entry) = self.connections.at_mut(id.0) else { return };
+        entry.queued = false;
+        if entry.conn.state() == State::Closed {
+            self.reap(id);
+        } else if let Some(deadline) = entry.conn.next_timeout() {
+            self.wakeups.schedule(id, deadline);
+        }
     }
 
     /// Digests a segment that arrived for `tuple`.
@@ -347,6 +389,12 @@ impl Host {
         self.with(now, id, |conn, path| conn.on_peer_syn(now, path, segment));
     }
 
+    /// [`Host::handle_timeout`] has nothing to do before this; it may turn out to have nothing to
+    /// do then, or later than [`Host::poll_timeout`] says. Costs nothing to ask.
+    pub fn timeout_bound(&self) -> Option<Instant> {
+        self.wakeups.bound()
+    }
+
     /// Earliest time at which [`Host::handle_timeout`] has something to do.
     pub fn poll_timeout(&mut self) -> Option<Instant> {
         let connections = &self.connections;
@@ -375,17 +423,17 @@ impl Host {
     }
 
     /// Tells the application what changed, queues the connection for sending.
+    #[inline]
     fn settle(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else {
             return;
         };
-        let unread = entry.conn.unread();
-        if self.auto_read && unread > 0 {
-            entry.conn.read(now, unread);
+        if self.auto_read {
+            entry.conn.read_all(now);
         }
         let was_open = entry.told.open;
         tell(&mut self.events, id, entry);
-        if entry.told.passive && entry.told.open && !was_open {
+        if entry.told.open && !was_open && entry.told.passive {
             self.half_open -= 1;
         }
         if !entry.queued {
@@ -431,9 +479,11 @@ fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Entry) {
     let Entry { conn, told, .. } = entry;
     let mut push = |kind| events.push_back(Event { conn: id, kind });
     let received = conn.received();
-    let open = conn.state().is_synchronized() || (told.passive && received > 0);
-    if open && !std::mem::replace(&mut told.open, open) {
-        push(if told.passive { EventKind::Accepted } else { EventKind::Connected });
+    if !told.open {
+        told.open = conn.state().is_synchronized() || (told.passive && received > 0);
+        if told.open {
+            push(if told.passive { EventKind::Accepted } else { EventKind::Connected });
+        }
     }
     if received > told.received {
         told.received = received;
@@ -444,7 +494,8 @@ fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Entry) {
         told.acked = acked;
         push(EventKind::Acked { total: acked });
     }
-    if conn.peer_finished() && !std::mem::replace(&mut told.peer_closed, true) {
+    if conn.peer_finished() && !told.peer_closed {
+        told.peer_closed = true;
         push(EventKind::PeerClosed);
     }
 }

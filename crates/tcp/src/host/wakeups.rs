@@ -7,6 +7,7 @@
 use super::ConnId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use units::Instant;
 
 #[derive(Debug, Default)]
@@ -27,13 +28,18 @@ impl Wakeups {
     }
 
     /// Makes sure that `id` comes up no later than `deadline`.
-    pub(super) fn schedule(&mut self, id: ConnId, deadline: Option<Instant>) {
-        let Some(deadline) = deadline else { return };
+    #[inline]
+    pub(super) fn schedule(&mut self, id: ConnId, deadline: Instant) {
         let queued = &mut self.queued[id.0 as usize];
         if queued.is_none_or(|at| deadline < at) {
             *queued = Some(deadline);
             self.heap.push(Reverse((deadline, id)));
         }
+    }
+
+    /// No true deadline comes before this; `None` if there is none.
+    pub(super) fn bound(&self) -> Option<Instant> {
+        self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
     /// The earliest true deadline; `deadline_of` tells a connection's.
@@ -47,9 +53,8 @@ impl Wakeups {
                 match deadline_of(id) {
                     Some(due) if due <= at => return Some(at),
                     later => {
-                        self.heap.pop();
-                        *queued = None;
-                        self.schedule(id, later);
+                        *queued = later;
+                        self.replace_first(id, later);
                     }
                 }
             } else {
@@ -57,6 +62,17 @@ impl Wakeups {
             }
         }
         None
+    }
+
+    /// The first entry comes up later, or no more.
+    fn replace_first(&mut self, id: ConnId, at: Option<Instant>) {
+        match (self.heap.peek_mut(), at) {
+            (Some(mut first), Some(at)) => *first = Reverse((at, id)),
+            (Some(first), None) => {
+                PeekMut::pop(first);
+            }
+            (None, _) => {}
+        }
     }
 
     /// Takes out the connection that [`Wakeups::next`] has just named.

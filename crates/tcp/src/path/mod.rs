@@ -10,6 +10,7 @@ use crate::ack::{AckSample, RttEstimator};
 use crate::config::{Config, IdleRestart};
 use crate::congestion::{CongestionControl, CongestionEvent};
 use crate::recovery::{Reduction, Report};
+use crate::segment::Segment;
 use crate::startup::{Occasion, Phase, StartUp};
 use crate::window::{Cause, Window};
 pub use pacer::Pacer;
@@ -146,8 +147,8 @@ impl Path {
         self.in_flight = self.in_flight - before + after;
     }
 
-    /// Books a segment that leaves now: `fresh` bytes of new data in a packet of `bytes`.
-    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64, fresh: u64) {
+    /// Books a segment that leaves now with `fresh` bytes of new data.
+    pub(crate) fn on_sent(&mut self, now: Instant, segment: &Segment, fresh: u64) {
         self.sent_total += fresh;
         self.segments_sent += 1;
         self.last_sent = Some(now);
@@ -155,7 +156,7 @@ impl Path {
         if let (Some(pacer), Some(rate)) = (&mut self.pacer, self.window.pacing_rate())
             && self.segments_sent > UNPACED_SEGMENTS
         {
-            pacer.on_sent(now, bytes, rate);
+            pacer.on_sent(now, u64::from(segment.wire_bytes()), rate);
         }
     }
 

@@ -195,8 +195,11 @@ impl Receiver {
         self.echo_congestion
     }
 
-    /// How long a window of data takes to arrive: the receiver's round trip estimate.
+    /// How long a window of data takes to arrive: the round trip estimate of right-sizing.
     fn measure_rtt(&mut self, now: Instant) {
+        if !self.config.autotune {
+            return;
+        }
         match self.rtt_mark {
             Some((edge, since)) if self.rcv_nxt >= edge => {
                 let sample = now.saturating_since(since);
@@ -218,6 +221,11 @@ impl Receiver {
     /// Bytes in order that the application has not consumed.
     pub fn unread(&self) -> u64 {
         (self.received() + 1).saturating_sub(self.read)
+    }
+
+    /// No round trip is known, and right-sizing asks for one.
+    pub const fn lacks_rtt(&self) -> bool {
+        self.rtt.is_zero() && self.config.autotune
     }
 
     /// A round trip known otherwise (from the sending half) serves right-sizing at first.
@@ -273,6 +281,9 @@ impl Receiver {
 
     /// Bytes that SACK blocks would take of a segment sent now, with room for `max` of them.
     pub fn sack_bytes(&self, max: usize) -> u64 {
+        if !self.has_sack_blocks() {
+            return 0;
+        }
         let blocks = usize::from(self.duplicate.is_some()) + self.reassembly.len();
         match blocks.min(max) as u64 {
             0 => 0,
@@ -280,9 +291,14 @@ impl Receiver {
         }
     }
 
-    /// SACK blocks for an outgoing ACK: D-SACK first, then the most recently changed ranges.
-    pub fn sack_blocks(&mut self, max: usize) -> SackBlocks {
-        let mut blocks = SackBlocks::default();
+    /// True if an ACK has more to tell than how far all has arrived.
+    pub fn has_sack_blocks(&self) -> bool {
+        self.duplicate.is_some() || !self.reassembly.is_empty()
+    }
+
+    /// Appends the SACK blocks of an outgoing ACK, `max` at most: D-SACK first, then the most
+    /// recently changed ranges.
+    pub fn sack_blocks(&mut self, max: usize, blocks: &mut SackBlocks) {
         let wire = |offset: u64| self.irs + offset as u32;
         if let Some((left, right)) = self.duplicate.take() {
             blocks.push(wire(left), wire(right));
@@ -293,7 +309,6 @@ impl Receiver {
                 blocks.push(wire(left), wire(right));
             }
         }
-        blocks
     }
 
     /// A delayed ACK's time may have come.

@@ -71,6 +71,13 @@ pub struct Report {
     pub probe: bool,
 }
 
+impl Report {
+    /// True if it changes neither the window nor what is known of it.
+    pub const fn is_quiet(&self) -> bool {
+        self.congestion.is_none() && self.cwnd.is_none() && !self.undo && !self.ended
+    }
+}
+
 /// What happens to the retransmission timer on an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimerAction {
