@@ -113,13 +113,23 @@ impl Served {
             self.counters.drop(info.bytes);
             return Entry::Dropped;
         }
-        if self.due.is_none() && self.queue.held().packets > 0 {
-            self.due = Some(self.server.start(now));
-        }
+        self.begin_service(now);
         if marked {
             self.counters.mark(info.bytes);
         }
         Entry::Queued { marked }
+    }
+
+    /// A packet has entered. If the link is idle it is alone and goes at once; there is nothing to
+    /// decide.
+    fn begin_service(&mut self, now: Instant) {
+        if self.due.is_none() && self.queue.held().packets > 0 {
+            let start = self.server.start(now);
+            self.due = Some(start);
+            if start == now && self.in_service_at(now).packets == 0 {
+                self.serve(now);
+            }
+        }
     }
 
     fn enqueue(&mut self, now: Instant, packet: Queued) -> bool {
