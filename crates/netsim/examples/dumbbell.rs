@@ -4,29 +4,22 @@
 
 mod dumbbell_path;
 
-use dumbbell_path::{Arguments, bell};
-use netsim::{BulkSpec, BulkTransfer, Simulation, SimulationConfig, WireSizes};
+use dumbbell_path::{Run, WIRE_SIZES, argument, give_up, starts};
+use netsim::{BulkSpec, BulkTransfer, Simulation, SimulationConfig};
 use tcp::Scheme;
-use units::Instant;
 
 /// The peers' flows: full SACK, an ACK per packet, 1000 bytes on the wire.
 const SCHEME: &str = "sack+mss=960+ack=all+rwnd=16MB";
 
-fn scheme() -> Scheme {
-    let name = std::env::args().nth(5).unwrap_or(SCHEME.to_owned());
-    Scheme::parse(&name).unwrap_or_else(|error| {
-        eprintln!("{error}");
-        std::process::exit(2)
-    })
-}
-
 fn main() {
-    let arguments = Arguments::from_command_line();
-    let (bell, scheme) = (bell(&arguments), scheme());
-    let wire_sizes = WireSizes { data_overhead: Some(40), control_bytes: Some(40) };
-    let mut sim = Simulation::new(bell.topology, SimulationConfig { seed: 1, wire_sizes });
-    for n in 0..arguments.flows {
-        let pair = (n % arguments.pairs) as usize;
+    let (flows, run) = (argument(1, 10), Run { mbit: argument(2, 100), seconds: argument(3, 60) });
+    let bell = run.bell(argument(4, 10));
+    let scheme = Scheme::parse(&argument(5, SCHEME.to_owned()));
+    let scheme = scheme.unwrap_or_else(|error| give_up(&error));
+    let config = SimulationConfig { seed: 1, wire_sizes: WIRE_SIZES };
+    let mut sim = Simulation::new(bell.topology, config);
+    for (n, start) in starts(flows).into_iter().enumerate() {
+        let pair = n % bell.sources.len();
         let spec = BulkSpec {
             from: bell.sources[pair],
             to: bell.sinks[pair],
@@ -35,12 +28,7 @@ fn main() {
             receiver: scheme.clone(),
             close: false,
         };
-        sim.add(arguments.start_of(n), BulkTransfer::new(spec));
+        sim.add(start, BulkTransfer::new(spec));
     }
-    let end = Instant::from_nanos(arguments.seconds * 1_000_000_000);
-    if let Err(error) = sim.run_until(end) {
-        eprintln!("{error}");
-        std::process::exit(1);
-    }
-    arguments.report(&sim, bell.bottleneck.forward);
+    run.finish(&mut sim, bell.bottleneck.forward);
 }

@@ -5,9 +5,8 @@
 
 mod dumbbell_path;
 
-use dumbbell_path::{Arguments, bell};
+use dumbbell_path::{Run, argument, starts};
 use netsim::{Application, Context, Datagram, HostId, Simulation, SimulationConfig};
-use units::Instant;
 
 const DATA: u64 = 0;
 const ACK: u64 = 1;
@@ -39,20 +38,15 @@ impl Application for Clocked {
 }
 
 fn main() {
-    let arguments = Arguments::from_command_line();
-    let bell = bell(&arguments);
+    let (flows, run) = (argument(1, 10), Run { mbit: argument(2, 100), seconds: argument(3, 60) });
+    let bell = run.bell(argument(4, 10));
     let mut sim = Simulation::new(bell.topology, SimulationConfig::default());
-    for n in 0..arguments.flows {
-        let pair = (n % arguments.pairs) as usize;
+    // A pipe and a half: the queue is half full and nothing is dropped.
+    let window = (run.pipe() * 3 / 2 / flows).max(1);
+    for (n, start) in starts(flows).into_iter().enumerate() {
+        let pair = n % bell.sources.len();
         let (from, to) = (bell.sources[pair], bell.sinks[pair]);
-        // A pipe and a half: the queue is half full and nothing is dropped.
-        let window = (arguments.pipe() * 3 / 2 / arguments.flows).max(1);
-        sim.add(arguments.start_of(n), Clocked { from, to, window });
+        sim.add(start, Clocked { from, to, window });
     }
-    let end = Instant::from_nanos(arguments.seconds * 1_000_000_000);
-    if let Err(error) = sim.run_until(end) {
-        eprintln!("{error}");
-        std::process::exit(1);
-    }
-    arguments.report(&sim, bell.bottleneck.forward);
+    run.finish(&mut sim, bell.bottleneck.forward);
 }

@@ -1,9 +1,11 @@
 //! A host in the simulation: its TCP, who owns its connections, and its pending wake-ups.
 
 use crate::application::Peer;
+use crate::packet::Transit;
+use crate::topology::address_of;
 use crate::{AppId, HostId};
 use std::collections::BTreeSet;
-use tcp::{ConnId, Host};
+use tcp::{ConnId, Event, EventKind, FourTuple, Host};
 use units::Instant;
 
 /// Ephemeral ports begin here; listeners are below.
@@ -144,18 +146,56 @@ impl Endpoint {
         self.watches.push((conn, bytes));
     }
 
-    /// A watched connection that has little unsent now; it is watched no longer. One that has
-    /// ended is forgotten.
+    /// A watched connection that has little unsent now, and whose it is; it is watched no longer.
+    /// One that has ended is forgotten.
     #[inline]
-    pub(crate) fn unsent_low(&mut self) -> Option<ConnId> {
-        if self.watches.is_empty() {
-            return None;
-        }
+    pub(crate) fn unsent_low(&mut self) -> Option<(AppId, ConnId)> {
+        if self.watches.is_empty() { None } else { self.find_unsent_low() }
+    }
+
+    fn find_unsent_low(&mut self) -> Option<(AppId, ConnId)> {
         let Self { tcp, watches, .. } = self;
         watches.retain(|(conn, _)| tcp.connection(*conn).is_some());
-        let unsent = |conn| tcp.connection(conn).map_or(0, |connection| connection.unsent());
-        let found = watches.iter().position(|(conn, bytes)| unsent(*conn) < *bytes)?;
-        Some(watches.remove(found).0)
+        while let Some(found) = self.watches.iter().position(|watch| self.is_low(watch)) {
+            let (conn, _) = self.watches.remove(found);
+            if let Some(owner) = self.owner(conn) {
+                return Some((owner.app, conn));
+            }
+        }
+        None
+    }
+
+    fn is_low(&self, (conn, bytes): &(ConnId, u64)) -> bool {
+        self.tcp.connection(*conn).is_some_and(|connection| connection.unsent() < *bytes)
+    }
+
+    /// The next event of a connection that an application has, and whose it is.
+    #[inline]
+    pub(crate) fn poll_event(&mut self) -> Option<(AppId, Event)> {
+        while let Some(event) = self.tcp.poll_event() {
+            match event.kind {
+                EventKind::Accepted => self.accept(event.conn),
+                EventKind::Closed | EventKind::Reset => self.release(event.conn),
+                _ => {}
+            }
+            if let Some(owner) = self.owner(event.conn) {
+                return Some((owner.app, event));
+            }
+        }
+        None
+    }
+
+    /// Gives TCP what has arrived from a host.
+    #[inline]
+    pub(crate) fn handle_segment(&mut self, now: Instant, from: HostId, transit: &Transit) {
+        let Transit { source_port, destination_port, .. } = *transit;
+        self.caller = Peer { host: from, port: source_port, local_port: destination_port };
+        let tuple = FourTuple {
+            local_port: destination_port,
+            remote: address_of(from),
+            remote_port: source_port,
+        };
+        self.tcp.handle_segment(now, &tuple, &transit.segment);
     }
 
     #[inline]

@@ -5,11 +5,11 @@ use crate::endpoint::Endpoint;
 use crate::events::Key;
 use crate::network::{Network, Next};
 use crate::packet::{Body, Datagram, Packet, Transit, WireSizes};
+use crate::ring::Ring;
 use crate::streams::derive_seed;
 use crate::topology::{Topology, address_of, host_at};
 use crate::{AppId, HostId};
-use std::collections::VecDeque;
-use tcp::{ConnId, Event, EventKind, FourTuple, Host, HostConfig, Scheme, Transmit};
+use tcp::{ConnId, Event, FourTuple, Host, HostConfig, Scheme, Transmit};
 use units::Instant;
 
 /// What an application has to be told.
@@ -31,7 +31,7 @@ pub(crate) struct World {
     /// Written over by every segment that leaves a host.
     transmit: Transmit,
     /// Hosts that were touched and have not been served since.
-    touched: VecDeque<HostId>,
+    touched: Ring<HostId>,
     /// Foreground applications that have not finished, by application.
     unfinished: Vec<bool>,
     unfinished_count: usize,
@@ -49,7 +49,7 @@ impl World {
             sizes,
             seed,
             transmit: Transmit::default(),
-            touched: VecDeque::new(),
+            touched: Ring::new(),
             unfinished: Vec::new(),
             unfinished_count: 0,
         }
@@ -64,13 +64,10 @@ impl World {
     }
 
     /// A host's TCP, to do something with; it is served before time goes on.
+    #[inline]
     pub(crate) fn touch(&mut self, host: HostId) -> &mut Host {
         let endpoint = &mut self.endpoints[host.index()];
-        endpoint.touched = true;
-        if !endpoint.listed {
-            endpoint.listed = true;
-            self.touched.push_back(host);
-        }
+        mark(endpoint, host, &mut self.touched);
         &mut endpoint.tcp
     }
 
@@ -157,7 +154,6 @@ impl World {
                 return Some(notice);
             }
             self.touched.pop_front();
-            self.endpoints[host.index()].listed = false;
         }
         None
     }
@@ -165,47 +161,26 @@ impl World {
     /// Sends what a host has to send, then hands out its events one at a time; re-arms its
     /// wake-up when there is nothing left.
     fn serve(&mut self, host: HostId) -> Option<Notice> {
-        loop {
-            self.transmit(host);
-            let endpoint = &mut self.endpoints[host.index()];
-            let Some(event) = endpoint.tcp.poll_event() else {
-                let Some(conn) = endpoint.unsent_low() else {
-                    break;
-                };
-                let Some(owner) = endpoint.owner(conn) else {
-                    continue;
-                };
-                return Some(Notice::UnsentLow(owner.app, host, conn));
-            };
-            match event.kind {
-                EventKind::Accepted => endpoint.accept(event.conn),
-                EventKind::Closed | EventKind::Reset => endpoint.release(event.conn),
-                _ => {}
-            }
-            if let Some(owner) = endpoint.owner(event.conn) {
-                return Some(Notice::Event(owner.app, host, event));
+        let endpoint = &mut self.endpoints[host.index()];
+        if std::mem::take(&mut endpoint.touched) {
+            let (now, transmit) = (self.network.now(), &mut self.transmit);
+            while endpoint.tcp.poll_transmit_into(now, transmit) {
+                if let Some(packet) = packet_of(host, transmit, self.sizes) {
+                    self.network.send(packet);
+                }
             }
         }
-        let now = self.now();
-        if let Some(at) = self.endpoints[host.index()].wake_needed(now) {
+        if let Some((app, event)) = endpoint.poll_event() {
+            return Some(Notice::Event(app, host, event));
+        }
+        if let Some((app, conn)) = endpoint.unsent_low() {
+            return Some(Notice::UnsentLow(app, host, conn));
+        }
+        if let Some(at) = endpoint.wake_needed(self.network.now()) {
             self.network.wake_at(at, host);
         }
+        endpoint.listed = false;
         None
-    }
-
-    /// Puts on the wire all that a touched host may send now.
-    #[inline]
-    fn transmit(&mut self, host: HostId) {
-        let now = self.network.now();
-        let endpoint = &mut self.endpoints[host.index()];
-        if !std::mem::take(&mut endpoint.touched) {
-            return;
-        }
-        while endpoint.tcp.poll_transmit_into(now, &mut self.transmit) {
-            if let Some(packet) = packet_of(host, &self.transmit, self.sizes) {
-                self.network.send(packet);
-            }
-        }
     }
 
     /// Runs time forward to `limit` or the next thing an application has to be told at once.
@@ -250,20 +225,22 @@ impl World {
     #[inline]
     fn hand_over(&mut self, index: u32) {
         let now = self.network.now();
-        let &Packet { from, to, .. } = self.network.packet(index);
-        self.touch(to);
-        let Body::Segment(transit) = &self.network.packet(index).body else {
+        let packet = self.network.packet(index);
+        let Body::Segment(transit) = &packet.body else {
             return;
         };
-        let tuple = FourTuple {
-            local_port: transit.destination_port,
-            remote: address_of(from),
-            remote_port: transit.source_port,
-        };
-        let endpoint = &mut self.endpoints[to.index()];
-        endpoint.caller =
-            Peer { host: from, port: transit.source_port, local_port: transit.destination_port };
-        endpoint.tcp.handle_segment(now, &tuple, &transit.segment);
+        let endpoint = &mut self.endpoints[packet.to.index()];
+        mark(endpoint, packet.to, &mut self.touched);
+        endpoint.handle_segment(now, packet.from, transit);
+    }
+}
+
+/// Has a host served before time goes on.
+#[inline]
+fn mark(endpoint: &mut Endpoint, host: HostId, touched: &mut Ring<HostId>) {
+    endpoint.touched = true;
+    if !std::mem::replace(&mut endpoint.listed, true) {
+        touched.push_back(host);
     }
 }
 

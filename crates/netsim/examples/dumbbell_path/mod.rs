@@ -1,81 +1,89 @@
 //! The reference dumbbell for speed: 1 ms, 8 ms and 1 ms each way, a bottleneck queue of one
-//! bandwidth-delay product, starts spread over the first second, flows spread over host pairs.
+//! bandwidth-delay product; what its examples read from the command line and print.
+
+#![allow(dead_code, reason = "no example uses all of it")]
 
 use link::{LinkConfig, LinkError, QueueLimit};
-use netsim::{Dumbbell, Duplex, LinkId, Simulation, stream};
+use netsim::{Dumbbell, Duplex, LinkId, Simulation, WireSizes, stream};
 use rand_core::RngCore;
+use std::fmt::Display;
+use std::str::FromStr;
 use units::{Duration, Instant, Rate};
 
+/// Bytes of a data packet on the wire, and of its payload.
 const PACKET: u64 = 1000;
+pub(super) const PAYLOAD: u64 = 960;
 const ROUND_TRIP_MS: u64 = 20;
 
-pub(super) struct Arguments {
-    pub(super) flows: u64,
+/// The packets of ns-2's agents: 40 bytes of header, whatever it says.
+pub(super) const WIRE_SIZES: WireSizes =
+    WireSizes { data_overhead: Some(40), control_bytes: Some(40) };
+
+/// The rate of the bottleneck and how long to run.
+pub(super) struct Run {
     pub(super) mbit: u64,
     pub(super) seconds: u64,
-    pub(super) pairs: u64,
-    starts: Vec<Instant>,
 }
 
-impl Arguments {
-    /// Four numbers, or the smallest of the three dumbbells.
-    pub(super) fn from_command_line() -> Self {
-        let given: Vec<u64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
-        let number = |n: usize, default| given.get(n).copied().unwrap_or(default);
-        let flows = number(0, 10);
-        let mut random = stream(1, "starts");
-        let starts =
-            (0..flows).map(|_| Instant::from_nanos(u64::from(random.next_u32()) * 232 / 1000));
-        Self {
-            flows,
-            mbit: number(1, 100),
-            seconds: number(2, 60),
-            pairs: number(3, 10),
-            starts: starts.collect(),
-        }
-    }
-
-    pub(super) fn start_of(&self, flow: u64) -> Instant {
-        self.starts[flow as usize]
-    }
-
+impl Run {
     /// Packets in one bandwidth-delay product.
-    pub(super) fn pipe(&self) -> u64 {
+    pub(super) const fn pipe(&self) -> u64 {
         self.mbit * 1000 * ROUND_TRIP_MS / 8 / PACKET
     }
 
-    pub(super) fn report(&self, sim: &Simulation, bottleneck: LinkId) {
+    pub(super) fn bell(&self, pairs: u64) -> Dumbbell {
+        let (side, bottleneck) = self.wires().unwrap_or_else(|error| give_up(&error));
+        Dumbbell::new(pairs as usize, side, Duplex::symmetric(bottleneck))
+    }
+
+    fn wires(&self) -> Result<(LinkConfig, LinkConfig), LinkError> {
+        let queue = QueueLimit::Packets(self.pipe() as u32);
+        let side_rate = Rate::from_mbps(self.mbit.max(1000));
+        Ok((
+            LinkConfig::new(side_rate, Duration::from_millis(1), QueueLimit::Unlimited)?,
+            LinkConfig::new(Rate::from_mbps(self.mbit), Duration::from_millis(8), queue)?,
+        ))
+    }
+
+    /// Runs to the end and says what the bottleneck has done.
+    pub(super) fn finish(&self, sim: &mut Simulation, bottleneck: LinkId) {
+        let end = Instant::from_nanos(self.seconds * 1_000_000_000);
+        sim.run_until(end).unwrap_or_else(|error| give_up(&error));
         let counters = sim.link(bottleneck).counters();
-        let sent = counters.taken_bytes * 8;
         let room = (self.mbit * 1_000_000 * self.seconds).max(1);
+        let permille = counters.taken_bytes * 8 * 1000 / room;
         println!(
             "packets {} dropped {} utilisation {}.{:03}",
             counters.taken_packets,
             counters.dropped_packets,
-            sent / room,
-            sent % room * 1000 / room
+            permille / 1000,
+            permille % 1000
         );
     }
 }
 
-fn wires(arguments: &Arguments) -> Result<(LinkConfig, LinkConfig), LinkError> {
-    let rate = Rate::from_mbps(arguments.mbit);
-    let queue = QueueLimit::Packets(arguments.pipe() as u32);
-    let side_rate = Rate::from_mbps(arguments.mbit.max(1000));
-    Ok((
-        LinkConfig::new(side_rate, Duration::from_millis(1), QueueLimit::Unlimited)?,
-        LinkConfig::new(rate, Duration::from_millis(8), queue)?,
-    ))
+/// Flows that start anywhere in the first second.
+pub(super) fn starts(flows: u64) -> Vec<Instant> {
+    let mut random = stream(1, "starts");
+    (0..flows).map(|_| Instant::from_nanos(u64::from(random.next_u32()) * 232 / 1000)).collect()
 }
 
-pub(super) fn bell(arguments: &Arguments) -> Dumbbell {
-    match wires(arguments) {
-        Ok((side, bottleneck)) => {
-            Dumbbell::new(arguments.pairs as usize, side, Duplex::symmetric(bottleneck))
-        }
-        Err(error) => {
-            eprintln!("{error}");
-            std::process::exit(2);
-        }
-    }
+/// The `n`-th argument from 1 on, or what is usual.
+pub(super) fn argument<T: FromStr>(n: usize, usual: T) -> T {
+    let Some(text) = std::env::args().nth(n) else {
+        return usual;
+    };
+    text.parse().unwrap_or_else(|_| give_up(&format!("argument {n}: {text:?} makes no sense")))
+}
+
+pub(super) fn give_up(why: &dyn Display) -> ! {
+    eprintln!("{why}");
+    std::process::exit(2);
+}
+
+/// The most memory this process has had at a time, kB; 0 where the system does not say.
+pub(super) fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
 }
