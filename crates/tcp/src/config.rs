@@ -83,6 +83,8 @@ pub enum IdleRestart {
     Decay,
     /// The old window is used again: `-nssr`.
     Keep,
+    /// The start-up begins with the old window and makes of it what it will.
+    StartUp,
     /// As ns-2: the retransmission timer runs on when all is acknowledged. If it has run out
     /// before more is sent, the window is one segment and `ssthresh` as it was.
     TimerSlowStart,

@@ -19,6 +19,7 @@ pub mod receiver;
 pub mod recovery;
 pub mod scheme;
 pub mod segment;
+pub mod send_plan;
 pub mod startup;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -31,5 +32,6 @@ pub use host::{ConnId, Event, EventKind, Host, HostConfig, Transmit};
 pub use path::Path;
 pub use scheme::{Scheme, SchemeError};
 pub use segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
+pub use send_plan::SendPlan;
 pub use tuple::{FourTuple, TupleInUse};
 pub use window::{Cause, Window, WindowChange};

@@ -3,6 +3,7 @@
 //! Bytes throughout; `mss` = 1 turns the unit into segments. The window lives beside the policies,
 //! not inside one, so a report can always say why it moved.
 
+use crate::send_plan::SendPlan;
 use units::{Instant, Rate};
 
 /// Why `cwnd` or `ssthresh` changed.
@@ -16,6 +17,8 @@ pub enum Cause {
     HyStart,
     /// Congestion avoidance.
     Avoidance,
+    /// Lowered on rising delay (Vegas).
+    Delay,
     /// Loss detected by duplicate ACKs, SACK or RACK.
     Loss,
     /// Window carried down during recovery (PRR) or by a partial ACK (RFC 6582).
@@ -48,6 +51,7 @@ impl Cause {
             Self::SlowStart => "slow start",
             Self::HyStart => "hystart",
             Self::Avoidance => "congestion avoidance",
+            Self::Delay => "delay",
             Self::Loss => "loss",
             Self::Recovery => "recovery",
             Self::RecoveryEnd => "recovery ended",
@@ -76,13 +80,26 @@ pub struct WindowChange {
     pub ssthresh: u64,
 }
 
-/// Congestion window, slow-start threshold and pacing rate of one path.
+/// What a start-up wants of the pacer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlanOrder {
+    /// Space sending so.
+    Follow(SendPlan),
+    /// Space it no more.
+    End,
+}
+
+/// Congestion window, slow-start threshold and pacing of one path.
 #[derive(Clone, Debug)]
 pub struct Window {
     cwnd: u64,
     ssthresh: u64,
     mss: u64,
+    /// Never more than this is used, bytes.
+    limit: u64,
     pacing_rate: Option<Rate>,
+    /// A start-up's orders for the pacer, not yet taken.
+    order: Option<PlanOrder>,
     /// Numerator left over by [`Window::grow_by_fraction`].
     remainder: u64,
     now: Instant,
@@ -97,7 +114,9 @@ impl Window {
             cwnd,
             ssthresh,
             mss,
+            limit: u64::MAX,
             pacing_rate: None,
+            order: None,
             remainder: 0,
             now: Instant::ZERO,
             last_cause: Cause::Initial,
@@ -108,6 +127,14 @@ impl Window {
     /// Congestion window, bytes.
     pub const fn cwnd(&self) -> u64 {
         self.cwnd
+    }
+    /// Bytes that may be in flight: `cwnd`, bounded by the configured limit.
+    pub const fn usable(&self) -> u64 {
+        if self.cwnd < self.limit { self.cwnd } else { self.limit }
+    }
+    /// The configured limit, bytes; `u64::MAX` if there is none.
+    pub(crate) const fn limit(&self) -> u64 {
+        self.limit
     }
     /// Slow-start threshold, bytes; `u64::MAX` while unlimited.
     pub const fn ssthresh(&self) -> u64 {
@@ -138,6 +165,11 @@ impl Window {
     /// Sets the clock that the next changes are recorded with.
     pub(crate) fn set_now(&mut self, now: Instant) {
         self.now = now;
+    }
+
+    /// Sets the configured limit, bytes.
+    pub(crate) fn set_limit(&mut self, limit: u64) {
+        self.limit = limit;
     }
 
     /// Sets the segment size once the handshake has told it; the window keeps its bytes.
@@ -177,6 +209,21 @@ impl Window {
     /// Sets or clears the pacing rate.
     pub fn set_pacing_rate(&mut self, rate: Option<Rate>) {
         self.pacing_rate = rate;
+    }
+
+    /// What is sent from now on is spaced as `plan` says, in place of an earlier plan.
+    pub fn follow_plan(&mut self, plan: SendPlan) {
+        self.order = Some(PlanOrder::Follow(plan));
+    }
+
+    /// Sending is spaced by no plan any more.
+    pub fn end_plan(&mut self) {
+        self.order = Some(PlanOrder::End);
+    }
+
+    /// Takes the last order for the pacer.
+    pub(crate) fn take_order(&mut self) -> Option<PlanOrder> {
+        self.order.take()
     }
 
     /// The recorded changes so far, oldest first; empty when not recorded.

@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use tcp::{EventKind, Scheme, State};
 use units::Duration;
 
-const STARTUPS: &[&str] = &["slowstart", "hystart"];
-const CONTROLLERS: &[&str] = &["reno", "cubic"];
-const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack", "pipe", "rack"];
+const STARTUPS: &[&str] = &["slowstart", "hystart", "vegas", "hoe", "rbp", "rbp-vegas"];
+const CONTROLLERS: &[&str] = &["reno", "cubic", "vegas"];
+const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack", "pipe", "rack", "vegas"];
 const EXTRAS: &[&str] = &[
     "",
     "+ack=all",

@@ -1,9 +1,11 @@
 //! From an arriving ACK to what the policies are told.
 
+pub mod rounds;
 pub mod rtt;
 pub mod sample;
 pub mod scoreboard;
 
+pub use rounds::{RoundMeter, RoundTrip};
 pub use rtt::RttEstimator;
 pub use sample::{AckInfo, AckSample};
 pub use scoreboard::{Newest, Progress, Scoreboard, Sent};

@@ -1,5 +1,6 @@
 //! What one ACK tells the policies, in plain structs.
 
+use super::rounds::RoundTrip;
 use super::scoreboard::{Newest, Progress};
 use units::{Duration, Instant};
 
@@ -54,10 +55,14 @@ pub struct AckSample {
     pub min_rtt: Duration,
     /// Bytes in flight before this ACK.
     pub prior_in_flight: u64,
+    /// Bytes in flight after it.
+    pub in_flight: u64,
     /// The window, not the application, limited what was sent in the last round trip.
     pub cwnd_limited: bool,
     /// Bytes ever sent for the first time on this path.
     pub sent_total: u64,
     /// Bytes ever acknowledged cumulatively on this path, this ACK included.
     pub acked_total: u64,
+    /// The round trip that ended with this ACK, if a policy of the path asks for it.
+    pub round: Option<RoundTrip>,
 }

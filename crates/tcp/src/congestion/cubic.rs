@@ -84,14 +84,22 @@ mod tests {
             srtt: Duration::from_millis(100),
             min_rtt: Duration::from_millis(100),
             prior_in_flight: 0,
+            in_flight: 0,
             cwnd_limited: true,
             sent_total: 0,
             acked_total: 0,
+            round: None,
         }
     }
 
     fn event(timeout: bool) -> CongestionEvent {
-        CongestionEvent { now: Instant::ZERO, flight_size: 0, usable_window: 0, timeout }
+        CongestionEvent {
+            now: Instant::ZERO,
+            flight_size: 0,
+            usable_window: 0,
+            timeout,
+            repeated: false,
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod cubic;
 pub mod reno;
+pub mod vegas;
 
 use crate::ack::AckSample;
 use crate::window::Window;
@@ -12,6 +13,7 @@ use units::{Duration, Instant};
 
 pub use cubic::Cubic;
 pub use reno::{Halve, Reno};
+pub use vegas::{Vegas, VegasOptions};
 
 /// What a controller is told of congestion.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +26,8 @@ pub struct CongestionEvent {
     pub usable_window: u64,
     /// Detected by timeout.
     pub timeout: bool,
+    /// The lost segment had been sent again before.
+    pub repeated: bool,
 }
 
 /// A congestion controller.
@@ -49,5 +53,10 @@ pub trait CongestionControl {
     /// Is told that sending goes on after `idle` with nothing in flight.
     fn on_restart(&mut self, now: Instant, idle: Duration) {
         let _ = (now, idle);
+    }
+
+    /// The controller wants [`AckSample::round`].
+    fn needs_rounds(&self) -> bool {
+        false
     }
 }

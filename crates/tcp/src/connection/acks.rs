@@ -227,7 +227,8 @@ impl Connection {
             self.ecn_recover = self.snd_nxt;
             self.cwr_pending = true;
         }
-        let event = self.congestion_event(now, path, timeout);
+        let mut event = self.congestion_event(now, path, timeout);
+        event.repeated = report.repeated;
         path.on_report(report, &event);
         if report.congestion == Some(Reduction::Gradual) {
             let (recovery, cx) = self.recovery_parts(path);
@@ -247,6 +248,7 @@ impl Connection {
             flight_size: self.outstanding_before_ack.min(path.usable_cwnd()),
             usable_window: path.usable_cwnd().min(self.max_snd_wnd.max(self.agreed.mss)),
             timeout,
+            repeated: false,
         }
     }
 
@@ -283,14 +285,16 @@ impl Connection {
             srtt: path.rtt.srtt(),
             min_rtt: path.rtt.min_rtt(),
             prior_in_flight,
+            in_flight: path.bytes_in_flight() - self.last_in_flight + self.board.pipe(),
             cwnd_limited: true,
             sent_total: 0,
             acked_total: 0,
+            round: None,
         }
     }
 
     /// RFC 6298 §5.2, §5.3, as recovery modifies it.
-    fn update_timer(&mut self, now: Instant, path: &Path, info: &AckInfo, action: TimerAction) {
+    fn update_timer(&mut self, now: Instant, path: &mut Path, info: &AckInfo, action: TimerAction) {
         if self.board.is_empty() {
             self.timers.retransmit = Deadline::NEVER;
             return;
@@ -298,6 +302,10 @@ impl Connection {
         let restart = match action {
             TimerAction::OnProgress => info.advanced(),
             TimerAction::Restart => true,
+            TimerAction::BackOff => {
+                self.back_off(path);
+                true
+            }
             TimerAction::Keep => false,
         };
         if restart {

@@ -3,8 +3,9 @@
 
 use super::timers::Deadline;
 use super::{Connection, PendingReset, State};
+use crate::config::IdleRestart;
 use crate::path::Path;
-use crate::recovery::SentInfo;
+use crate::recovery::{IdleTimeout, SentInfo};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
 use units::{Instant, SeqNum};
 
@@ -152,8 +153,13 @@ impl Connection {
     /// Data follows an idle time.
     fn on_sending_resumed(&mut self, now: Instant, path: &mut Path) {
         let rto = path.rtt.rto(self.timers.backoff);
-        if path.on_sending_resumed(now, rto) {
-            self.recovery.on_idle_timeout(self.snd_nxt);
+        let Some(ran_out) = path.on_sending_resumed(now, rto) else { return };
+        match self.recovery.on_idle_timeout(self.snd_nxt) {
+            IdleTimeout::Restart => path.restart_by_timer(),
+            IdleTimeout::Timeout if self.config.idle == IdleRestart::TimerSlowStart => {
+                self.time_out_while_idle(now, path, ran_out);
+            }
+            IdleTimeout::Timeout => {}
         }
     }
 

@@ -177,13 +177,33 @@ impl Connection {
             self.timed_out_at = Some(self.snd_una);
             self.apply_report(now, path, &report, true);
         }
+        self.back_off(path);
+        self.timers.timed = None;
+        self.restart_retransmission_timer(now, path);
+        self.settle_in_flight(path);
+    }
+
+    /// The timer has run out since `at`, while nothing was outstanding, once or more, and each time
+    /// cost what a timeout costs. It runs on.
+    pub(super) fn time_out_while_idle(&mut self, now: Instant, path: &mut Path, mut at: Instant) {
+        self.outstanding_before_ack = 0;
+        while at <= now {
+            self.stats.timeouts += 1;
+            let (recovery, mut cx) = self.recovery_parts(path);
+            let report = recovery.on_rto(&mut cx, at);
+            self.apply_report(at, path, &report, true);
+            self.back_off(path);
+            at += path.rtt.rto(self.timers.backoff);
+        }
+        self.timers.retransmit = Deadline::at(at);
+    }
+
+    /// RFC 6298 §5.5, §5.7.
+    pub(super) fn back_off(&mut self, path: &mut Path) {
         self.timers.backoff += 1;
         if self.timers.backoff == DISTRUST_AFTER && path.rtt.has_sample() {
             path.rtt.distrust();
         }
-        self.timers.timed = None;
-        self.restart_retransmission_timer(now, path);
-        self.settle_in_flight(path);
     }
 
     /// The peer's window is shut, or too small to be worth a segment, and nothing is outstanding

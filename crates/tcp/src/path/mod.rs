@@ -5,15 +5,17 @@
 //! needs, and paces.
 
 mod pacer;
+mod planned;
 
-use crate::ack::{AckSample, RttEstimator};
+use crate::ack::{AckSample, RoundMeter, RttEstimator};
 use crate::config::{Config, IdleRestart};
 use crate::congestion::{CongestionControl, CongestionEvent};
 use crate::recovery::{Reduction, Report};
 use crate::segment::Segment;
 use crate::startup::{Occasion, Phase, StartUp};
-use crate::window::{Cause, Window};
+use crate::window::{Cause, PlanOrder, Window};
 pub use pacer::Pacer;
+use planned::PlannedSending;
 use units::{Duration, Instant, Rate};
 
 /// Segments that leave unpaced at the start of a path, as Linux does it.
@@ -28,6 +30,8 @@ pub struct Path {
     /// Round trips on this path, shared by its members.
     pub rtt: RttEstimator,
     pacer: Option<Pacer>,
+    /// What the start-up wants sending to be spaced by.
+    planned: Option<PlannedSending>,
     in_flight: u64,
     sent_total: u64,
     acked_total: u64,
@@ -38,9 +42,10 @@ pub struct Path {
     resumed: bool,
     before_reduction: Option<(u64, u64)>,
     usage: WindowUsage,
+    /// Kept only for policies that judge round trips.
+    rounds: Option<Box<RoundMeter>>,
     idle: IdleRestart,
     restart_window: u64,
-    window_limit: u64,
 }
 
 /// Whether the window, rather than the application, limited sending lately (RFC 7661 §4.1; the
@@ -67,6 +72,8 @@ impl Path {
         let ssthresh = config.initial_ssthresh.map_or(u64::MAX, segments);
         let mut window = Window::new(mss, initial, ssthresh, config.record_window);
         window.set_cwnd(initial, Cause::Initial);
+        window.set_limit(config.window_limit.map_or(u64::MAX, segments));
+        let rounds = startup.needs_rounds() || congestion.needs_rounds();
         let mut path = Self {
             window,
             startup,
@@ -74,6 +81,7 @@ impl Path {
             in_startup: true,
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then(Pacer::default),
+            planned: None,
             in_flight: 0,
             sent_total: 0,
             acked_total: 0,
@@ -83,9 +91,9 @@ impl Path {
             resumed: false,
             before_reduction: None,
             usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
+            rounds: rounds.then(Box::default),
             idle: config.idle,
             restart_window: initial,
-            window_limit: config.window_limit.map_or(u64::MAX, segments),
         };
         path.startup.begin(&mut path.window, Occasion::NewPath);
         path
@@ -98,7 +106,7 @@ impl Path {
 
     /// Bytes that may be in flight: `cwnd`, bounded by the configured limit.
     pub fn usable_cwnd(&self) -> u64 {
-        self.window.cwnd().min(self.window_limit)
+        self.window.usable()
     }
 
     /// Bytes in flight of all members.
@@ -134,7 +142,7 @@ impl Path {
             self.window.set_ssthresh(rescale(ssthresh), Cause::Initial);
         }
         self.restart_window = rescale(self.restart_window);
-        self.window_limit = rescale(self.window_limit);
+        self.window.set_limit(rescale(self.window.limit()));
     }
 
     /// Falls back to a window of one segment because the first SYN was lost (RFC 5681 §3.1).
@@ -157,6 +165,10 @@ impl Path {
             && self.segments_sent > UNPACED_SEGMENTS
         {
             pacer.on_sent(now, u64::from(segment.wire_bytes()), rate);
+        }
+        self.take_order();
+        if let Some(planned) = &mut self.planned {
+            planned.on_sent(now);
         }
     }
 
@@ -186,42 +198,56 @@ impl Path {
     }
 
     /// When the pacer lets the next segment go; `None`: now.
-    pub(crate) fn release(&self, now: Instant) -> Option<Instant> {
-        let pacer = self.pacer.as_ref()?;
-        (!pacer.may_send(now)).then(|| pacer.next_release())
+    pub(crate) fn release(&mut self, now: Instant) -> Option<Instant> {
+        self.take_order();
+        let by_rate = self.pacer.as_ref().map(Pacer::next_release);
+        let by_plan = self.planned.as_ref().map(PlannedSending::next_release);
+        by_rate.max(by_plan).filter(|&at| at > now)
+    }
+
+    fn take_order(&mut self) {
+        match self.window.take_order() {
+            Some(PlanOrder::Follow(plan)) => self.planned = Some(PlannedSending::new(plan)),
+            Some(PlanOrder::End) => self.planned = None,
+            None => {}
+        }
     }
 
     /// Applies the restart rule before the first data after an idle time. `rto` is the timeout
-    /// that a sender would have armed at the last ACK. Answers whether a timer that runs on while
-    /// nothing is outstanding has run out since.
-    pub(crate) fn on_sending_resumed(&mut self, now: Instant, rto: Duration) -> bool {
-        let Some(last) = self.last_sent.filter(|_| !self.resumed) else { return false };
+    /// that a sender would have armed at the last ACK. Answers when a timer that runs on while
+    /// nothing is outstanding has first run out, if it has.
+    pub(crate) fn on_sending_resumed(&mut self, now: Instant, rto: Duration) -> Option<Instant> {
+        let last = self.last_sent.filter(|_| !self.resumed)?;
         self.resumed = true;
         let idle = now.saturating_since(last);
         self.congestion.on_restart(now, idle);
         if matches!(self.idle, IdleRestart::TimerSlowStart | IdleRestart::TimerKeep) {
-            return self.on_timer_ran_on(now, rto);
+            // Every ACK of new data restarts the timer.
+            return self.last_acked.map(|armed| armed + rto).filter(|&ran_out| ran_out <= now);
         }
         if idle > self.rtt.rto(0) {
             self.restart_after(idle);
         }
-        false
+        None
     }
 
-    /// Every ACK of new data restarts the timer. However often it has run out since the last: the
-    /// second time changes nothing more.
-    fn on_timer_ran_on(&mut self, now: Instant, rto: Duration) -> bool {
-        let ran_out = self.last_acked.is_some_and(|armed| now >= armed + rto);
-        if ran_out && self.idle == IdleRestart::TimerSlowStart {
+    /// Applies the restart rule of a timer that ran out while nothing was outstanding. However often
+    /// it did: the second time changes nothing more.
+    pub(crate) fn restart_by_timer(&mut self) {
+        if self.idle == IdleRestart::TimerSlowStart {
             self.window.set_cwnd(self.window.mss(), Cause::Idle);
             self.enter_startup_if_below(Occasion::Idle);
         }
-        ran_out
     }
 
     fn restart_after(&mut self, idle: Duration) {
         match self.idle {
             IdleRestart::Keep | IdleRestart::TimerSlowStart | IdleRestart::TimerKeep => return,
+            IdleRestart::StartUp => {
+                self.in_startup = true;
+                self.startup.begin(&mut self.window, Occasion::Idle);
+                return;
+            }
             IdleRestart::SlowStart => {
                 self.window.set_cwnd(self.restart_window.min(self.window.cwnd()), Cause::Idle);
             }
@@ -249,6 +275,9 @@ impl Path {
         sample.sent_total = self.sent_total;
         sample.acked_total = self.acked_total;
         sample.cwnd_limited = self.cwnd_limited();
+        if let Some(rounds) = &mut self.rounds {
+            sample.round = rounds.on_ack(sample, self.window.mss());
+        }
         self.startup.observe(&mut self.window, sample);
     }
 

@@ -13,6 +13,7 @@ pub mod reno;
 pub mod sack;
 pub mod sack_pipe;
 pub mod tahoe;
+pub mod vegas;
 
 use crate::ack::{AckInfo, Scoreboard};
 use units::{Duration, Instant};
@@ -57,6 +58,8 @@ pub enum Reduction {
 pub struct Report {
     /// A new episode of congestion began.
     pub congestion: Option<Reduction>,
+    /// The segment lost in it had been sent again before.
+    pub repeated: bool,
     /// The last reduction was spurious: restore the window.
     pub undo: bool,
     /// Recovery ended with this ACK.
@@ -86,8 +89,19 @@ pub enum TimerAction {
     OnProgress,
     /// Restart in any case.
     Restart,
+    /// Restart with a timeout twice as long, as after a timeout.
+    BackOff,
     /// Leave it running.
     Keep,
+}
+
+/// What a retransmission timer means that runs out while nothing is outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleTimeout {
+    /// The sender was idle: the restart rule applies.
+    Restart,
+    /// A timeout like any other, with its penalties, each time it runs out.
+    Timeout,
 }
 
 /// What was just sent.
@@ -117,8 +131,9 @@ pub trait LossRecovery {
 
     /// Is told that the retransmission timer ran out while nothing was outstanding, all up to
     /// `snd_nxt` being acknowledged: senders whose timer runs on (ns-2) have this.
-    fn on_idle_timeout(&mut self, snd_nxt: u64) {
+    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
         let _ = snd_nxt;
+        IdleTimeout::Restart
     }
 
     /// Bytes that may be sent now, retransmissions and new data together. The peer's window and

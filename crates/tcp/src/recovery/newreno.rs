@@ -2,7 +2,7 @@
 
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::{ENTERED, FastRecovery};
-use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use super::{Context, IdleTimeout, LossRecovery, Reduction, Report, SentInfo, TimerAction};
 use crate::ack::AckInfo;
 use units::Instant;
 
@@ -22,6 +22,16 @@ pub enum Deflation {
     Partial,
     /// All of them; the window itself stays. ns-2 before 2003 and, by option, since.
     Whole,
+}
+
+/// What duplicate ACKs send during fast recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplicates {
+    /// What the window, with what they took out of the network, has room for.
+    Window,
+    /// Every second one a new segment, whatever the window (Hoe 1996 §3; ns-2's
+    /// `newreno_changes_`).
+    EverySecond,
 }
 
 /// The window when recovery ends (RFC 6582 §3.2 step 3).
@@ -44,6 +54,8 @@ pub struct NewRenoOptions {
     pub timer: PartialTimer,
     /// What partial ACKs take back.
     pub deflation: Deflation,
+    /// What duplicate ACKs send.
+    pub duplicates: Duplicates,
     /// Window at the end.
     pub full_ack: FullAckWindow,
     /// Most segments sent in answer to one ACK during recovery.
@@ -56,6 +68,7 @@ impl Default for NewRenoOptions {
             limited_transmit: LimitedTransmit::NewData,
             timer: PartialTimer::First,
             deflation: Deflation::Partial,
+            duplicates: Duplicates::Window,
             full_ack: FullAckWindow::FlightSize,
             max_burst: None,
         }
@@ -70,13 +83,15 @@ pub struct NewReno {
     fast: Option<FastRecovery>,
     partial_seen: bool,
     burst_left: u64,
+    /// This ACK is a second duplicate.
+    second: bool,
 }
 
 impl NewReno {
     /// NewReno with the given options.
     pub const fn new(options: NewRenoOptions) -> Self {
         let dup = DupAcks::new(options.limited_transmit);
-        Self { options, dup, fast: None, partial_seen: false, burst_left: u64::MAX }
+        Self { options, dup, fast: None, partial_seen: false, burst_left: u64::MAX, second: false }
     }
 
     fn on_progress(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
@@ -135,6 +150,7 @@ impl NewReno {
         self.dup.count += 1;
         if let Some(fast) = &mut self.fast {
             fast.left_network += cx.mss;
+            self.second = self.dup.count % 2 == 1;
         } else if self.dup.count == DUP_THRESH && self.dup.is_new_episode(ack) {
             self.dup.begin_episode(cx.snd_nxt);
             self.partial_seen = false;
@@ -147,6 +163,7 @@ impl NewReno {
 
 impl LossRecovery for NewReno {
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        self.second = false;
         let report = if ack.advanced() {
             self.on_progress(cx, ack)
         } else if ack.duplicate {
@@ -172,13 +189,17 @@ impl LossRecovery for NewReno {
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
-    fn on_idle_timeout(&mut self, snd_nxt: u64) {
+    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
         self.dup.begin_episode(snd_nxt);
+        IdleTimeout::Restart
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {
         let allowance = match &self.fast {
             Some(fast) if fast.forced && cx.board.waiting() > 0 => return cx.mss,
+            Some(_) if self.options.duplicates == Duplicates::EverySecond => {
+                return u64::from(self.second) * cx.mss;
+            }
             Some(fast) => fast.allowance(cx),
             None => self.dup.open_allowance(cx.board, cx.cwnd, cx.mss),
         };
@@ -193,7 +214,10 @@ impl LossRecovery for NewReno {
         // The forced retransmission is not part of the burst.
         if fast.forced && sent.retransmission {
             fast.forced = false;
-        } else if self.burst_left != u64::MAX {
+            return;
+        }
+        self.second = false;
+        if self.burst_left != u64::MAX {
             self.burst_left = self.burst_left.saturating_sub(sent.len);
         }
     }

@@ -5,7 +5,7 @@
 //! second loss in the window usually costs a timeout.
 
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
-use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use super::{Context, IdleTimeout, LossRecovery, Reduction, Report, SentInfo, TimerAction};
 use crate::ack::AckInfo;
 use units::Instant;
 
@@ -50,6 +50,7 @@ impl FastRecovery {
 /// What every entry into fast recovery reports.
 pub(super) const ENTERED: Report = Report {
     congestion: Some(Reduction::ToSsthresh),
+    repeated: false,
     undo: false,
     ended: false,
     cwnd: None,
@@ -96,8 +97,9 @@ impl LossRecovery for Reno {
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
-    fn on_idle_timeout(&mut self, snd_nxt: u64) {
+    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
         self.dup.begin_episode(snd_nxt);
+        IdleTimeout::Restart
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {

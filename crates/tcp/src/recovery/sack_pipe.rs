@@ -8,7 +8,7 @@
 
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
-use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use super::{Context, IdleTimeout, LossRecovery, Reduction, Report, SentInfo, TimerAction};
 use crate::ack::AckInfo;
 use units::Instant;
 
@@ -98,8 +98,9 @@ impl LossRecovery for SackPipe {
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
-    fn on_idle_timeout(&mut self, snd_nxt: u64) {
+    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
         self.dup.begin_episode(snd_nxt);
+        IdleTimeout::Restart
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {

@@ -2,7 +2,7 @@
 //! segment; there is no fast recovery.
 
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
-use super::{Context, LossRecovery, Reduction, Report, TimerAction};
+use super::{Context, IdleTimeout, LossRecovery, Reduction, Report, TimerAction};
 use crate::ack::AckInfo;
 use units::Instant;
 
@@ -49,8 +49,9 @@ impl LossRecovery for Tahoe {
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
-    fn on_idle_timeout(&mut self, snd_nxt: u64) {
+    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
         self.dup.begin_episode(snd_nxt);
+        IdleTimeout::Restart
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {

@@ -2,9 +2,12 @@
 
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind, Transfers};
 use crate::config::{AckPolicy, Config, IdleRestart, RtoConfig, RtoFloor};
-use crate::congestion::Halve;
+use crate::congestion::{Halve, VegasOptions};
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::NewRenoOptions;
+use crate::recovery::vegas::VegasRecoveryOptions;
+use crate::startup::hoe::Pair;
+use crate::startup::rbp::{RbpOptions, RbpRate};
 use units::Duration;
 
 /// A scheme's entry.
@@ -49,6 +52,32 @@ const CATALOGUE: &[NamedScheme] = &[
         "Padmanabhan & Katz 1998 §6.3",
     ),
     named(
+        "vegas",
+        "window by how much is queued, checked by a fine clock",
+        "Brakmo & Peterson 1995",
+    ),
+    named(
+        "vegas-ssr",
+        "vegas, slow start again after idle (as vegas)",
+        "Brakmo & Peterson 1995, RFC 5681 §4.1",
+    ),
+    named("vegas-nssr", "vegas, the old window again after idle", "Brakmo & Peterson 1995"),
+    named(
+        "hoe",
+        "newreno, first slow-start threshold by packet pair: bandwidth times round trip",
+        "Hoe 1996 §4",
+    ),
+    named(
+        "rbp",
+        "reno, after idle three quarters of the old window, paced until ACKs clock",
+        "Visweswaraiah & Heidemann 1997",
+    ),
+    named(
+        "rbp-vegas",
+        "vegas, after idle three quarters of the old rate, paced until ACKs clock",
+        "Visweswaraiah & Heidemann 1997",
+    ),
+    named(
         "linux",
         "a Linux 6.x server: CUBIC, IW10, HyStart, SACK, RACK-TLP, PRR, F-RTO and D-SACK undo",
         "RFC 9438, RFC 6928, RFC 8985, RFC 6937, RFC 5682; Linux 6.x",
@@ -74,11 +103,37 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "newreno" => classic(RecoveryKind::NewReno),
         "phttp" => Recipe { transfers: Transfers::Sequential, ..classic(RecoveryKind::NewReno) },
         "sack" => classic(RecoveryKind::Sack),
+        "hoe" => Recipe { startup: StartUpKind::Hoe, ..classic(RecoveryKind::NewReno) },
+        "vegas" => vegas(StartUpKind::Vegas),
+        "rbp" | "rbp-vegas" => return Some(paced_after_idle(base)),
         "linux" => return Some(linux()),
         _ => return None,
     };
     recipe.config.idle = idle;
     Some(recipe)
+}
+
+/// Vegas in all three policies.
+fn vegas(startup: StartUpKind) -> Recipe {
+    Recipe { startup, congestion: CongestionKind::Vegas, ..classic(RecoveryKind::Vegas) }
+}
+
+/// Rate-based pacing on Reno, or with Vegas's rate on Vegas.
+fn paced_after_idle(name: &str) -> Recipe {
+    let mut recipe = match name {
+        "rbp" => Recipe { startup: StartUpKind::Rbp, ..classic(RecoveryKind::Reno) },
+        _ => Recipe {
+            rbp: RbpOptions {
+                rate: RbpRate::Measured,
+                smoothed: false,
+                cap: false,
+                ..RbpOptions::default()
+            },
+            ..vegas(StartUpKind::RbpVegas)
+        },
+    };
+    recipe.config.idle = IdleRestart::StartUp;
+    recipe
 }
 
 /// A sender by the RFCs that end with 5681: initial window of RFC 3390, timer of RFC 6298.
@@ -93,6 +148,10 @@ fn classic(recovery: RecoveryKind) -> Recipe {
         whole_segments: false,
         newreno: NewRenoOptions::default(),
         limited_transmit: LimitedTransmit::NewData,
+        vegas: VegasOptions::default(),
+        vegas_recovery: VegasRecoveryOptions::default(),
+        pair: Pair::Acked,
+        rbp: RbpOptions::default(),
         transfers: Transfers::AsHttp,
     }
 }

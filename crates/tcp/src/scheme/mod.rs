@@ -8,7 +8,7 @@ mod parameters;
 mod profiles;
 
 use crate::config::Config;
-use crate::congestion::{CongestionControl, Cubic, Halve, Reno};
+use crate::congestion::{CongestionControl, Cubic, Halve, Reno, Vegas, VegasOptions};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::recovery::dupacks::LimitedTransmit;
@@ -16,9 +16,12 @@ use crate::recovery::newreno::{NewReno, NewRenoOptions};
 use crate::recovery::rack::RackTlp;
 use crate::recovery::sack::Sack;
 use crate::recovery::sack_pipe::SackPipe;
+use crate::recovery::vegas::{VegasRecovery, VegasRecoveryOptions};
 use crate::recovery::{reno, tahoe};
+use crate::startup::hoe::Pair;
 use crate::startup::hystart::HyStart;
-use crate::startup::{SlowStart, StartUp};
+use crate::startup::rbp::RbpOptions;
+use crate::startup::{Hoe, Rbp, SlowStart, StartUp, VegasStart};
 pub use catalogue::{NamedScheme, catalogue};
 pub use parameters::{Parameter, parameters};
 use std::fmt;
@@ -45,6 +48,12 @@ pub enum Transfers {
 pub(crate) enum StartUpKind {
     SlowStart,
     HyStart,
+    Vegas,
+    Hoe,
+    /// Paced after idle, else slow start.
+    Rbp,
+    /// Paced after idle, else Vegas's slow start.
+    RbpVegas,
 }
 
 /// The congestion controller.
@@ -52,6 +61,7 @@ pub(crate) enum StartUpKind {
 pub(crate) enum CongestionKind {
     Reno,
     Cubic,
+    Vegas,
 }
 
 /// The loss recovery.
@@ -63,6 +73,7 @@ pub(crate) enum RecoveryKind {
     Sack,
     SackPipe,
     Rack,
+    Vegas,
 }
 
 /// Everything a scheme decides.
@@ -76,6 +87,10 @@ pub(crate) struct Recipe {
     pub(crate) whole_segments: bool,
     pub(crate) newreno: NewRenoOptions,
     pub(crate) limited_transmit: LimitedTransmit,
+    pub(crate) vegas: VegasOptions,
+    pub(crate) vegas_recovery: VegasRecoveryOptions,
+    pub(crate) pair: Pair,
+    pub(crate) rbp: RbpOptions,
     pub(crate) transfers: Transfers,
 }
 
@@ -150,17 +165,24 @@ impl Scheme {
     }
 
     fn startup(&self) -> Box<dyn StartUp> {
+        let Recipe { vegas, pair, rbp, .. } = *self.recipe;
+        let vegas = VegasStart::new(vegas);
         match self.recipe.startup {
             StartUpKind::SlowStart => Box::new(SlowStart),
             StartUpKind::HyStart => Box::<HyStart>::default(),
+            StartUpKind::Vegas => Box::new(vegas),
+            StartUpKind::Hoe => Box::new(Hoe::new(pair)),
+            StartUpKind::Rbp => Box::new(Rbp::new(rbp, Box::new(SlowStart))),
+            StartUpKind::RbpVegas => Box::new(Rbp::new(rbp, Box::new(vegas))),
         }
     }
 
     fn congestion(&self) -> Box<dyn CongestionControl> {
-        let Recipe { halve, whole_segments, .. } = *self.recipe;
+        let Recipe { halve, whole_segments, vegas, .. } = *self.recipe;
         match self.recipe.congestion {
             CongestionKind::Reno => Box::new(Reno { halve, whole_segments }),
             CongestionKind::Cubic => Box::<Cubic>::default(),
+            CongestionKind::Vegas => Box::new(Vegas::new(vegas)),
         }
     }
 
@@ -176,6 +198,9 @@ impl Scheme {
             }
             RecoveryKind::Sack => Box::new(Sack::new(limited)),
             RecoveryKind::SackPipe => Box::new(SackPipe::new(limited)),
+            RecoveryKind::Vegas => {
+                Box::new(VegasRecovery::new(limited, self.recipe.vegas_recovery))
+            }
             RecoveryKind::Rack => Box::new(RackTlp::new(self.recipe.config.rto.min)),
         }
     }

@@ -5,7 +5,9 @@ use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind};
 use crate::config::{AckPolicy, IdleRestart, Opening, RttSampling, TickCount};
 use crate::congestion::Halve;
 use crate::recovery::dupacks::LimitedTransmit;
-use crate::recovery::newreno::{Deflation, FullAckWindow, PartialTimer};
+use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
+use crate::startup::hoe::Pair;
+use crate::startup::rbp::RbpRate;
 use units::{Duration, parse_bytes};
 
 /// One parameter of schemes.
@@ -111,14 +113,15 @@ const PARAMETERS: &[Parameter] = &[
     ),
     parameter!(
         "idle",
-        "restart|decay|keep|ns2-ssr|ns2-nssr",
-        "the window after an idle time; ns2: the timer runs on, and each time it runs out the \
+        "restart|decay|keep|startup|ns2-ssr|ns2-nssr",
+        "the window after an idle time; startup: as the start-up makes it; ns2: the timer runs on, and each time it runs out the \
                 window falls to one segment (ssr) or stays (nssr)",
         |r, v| {
             let restarts = [
                 ("restart", IdleRestart::SlowStart),
                 ("decay", IdleRestart::Decay),
                 ("keep", IdleRestart::Keep),
+                ("startup", IdleRestart::StartUp),
                 ("ns2-ssr", IdleRestart::TimerSlowStart),
                 ("ns2-nssr", IdleRestart::TimerKeep),
             ];
@@ -167,17 +170,37 @@ const PARAMETERS: &[Parameter] = &[
             choose(v, &choices).map(|d| r.config.receive.delay_repeated_last = d)
         }
     ),
-    parameter!("startup", "slowstart|hystart", "start-up policy", |r, v| {
-        let kinds = [("slowstart", StartUpKind::SlowStart), ("hystart", StartUpKind::HyStart)];
-        choose(v, &kinds).map(|k| r.startup = k)
-    }),
-    parameter!("cc", "reno|cubic", "congestion control", |r, v| {
-        let kinds = [("reno", CongestionKind::Reno), ("cubic", CongestionKind::Cubic)];
+    parameter!(
+        "startup",
+        "slowstart|hystart|vegas|hoe|rbp|rbp-vegas",
+        "start-up policy; rbp: paced after idle, which sets idle=startup",
+        |r, v| {
+            let kinds = [
+                ("slowstart", StartUpKind::SlowStart),
+                ("hystart", StartUpKind::HyStart),
+                ("vegas", StartUpKind::Vegas),
+                ("hoe", StartUpKind::Hoe),
+                ("rbp", StartUpKind::Rbp),
+                ("rbp-vegas", StartUpKind::RbpVegas),
+            ];
+            r.startup = choose(v, &kinds)?;
+            if matches!(r.startup, StartUpKind::Rbp | StartUpKind::RbpVegas) {
+                r.config.idle = IdleRestart::StartUp;
+            }
+            Ok(())
+        }
+    ),
+    parameter!("cc", "reno|cubic|vegas", "congestion control", |r, v| {
+        let kinds = [
+            ("reno", CongestionKind::Reno),
+            ("cubic", CongestionKind::Cubic),
+            ("vegas", CongestionKind::Vegas),
+        ];
         choose(v, &kinds).map(|k| r.congestion = k)
     }),
     parameter!(
         "recovery",
-        "tahoe|reno|newreno|sack|pipe|rack",
+        "tahoe|reno|newreno|sack|pipe|rack|vegas",
         "loss recovery; pipe: as Fall & \
                 Floyd 1996, the pipe a counter",
         |r, v| {
@@ -188,6 +211,7 @@ const PARAMETERS: &[Parameter] = &[
                 ("sack", RecoveryKind::Sack),
                 ("pipe", RecoveryKind::SackPipe),
                 ("rack", RecoveryKind::Rack),
+                ("vegas", RecoveryKind::Vegas),
             ];
             r.recovery = choose(v, &kinds)?;
             r.config.sack |= matches!(
@@ -253,6 +277,78 @@ const PARAMETERS: &[Parameter] = &[
     parameter!("burst", "segments", "newreno: most segments per ACK in recovery", |r, v| {
         positive(v).map(|n| r.newreno.max_burst = Some(n))
     }),
+    parameter!(
+        "dup_send",
+        "window|second",
+        "newreno: in recovery duplicate ACKs send what the window allows, or every second one a segment",
+        |r, v| {
+            let choices = [("window", Duplicates::Window), ("second", Duplicates::EverySecond)];
+            choose(v, &choices).map(|d| r.newreno.duplicates = d)
+        }
+    ),
+    parameter!("alpha", "segments", "vegas: with fewer queued the window grows", |r, v| {
+        whole(v).map(|n| r.vegas.alpha = n)
+    }),
+    parameter!("beta", "segments", "vegas: with more queued the window shrinks", |r, v| {
+        whole(v).map(|n| r.vegas.beta = n)
+    }),
+    parameter!("gamma", "segments", "vegas: with more queued slow start ends", |r, v| {
+        whole(v).map(|n| r.vegas.gamma = n)
+    }),
+    parameter!("queued", "bytes|segments", "vegas: what is queued, exact or rounded", |r, v| {
+        choose(v, &[("bytes", false), ("segments", true)]).map(|w| r.vegas.whole_segments = w)
+    }),
+    parameter!("second", "segments", "vegas: window that the ACK after the first sets", |r, v| {
+        positive(v).map(|n| r.vegas.second_window = Some(n))
+    }),
+    parameter!(
+        "inflation",
+        "drop|keep",
+        "vegas: what three duplicate ACKs added to the window, after recovery",
+        |r, v| {
+            choose(v, &[("drop", false), ("keep", true)])
+                .map(|k| r.vegas_recovery.keep_inflation = k)
+        }
+    ),
+    parameter!(
+        "dup_backoff",
+        "on|off",
+        "vegas: retransmitting on duplicate ACKs doubles the retransmission timeout",
+        |r, v| on_off(v).map(|on| r.vegas_recovery.back_off = on)
+    ),
+    parameter!(
+        "idle_timeout",
+        "on|off",
+        "vegas with idle=ns2-ssr: the timer that runs on costs what a timeout does",
+        |r, v| on_off(v).map(|on| r.vegas_recovery.idle_is_timeout = on)
+    ),
+    parameter!("pair", "acked|segment", "hoe: what the packet pair brought", |r, v| {
+        choose(v, &[("acked", Pair::Acked), ("segment", Pair::Segment)]).map(|p| r.pair = p)
+    }),
+    parameter!(
+        "rbp_scale",
+        "fraction, like 0.75",
+        "rbp: part of the window that is paced",
+        |r, v| { per_mille(v).map(|n| r.rbp.scale = n) }
+    ),
+    parameter!(
+        "rbp_rate",
+        "window|measured",
+        "rbp: the old window, or the rate of the last round trip",
+        |r, v| {
+            let rates = [("window", RbpRate::Window), ("measured", RbpRate::Measured)];
+            choose(v, &rates).map(|rate| r.rbp.rate = rate)
+        }
+    ),
+    parameter!("rbp_rtt", "smoothed|latest", "rbp: what the window is spread over", |r, v| {
+        choose(v, &[("smoothed", true), ("latest", false)]).map(|s| r.rbp.smoothed = s)
+    }),
+    parameter!(
+        "rbp_cap",
+        "on|off",
+        "rbp: the first ACK takes the window to what was sent",
+        |r, v| { on_off(v).map(|on| r.rbp.cap = on) }
+    ),
     parameter!("options", "count|free", "header options take from the payload, or not", |r, v| {
         choose(v, &[("count", true), ("free", false)]).map(|c| r.config.options_count = c)
     }),
@@ -292,6 +388,23 @@ fn positive(value: &str) -> Result<u32, String> {
         Ok(n) => Ok(n),
         Err(_) => Err("is not a whole number".into()),
     }
+}
+
+/// A whole number of segments that a window can hold.
+fn whole(value: &str) -> Result<u32, String> {
+    value.parse().map_err(|_| "is not a whole number".to_owned())
+}
+
+/// A decimal fraction above 0, at most 1, in thousandths.
+fn per_mille(value: &str) -> Result<u32, String> {
+    let wrong = || "must lie above 0 and up to 1, with at most three decimals".to_owned();
+    let (whole, decimals) = value.split_once('.').unwrap_or((value, ""));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if whole.len() > 1 || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
+        return Err(wrong());
+    }
+    let number: u32 = format!("0{whole}{decimals:0<3}").parse().map_err(|_| wrong())?;
+    if (1..=1000).contains(&number) { Ok(number) } else { Err(wrong()) }
 }
 
 fn duration(value: &str) -> Result<Duration, String> {

@@ -2,11 +2,13 @@
 //! (`+profile=ns2`). Each habit is a parameter of its own as well; one that follows the profile in a
 //! scheme's text overrides it.
 
-use super::{Recipe, RecoveryKind};
+use super::{Recipe, RecoveryKind, StartUpKind};
 use crate::config::{AckPolicy, Config, IdleRestart, Opening, RttSampling, TickCount};
 use crate::congestion::Halve;
 use crate::recovery::dupacks::LimitedTransmit;
-use crate::recovery::newreno::{Deflation, FullAckWindow, PartialTimer};
+use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
+use crate::recovery::vegas::VegasRecoveryOptions;
+use crate::startup::hoe::Pair;
 use units::Duration;
 
 /// ns-2.35's one-way agents with their defaults: a clock of 10 ms, one segment timed per round
@@ -30,6 +32,7 @@ pub(super) fn ns2(recipe: &mut Recipe) {
     config.halve_again = true;
     config.idle = match config.idle {
         IdleRestart::Keep | IdleRestart::TimerKeep => IdleRestart::TimerKeep,
+        IdleRestart::StartUp => IdleRestart::StartUp,
         IdleRestart::SlowStart | IdleRestart::Decay | IdleRestart::TimerSlowStart => {
             IdleRestart::TimerSlowStart
         }
@@ -39,8 +42,18 @@ pub(super) fn ns2(recipe: &mut Recipe) {
     recipe.whole_segments = true;
     recipe.newreno.full_ack = FullAckWindow::Deflated;
     recipe.newreno.max_burst = Some(2);
-    if recipe.recovery == RecoveryKind::Sack {
-        recipe.recovery = RecoveryKind::SackPipe;
+    recipe.newreno.duplicates = match recipe.startup {
+        StartUpKind::Hoe => Duplicates::EverySecond,
+        _ => Duplicates::Window,
+    };
+    recipe.pair = Pair::Segment;
+    recipe.vegas.whole_segments = true;
+    recipe.vegas_recovery =
+        VegasRecoveryOptions { keep_inflation: true, back_off: true, idle_is_timeout: true };
+    match recipe.recovery {
+        RecoveryKind::Sack => recipe.recovery = RecoveryKind::SackPipe,
+        RecoveryKind::Vegas => recipe.limited_transmit = LimitedTransmit::Off,
+        _ => {}
     }
 }
 

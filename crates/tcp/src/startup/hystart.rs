@@ -196,9 +196,11 @@ mod tests {
                 srtt: Duration::from_micros(rtt_us),
                 min_rtt: Duration::from_micros(rtt_us),
                 prior_in_flight: self.window.cwnd(),
+                in_flight: self.window.cwnd(),
                 cwnd_limited: true,
                 sent_total: self.sent,
                 acked_total: self.acked,
+                round: None,
             };
             self.hystart.observe(&mut self.window, &sample);
             sample

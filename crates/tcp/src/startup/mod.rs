@@ -5,13 +5,19 @@
 //! [`Phase::Done`]; until then it, not congestion control, moves the window on ACKs. Any start-up
 //! runs with any congestion control and any recovery.
 
+pub mod hoe;
 pub mod hystart;
+pub mod rbp;
 pub mod slow_start;
+pub mod vegas;
 
 use crate::ack::AckSample;
 use crate::window::Window;
 
+pub use hoe::Hoe;
+pub use rbp::Rbp;
 pub use slow_start::SlowStart;
+pub use vegas::VegasStart;
 
 /// Why a start-up begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,4 +55,9 @@ pub trait StartUp {
 
     /// Is told that congestion was met (loss, ECN or timeout) while it ran.
     fn on_congestion(&mut self, window: &mut Window);
+
+    /// The policy wants [`AckSample::round`].
+    fn needs_rounds(&self) -> bool {
+        false
+    }
 }

@@ -6,7 +6,7 @@ use netsim::{BulkSpec, BulkTransfer, Dumbbell, Duplex, Simulation, SimulationCon
 use tcp::{Scheme, Stats};
 use units::{Duration, Instant, Rate};
 
-/// Payload of a packet; 40 bytes of header come on top.
+/// Payload of a packet.
 const PACKET: u64 = 1000;
 /// Longer than any case takes.
 const LIMIT: Duration = Duration::from_secs(3600);
@@ -24,14 +24,17 @@ pub(super) struct Outcome {
     pub(super) timeouts: u64,
 }
 
-/// The scheme that stands for a variant of ns-2; `None` for one that headstart lacks.
-pub(super) fn scheme_of(variant: &str) -> Option<&'static str> {
+/// The scheme that stands for a variant of ns-2, and the bytes of header on top of a packet; `None`
+/// for one that headstart lacks. ns-2's Vegas simulates neither handshake nor headers, and has its
+/// initial window only from the second ACK on.
+pub(super) fn scheme_of(variant: &str) -> Option<(&'static str, u32)> {
     Some(match variant {
-        "tahoe" => "tahoe+profile=ns2",
-        "reno" => "reno+profile=ns2",
-        "newreno" => "newreno+profile=ns2",
-        "newreno0" => "newreno+profile=ns2+partial=every",
-        "sack1" => "sack+profile=ns2",
+        "tahoe" => ("tahoe+profile=ns2", 40),
+        "reno" => ("reno+profile=ns2", 40),
+        "newreno" => ("newreno+profile=ns2", 40),
+        "newreno0" => ("newreno+profile=ns2+partial=every", 40),
+        "sack1" => ("sack+profile=ns2", 40),
+        "vegas" => ("vegas+profile=ns2-one-way+second=2", 0),
         _ => return None,
     })
 }
@@ -42,7 +45,7 @@ pub(super) fn scheme_of(variant: &str) -> Option<&'static str> {
 /// # Errors
 /// If the variant has no scheme or the case is impossible.
 pub(super) fn run_case(key: &CaseKey, ties: Ties) -> Result<Outcome, String> {
-    let base = scheme_of(&key.variant).ok_or("its variant has no scheme")?;
+    let (base, overhead) = scheme_of(&key.variant).ok_or("its variant has no scheme")?;
     let ack = if key.delack { "100ms" } else { "all" };
     let scheme = Scheme::parse(&format!("{base}+ack={ack}")).map_err(|e| e.to_string())?;
     let link = |mbit10: u64, ms, queue| {
@@ -63,7 +66,7 @@ pub(super) fn run_case(key: &CaseKey, ties: Ties) -> Result<Outcome, String> {
         close: false,
     };
     let forward = dumbbell.bottleneck.forward;
-    let wire = WireSizes { data_overhead: Some(40), control_bytes: Some(40) };
+    let wire = WireSizes { data_overhead: Some(overhead), control_bytes: Some(40) };
     let config = SimulationConfig { wire_sizes: wire, ..SimulationConfig::default() };
     let mut simulation = Simulation::new(dumbbell.topology, config);
     let id = simulation.add(Instant::ZERO, BulkTransfer::new(spec.clone()));

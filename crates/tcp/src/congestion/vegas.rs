@@ -1,0 +1,129 @@
+//! Vegas (Brakmo & Peterson 1995 §3.3): the window follows how much the sender keeps queued.
+//!
+//! Once per round trip the rate expected of an empty path is compared with the one that was got.
+//! With fewer than `alpha` segments queued the window grows by one in the next round trip, with
+//! more than `beta` it shrinks by one. Losses still halve, or nearly: see `on_congestion`.
+
+use super::{CongestionControl, CongestionEvent};
+use crate::ack::{AckSample, RoundTrip};
+use crate::window::{Cause, Window};
+
+/// The window is never taken below this, segments.
+const LEAST: u64 = 2;
+/// The window grows while at most this many segments of it are unused.
+const UNUSED: u64 = 2;
+
+/// What Vegas aims at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VegasOptions {
+    /// With fewer segments queued the window grows.
+    pub alpha: u32,
+    /// With more it shrinks.
+    pub beta: u32,
+    /// With more in slow start, slow start is over.
+    pub gamma: u32,
+    /// What is queued is rounded to whole segments before it is compared, as in ns-2.
+    pub whole_segments: bool,
+    /// Window that the ACK after the first sets, segments: ns-2's Vegas begins with one segment and
+    /// has its initial window only then.
+    pub second_window: Option<u32>,
+}
+
+impl Default for VegasOptions {
+    fn default() -> Self {
+        Self { alpha: 1, beta: 3, gamma: 1, whole_segments: false, second_window: None }
+    }
+}
+
+impl VegasOptions {
+    /// Bytes queued in `round`, as these options count them.
+    pub(crate) fn queued(&self, round: &RoundTrip, mss: u64) -> i64 {
+        let mss = i64::try_from(mss).unwrap_or(i64::MAX);
+        let queued = round.queued();
+        if self.whole_segments { (queued + mss / 2).div_euclid(mss) * mss } else { queued }
+    }
+}
+
+/// `segments` of `mss` bytes, comparable with what is queued.
+pub(crate) fn threshold(segments: u32, mss: u64) -> i64 {
+    i64::try_from(u64::from(segments) * mss).unwrap_or(i64::MAX)
+}
+
+/// True unless more of the window is unused than one segment and those that an ACK may cover: a
+/// window that is not used does not grow.
+pub(crate) fn keeps_up(window: &Window, sample: &AckSample) -> bool {
+    window.cwnd() <= sample.in_flight + (UNUSED + 1) * window.mss()
+}
+
+/// Vegas's congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+pub struct Vegas {
+    options: VegasOptions,
+    /// The window when it was found too small, bytes: it grows by one segment in a round trip.
+    growing_from: Option<u64>,
+    /// Numerator left over by growing, bytes squared.
+    remainder: u64,
+}
+
+impl Vegas {
+    /// Vegas with the given aims.
+    pub const fn new(options: VegasOptions) -> Self {
+        Self { options, growing_from: None, remainder: 0 }
+    }
+
+    fn judge(&mut self, window: &mut Window, round: &RoundTrip) {
+        let mss = window.mss();
+        let queued = self.options.queued(round, mss);
+        self.growing_from = None;
+        if queued > threshold(self.options.beta, mss) {
+            shrink(window, window.cwnd().saturating_sub(mss));
+        } else if queued < threshold(self.options.alpha, mss) {
+            self.growing_from = Some(window.cwnd());
+        }
+    }
+
+    fn grow(&mut self, window: &mut Window, from: u64) {
+        let mss = window.mss();
+        let total = self.remainder + mss * mss;
+        self.remainder = total % from;
+        window.grow(total / from, Cause::Avoidance);
+    }
+}
+
+/// Lowers the window on rising delay. The threshold goes with it: slow start does not begin again.
+pub(crate) fn shrink(window: &mut Window, cwnd: u64) {
+    let cwnd = cwnd.max(LEAST * window.mss());
+    if window.ssthresh() > cwnd {
+        window.set_ssthresh(cwnd, Cause::Delay);
+    }
+    window.set_cwnd(cwnd, Cause::Delay);
+}
+
+impl CongestionControl for Vegas {
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
+        if let Some(round) = &sample.round {
+            self.judge(window, round);
+        }
+        if let Some(from) = self.growing_from.filter(|_| keeps_up(window, sample)) {
+            self.grow(window, from);
+        }
+    }
+
+    /// A quarter less, or half when the lost segment had been sent again before, and after a timeout;
+    /// in whole segments, at least two (the authors' implementation; the paper names no factor).
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64 {
+        self.growing_from = None;
+        let mss = window.mss();
+        let segments = event.usable_window / mss;
+        let kept = match segments {
+            0..=3 => LEAST,
+            n if event.timeout || event.repeated => n / 2,
+            n => n - n / 4,
+        };
+        kept.max(LEAST) * mss
+    }
+
+    fn needs_rounds(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,216 @@
+//! Vegas's retransmission (Brakmo & Peterson 1995 §3.2): a fine clock on every segment.
+//!
+//! A duplicate ACK makes the sender look at how long ago the missing segment was sent; longer than
+//! a fine-grained timeout, and it goes again without waiting for the third. The first two ACKs after
+//! a retransmission look again, at the segment that is next. The window falls only for a segment
+//! that was sent after it last fell. Otherwise as [`super::reno`].
+
+use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
+use super::{Context, IdleTimeout, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use crate::ack::{AckInfo, Sent};
+use arith::rtt::MAX_SAMPLE;
+use units::{Duration, Instant};
+
+/// Window after a timeout, segments.
+const AFTER_TIMEOUT: u64 = 2;
+/// ACKs after a retransmission that look at the next segment.
+const LOOKS: u8 = 2;
+
+/// What ns-2's Vegas does otherwise than the paper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VegasRecoveryOptions {
+    /// What duplicate ACKs added to the window stays if recovery ends with the third.
+    pub keep_inflation: bool,
+    /// Retransmitting on duplicate ACKs doubles the retransmission timeout.
+    pub back_off: bool,
+    /// A timer that runs out while nothing is outstanding is a timeout like any other.
+    pub idle_is_timeout: bool,
+}
+
+/// Vegas's recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct VegasRecovery {
+    options: VegasRecoveryOptions,
+    dup: DupAcks,
+    clock: FineTimeout,
+    /// What duplicate ACKs let go beyond the window, bytes; `None` outside of recovery.
+    inflation: Option<u64>,
+    /// The retransmission that may go whatever the window says is still to be sent.
+    forced: bool,
+    /// ACKs that are still to look at the next segment.
+    looks: u8,
+    /// The last reduction was by a timeout.
+    timed_out: bool,
+    reduced_at: Option<Instant>,
+}
+
+/// Timeout by the fine clock: Jacobson's estimator in nanoseconds, with half the variance, and a
+/// sixteenth on top.
+#[derive(Clone, Copy, Debug, Default)]
+struct FineTimeout {
+    srtt8: u64,
+    rttvar4: u64,
+    timeout: u64,
+}
+
+impl FineTimeout {
+    fn on_sample(&mut self, rtt: Duration) {
+        let rtt = rtt.as_nanos().min(MAX_SAMPLE);
+        if self.srtt8 == 0 {
+            self.srtt8 = rtt * 8;
+            self.rttvar4 = rtt;
+        }
+        let srtt = self.srtt8 / 8;
+        self.srtt8 = self.srtt8 - srtt + rtt;
+        self.rttvar4 = self.rttvar4 - self.rttvar4 / 4 + rtt.abs_diff(srtt);
+        let timeout = (self.srtt8 / 4 + self.rttvar4) / 2;
+        self.timeout = timeout + timeout / 16;
+    }
+
+    /// A segment goes again: after the first time an eighth more, then twice as much.
+    fn on_retransmission(&mut self, first: bool) {
+        let more = if first { self.timeout / 8 } else { self.timeout };
+        self.timeout = self.timeout.saturating_add(more);
+    }
+
+    fn has_expired(&self, now: Instant, segment: &Sent) -> bool {
+        self.timeout > 0 && now.saturating_since(segment.sent_at).as_nanos() >= self.timeout
+    }
+}
+
+impl VegasRecovery {
+    /// `limited_transmit`: RFC 3042.
+    pub fn new(limited_transmit: LimitedTransmit, options: VegasRecoveryOptions) -> Self {
+        Self {
+            options,
+            dup: DupAcks::new(limited_transmit),
+            clock: FineTimeout::default(),
+            inflation: None,
+            forced: false,
+            looks: 0,
+            timed_out: false,
+            reduced_at: None,
+        }
+    }
+
+    fn has_expired(&self, cx: &Context<'_>, now: Instant) -> bool {
+        cx.board.segment(0).is_some_and(|head| self.clock.has_expired(now, head))
+    }
+
+    fn on_progress(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        let inflation = self.inflation.take();
+        let kept = inflation.filter(|&extra| {
+            extra > 0 && self.options.keep_inflation && self.dup.count <= DUP_THRESH
+        });
+        self.dup.count = 0;
+        self.forced = false;
+        if let Some(sent) = ack.progress.latest_sent {
+            self.clock.on_sample(ack.now.saturating_since(sent));
+        }
+        self.look_again(cx, ack.now);
+        let cwnd = kept.map(|extra| cx.cwnd + extra);
+        Report { ended: inflation.is_some(), cwnd, grow: true, ..Report::default() }
+    }
+
+    /// The segment that is next may be missing as well; the window has paid for it.
+    fn look_again(&mut self, cx: &mut Context<'_>, now: Instant) {
+        if self.looks == 0 {
+            return;
+        }
+        self.looks -= 1;
+        if self.has_expired(cx, now) {
+            self.dup.count = DUP_THRESH;
+            cx.board.mark_lost(0);
+            self.forced = true;
+        } else {
+            self.looks = 0;
+        }
+    }
+
+    fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        self.dup.count += 1;
+        let expired = self.has_expired(cx, ack.now);
+        if expired || self.dup.count == DUP_THRESH {
+            let same_episode = self.timed_out && !self.dup.is_new_episode(ack);
+            return if same_episode { Report::default() } else { self.retransmit(cx, ack.now) };
+        }
+        if self.dup.count > DUP_THRESH {
+            *self.inflation.get_or_insert(0) += cx.mss;
+        }
+        Report::default()
+    }
+
+    fn retransmit(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+        let Some(head) = cx.board.segment(0).copied() else { return Report::default() };
+        let first = !head.was_retransmitted();
+        self.timed_out = false;
+        self.dup.begin_episode(cx.snd_nxt);
+        self.looks = LOOKS;
+        self.clock.on_retransmission(first);
+        let reduce = self.reduced_at.is_none_or(|at| at < head.sent_at);
+        if reduce {
+            self.reduced_at = Some(now);
+            self.inflation = Some(u64::from(self.dup.count) * cx.mss);
+        } else {
+            self.inflation.get_or_insert(0);
+        }
+        if first {
+            self.dup.count = DUP_THRESH;
+        }
+        cx.board.mark_lost(0);
+        self.forced = true;
+        Report {
+            congestion: reduce.then_some(Reduction::ToSsthresh),
+            repeated: !first,
+            timer: if self.options.back_off { TimerAction::BackOff } else { TimerAction::Restart },
+            ..Report::default()
+        }
+    }
+}
+
+impl LossRecovery for VegasRecovery {
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        if ack.advanced() {
+            return self.on_progress(cx, ack);
+        }
+        if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
+    }
+
+    fn on_rto(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+        self.dup.count = 0;
+        self.inflation = None;
+        self.forced = false;
+        self.timed_out = true;
+        self.reduced_at = Some(now);
+        self.dup.begin_episode(cx.snd_nxt);
+        cx.board.forget_sacks();
+        cx.board.mark_all_lost();
+        let cwnd = Some(AFTER_TIMEOUT * cx.mss);
+        Report { congestion: Some(Reduction::ToOneSegment), cwnd, ..Report::default() }
+    }
+
+    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
+        let _ = snd_nxt;
+        if self.options.idle_is_timeout { IdleTimeout::Timeout } else { IdleTimeout::Restart }
+    }
+
+    fn allowance(&self, cx: &Context<'_>) -> u64 {
+        if self.forced && cx.board.waiting() > 0 {
+            return cx.mss;
+        }
+        match self.inflation {
+            Some(extra) => (cx.cwnd + extra).saturating_sub(cx.board.pipe_ignoring_sacks()),
+            None => self.dup.open_allowance(cx.board, cx.cwnd, cx.mss),
+        }
+    }
+
+    fn on_sent(&mut self, sent: &SentInfo) {
+        if sent.retransmission {
+            self.forced = false;
+        }
+    }
+
+    fn recovery_point(&self) -> Option<u64> {
+        self.inflation.map(|_| self.dup.recover)
+    }
+}

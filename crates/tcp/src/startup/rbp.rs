@@ -1,0 +1,134 @@
+//! Rate-based pacing after idle (Visweswaraiah & Heidemann 1997): the old window is used again, one
+//! segment at a time, until an ACK comes that clocks the rest.
+//!
+//! The window is scaled down a little and spread over a round trip. New paths, and windows that
+//! fell by loss, are left to the start-up inside. The idle rule must leave the window to the
+//! start-up ([`crate::config::IdleRestart::StartUp`]).
+
+use super::{Occasion, Phase, StartUp};
+use crate::ack::AckSample;
+use crate::send_plan::SendPlan;
+use crate::window::{Cause, Window};
+use units::Duration;
+
+/// At least this many segments are paced.
+const LEAST: u64 = 2;
+
+/// Where the window to be paced comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RbpRate {
+    /// The old window.
+    Window,
+    /// The rate of the last whole round trip, times the latest round-trip time: Vegas's estimate.
+    Measured,
+}
+
+/// Options of [`Rbp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RbpOptions {
+    /// Part of the window that is used, thousandths.
+    pub scale: u32,
+    /// Where the window comes from.
+    pub rate: RbpRate,
+    /// The window is spread over the smoothed round trip; otherwise over the latest.
+    pub smoothed: bool,
+    /// The first ACK takes the window to what had been sent until then.
+    pub cap: bool,
+}
+
+impl Default for RbpOptions {
+    fn default() -> Self {
+        Self { scale: 750, rate: RbpRate::Window, smoothed: true, cap: true }
+    }
+}
+
+/// Paces after idle, else does as another start-up.
+pub struct Rbp {
+    options: RbpOptions,
+    inner: Box<dyn StartUp>,
+    srtt: Duration,
+    latest: Duration,
+    /// Bytes sent in the last whole round trip, and how long that took.
+    rate: Option<(u64, Duration)>,
+    pacing: bool,
+}
+
+impl Rbp {
+    /// Pacing after idle on top of `inner`.
+    pub fn new(options: RbpOptions, inner: Box<dyn StartUp>) -> Self {
+        let (srtt, latest) = (Duration::ZERO, Duration::ZERO);
+        Self { options, inner, srtt, latest, rate: None, pacing: false }
+    }
+
+    /// The window to pace, whole segments, rounded to the nearest.
+    fn segments(&self, window: &Window) -> u64 {
+        let per_mille = u128::from(self.options.scale);
+        let unit = 1000 * u128::from(window.mss());
+        let measured = self.rate.filter(|_| self.options.rate == RbpRate::Measured);
+        let (bytes, per) = match measured {
+            Some((sent, rtt)) => {
+                (u128::from(sent) * u128::from(self.latest.as_nanos()), rtt.as_nanos())
+            }
+            None => (u128::from(window.cwnd()), 1),
+        };
+        let unit = unit * u128::from(per.max(1));
+        let segments = (bytes * per_mille + unit / 2) / unit;
+        u64::try_from(segments).unwrap_or(u64::MAX).max(LEAST)
+    }
+
+    fn start(&mut self, window: &mut Window) {
+        let rtt = if self.options.smoothed { self.srtt } else { self.latest };
+        if rtt.is_zero() {
+            return;
+        }
+        let paced = self.segments(window).saturating_mul(window.mss());
+        window.set_cwnd(paced.min(window.cwnd()), Cause::Seed);
+        let usable = (window.usable() / window.mss()).max(1);
+        window.follow_plan(SendPlan { burst: 1, gap: rtt / usable });
+        self.pacing = true;
+    }
+
+    fn stop(&mut self, window: &mut Window) {
+        self.pacing = false;
+        window.end_plan();
+    }
+}
+
+impl StartUp for Rbp {
+    fn begin(&mut self, window: &mut Window, occasion: Occasion) {
+        match occasion {
+            Occasion::Idle => self.start(window),
+            Occasion::NewPath | Occasion::Loss => self.inner.begin(window, occasion),
+        }
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.srtt = sample.srtt;
+        self.latest = sample.rtt.unwrap_or(self.latest);
+        if let Some(round) = sample.round {
+            self.rate = Some((round.sent, round.rtt));
+        }
+        if self.pacing {
+            self.stop(window);
+            if self.options.cap && sample.acked > 0 {
+                window.set_cwnd(sample.prior_in_flight, Cause::Seed);
+            }
+        }
+        self.inner.observe(window, sample);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+        self.inner.on_ack(window, sample)
+    }
+
+    fn on_congestion(&mut self, window: &mut Window) {
+        if self.pacing {
+            self.stop(window);
+        }
+        self.inner.on_congestion(window);
+    }
+
+    fn needs_rounds(&self) -> bool {
+        self.options.rate == RbpRate::Measured || self.inner.needs_rounds()
+    }
+}

@@ -1,0 +1,71 @@
+//! Vegas's slow start (Brakmo & Peterson 1995 §3.4): the window doubles every other round trip.
+//!
+//! In between it stays, so that the rates expected and got can be compared; once more than `gamma`
+//! segments are queued, slow start is over and the window gives back an eighth.
+
+use super::{Occasion, Phase, StartUp};
+use crate::ack::{AckSample, RoundTrip};
+use crate::congestion::vegas::{VegasOptions, keeps_up, shrink, threshold};
+use crate::window::{Cause, Window};
+
+/// Slow start that watches for a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct VegasStart {
+    options: VegasOptions,
+    /// The next round is one of growth.
+    next_grows: bool,
+    growing: bool,
+}
+
+impl VegasStart {
+    /// Slow start with `gamma` of `options`.
+    pub const fn new(options: VegasOptions) -> Self {
+        Self { options, next_grows: false, growing: false }
+    }
+
+    /// A round has ended: the next one grows, or watches.
+    fn judge(&mut self, window: &mut Window, round: &RoundTrip) {
+        let mss = window.mss();
+        self.growing = self.next_grows;
+        self.next_grows = !self.next_grows;
+        let queued = self.options.queued(round, mss);
+        if self.growing && queued > threshold(self.options.gamma, mss) {
+            self.growing = false;
+            window.set_ssthresh(0, Cause::Delay);
+            shrink(window, window.cwnd() - window.cwnd() / 8);
+        }
+    }
+
+    fn begin_late(&self, window: &mut Window, sample: &AckSample) {
+        let before = sample.acked_total - sample.acked;
+        if let Some(segments) = self.options.second_window
+            && before > 0
+            && before <= window.mss()
+        {
+            window.set_cwnd(u64::from(segments) * window.mss(), Cause::Initial);
+        }
+    }
+}
+
+impl StartUp for VegasStart {
+    fn begin(&mut self, _: &mut Window, _: Occasion) {}
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+        self.begin_late(window, sample);
+        if let Some(round) = sample.round.as_ref().filter(|_| window.below_ssthresh()) {
+            self.judge(window, round);
+        }
+        if self.growing && window.below_ssthresh() && keeps_up(window, sample) {
+            window.grow(window.mss(), Cause::SlowStart);
+        }
+        if window.below_ssthresh() { Phase::Continue } else { Phase::Done }
+    }
+
+    fn on_congestion(&mut self, _: &mut Window) {
+        self.growing = false;
+    }
+
+    fn needs_rounds(&self) -> bool {
+        true
+    }
+}
