@@ -57,6 +57,9 @@ pub struct Datagram {
 pub struct WireSizes {
     /// Bytes on top of the payload of a packet that has one; `None`: its real headers.
     pub data_overhead: Option<u32>,
+    /// Bytes on top of the payload of a SYN that has one; `None`: as of any other. ns-2's agents
+    /// without handshake count no header for their first packet.
+    pub syn_data_overhead: Option<u32>,
     /// Bytes of a packet without payload; `None`: its real headers.
     pub control_bytes: Option<u32>,
 }
@@ -67,6 +70,9 @@ impl WireSizes {
     pub fn bytes_of(&self, segment: &Segment) -> u32 {
         let fixed = match segment.len {
             0 => self.control_bytes,
+            len if segment.has(Flags::SYN) => {
+                self.syn_data_overhead.or(self.data_overhead).map(|overhead| len + overhead)
+            }
             len => self.data_overhead.map(|overhead| len + overhead),
         };
         fixed.unwrap_or_else(|| segment.wire_bytes()).max(1)
@@ -132,7 +138,15 @@ mod tests {
     fn wire_sizes_of_the_reference() {
         let data = Segment { len: 1000, ..Segment::default() };
         let ack = Segment { flags: Flags::ACK, ..Segment::default() };
-        let sizes = |data_overhead, control_bytes| WireSizes { data_overhead, control_bytes };
+        let sizes = |data_overhead, control_bytes| WireSizes {
+            data_overhead,
+            control_bytes,
+            ..WireSizes::default()
+        };
+        let first = Segment { flags: Flags::SYN, ..data };
+        assert_eq!(sizes(Some(40), Some(40)).bytes_of(&first), 1040);
+        let bare = WireSizes { syn_data_overhead: Some(0), ..sizes(Some(40), Some(40)) };
+        assert_eq!([&first, &data].map(|s| bare.bytes_of(s)), [1000, 1040]);
         assert_eq!(sizes(Some(40), Some(40)).bytes_of(&data), 1040);
         assert_eq!(sizes(Some(0), Some(40)).bytes_of(&data), 1000);
         assert_eq!(sizes(Some(0), Some(40)).bytes_of(&ack), 40);

@@ -31,7 +31,11 @@ struct Run {
 
 fn run(delay_ms: u64, segments: u64, scheme: &Scheme, data_overhead: u32) -> Run {
     let bell = bell(delay_ms);
-    let wire_sizes = WireSizes { data_overhead: Some(data_overhead), control_bytes: Some(40) };
+    let wire_sizes = WireSizes {
+        data_overhead: Some(data_overhead),
+        control_bytes: Some(40),
+        ..WireSizes::default()
+    };
     let mut sim = Simulation::new(bell.topology, SimulationConfig { seed: 1, wire_sizes });
     let spec = BulkSpec {
         from: bell.sources[0],

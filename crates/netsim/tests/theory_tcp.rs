@@ -28,7 +28,8 @@ fn endless(bell: &Dumbbell, pair: usize, scheme: &Scheme) -> BulkTransfer {
 }
 
 fn simulation(bell: &Dumbbell, seed: u64) -> Simulation {
-    let wire_sizes = WireSizes { data_overhead: Some(40), control_bytes: Some(40) };
+    let wire_sizes =
+        WireSizes { data_overhead: Some(40), control_bytes: Some(40), ..WireSizes::default() };
     Simulation::new(bell.topology.clone(), SimulationConfig { seed, wire_sizes })
 }
 

@@ -18,7 +18,8 @@ fn drops() -> Vec<(u64, Instant)> {
     let side = wire(10_000_000, 1, QueueLimit::Unlimited);
     let t1 = wire(1_500_000, 50, QueueLimit::Packets(10));
     let bell = Dumbbell::new(1, side, Duplex::symmetric(t1));
-    let wire_sizes = WireSizes { data_overhead: Some(40), control_bytes: Some(40) };
+    let wire_sizes =
+        WireSizes { data_overhead: Some(40), control_bytes: Some(40), ..WireSizes::default() };
     let mut sim = Simulation::new(bell.topology, SimulationConfig { seed: 1, wire_sizes });
     sim.observe(Recorder::of([bell.bottleneck.forward]));
     let scheme = Scheme::parse("sack+mss=1000+iw=2+ack=all+rwnd=4MB").unwrap();

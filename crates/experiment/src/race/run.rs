@@ -147,9 +147,10 @@ impl Stage {
             (false, Some(conn)) => live(transfer.server(), conn),
             _ => transfer.stats().timeouts,
         };
-        let client = match transfer.client_stats() {
-            Some(stats) => stats.timeouts,
-            None => live(self.access.client, transfer.client_conn()),
+        let client = match (transfer.client_stats(), transfer.client_conn()) {
+            (Some(stats), _) => stats.timeouts,
+            (None, Some(conn)) => live(self.access.client, conn),
+            (None, None) => 0,
         };
         server + client
     }

@@ -17,7 +17,7 @@ const ROUND_TRIP_MS: u64 = 20;
 
 /// The packets of ns-2's agents: 40 bytes of header, whatever it says.
 pub(super) const WIRE_SIZES: WireSizes =
-    WireSizes { data_overhead: Some(40), control_bytes: Some(40) };
+    WireSizes { data_overhead: Some(40), syn_data_overhead: None, control_bytes: Some(40) };
 
 /// The rate of the bottleneck and how long to run.
 pub(super) struct Run {

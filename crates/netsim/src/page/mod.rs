@@ -4,6 +4,9 @@
 //! has a server session that says what to write ([`Transfer`]). Only byte counts cross the
 //! network: what the bytes mean is handed to the other end when they are written, and it makes
 //! use of it as they arrive.
+//!
+//! [`PageLoad::one_way`] loads as the papers' simulations do, whose agents only send: the server
+//! opens each connection itself, at the instant of the request, and no one closes.
 
 mod transfer;
 
@@ -46,8 +49,10 @@ pub struct PageLoad {
     at_client: BTreeMap<tcp::ConnId, usize>,
     /// Which transfer a connection at a server is.
     at_server: BTreeMap<(HostId, tcp::ConnId), usize>,
-    /// Which transfer was opened last from a port of the client.
-    callers: BTreeMap<u16, usize>,
+    /// Which transfer was opened last from a port of the host that opened it.
+    callers: BTreeMap<(HostId, u16), usize>,
+    /// Servers open connections, requests take no trip, nothing is closed.
+    one_way: bool,
     alarm: Alarm,
     finished: bool,
 }
@@ -73,9 +78,21 @@ impl PageLoad {
             at_client: BTreeMap::new(),
             at_server: BTreeMap::new(),
             callers: BTreeMap::new(),
+            one_way: false,
             alarm: Alarm::default(),
             finished: false,
         }
+    }
+
+    /// A load by agents that only send, as in the papers' simulations: a request takes no trip, the
+    /// server connects to the client as soon as there is one, and connections stay open. The
+    /// servers' scheme should open `one-way`; TLS, which needs a dialogue, is left out.
+    ///
+    /// # Panics
+    /// If there are fewer servers than the page has hosts.
+    pub fn one_way(mut spec: PageSpec) -> Self {
+        spec.config.tls = Some(Tls::None);
+        Self { one_way: true, ..Self::new(spec) }
     }
 
     /// The browser's record: when what arrived, what failed.
@@ -89,6 +106,12 @@ impl PageLoad {
     }
 
     fn listen(&mut self, context: &mut Context<'_>) {
+        if self.one_way {
+            let port = context.unused_port(self.spec.client, 80);
+            context.listen(self.spec.client, port, self.spec.client_scheme.clone());
+            self.ports = vec![port; self.spec.servers.len()];
+            return;
+        }
         for (host, server) in self.spec.page.hosts().iter().zip(&self.spec.servers) {
             let usual = match self.spec.config.protocol(host).tls {
                 Tls::None => 80,
@@ -107,13 +130,18 @@ impl PageLoad {
                 Action::Open { conn, host } => self.open(context, conn, host),
                 Action::Send { conn, span } => {
                     let transfer = &mut self.transfers[conn.index()];
-                    transfer.request(context, self.spec.client, span);
+                    match self.one_way {
+                        true => transfer.request_at_once(context.now(), span),
+                        false => transfer.request(context, self.spec.client, span),
+                    }
                     transfer.answer(context, &mut self.loader, conn);
                 }
                 Action::Close { conn } => {
                     let transfer = &mut self.transfers[conn.index()];
                     transfer.record_client(context, self.spec.client);
-                    context.shutdown(self.spec.client, transfer.client_conn());
+                    if let Some(id) = transfer.client_conn().filter(|_| !self.one_way) {
+                        context.shutdown(self.spec.client, id);
+                    }
                 }
             }
         }
@@ -128,23 +156,45 @@ impl PageLoad {
     }
 
     fn open(&mut self, context: &mut Context<'_>, conn: ConnId, host: workload::HostId) {
-        let PageSpec { page, config, client, servers, client_scheme, .. } = &self.spec;
+        let PageSpec { page, config, client, servers, client_scheme, server_scheme } = &self.spec;
         let server = servers[host.index()];
-        let id = context.connect(*client, server, self.ports[host.index()], client_scheme);
+        let (from, to, scheme) = match self.one_way {
+            true => (server, *client, server_scheme),
+            false => (*client, server, client_scheme),
+        };
+        let id = context.connect(from, to, self.ports[host.index()], scheme);
         let session = ServerSession::new(page, config, host);
         let index = self.transfers.len();
         let protocol = self.loader.protocol(host);
-        self.transfers.push(Transfer::new((server, id), session, protocol, index as u32 + 1));
-        self.at_client.insert(id, index);
-        if let Some(peer) = context.peer(*client, id) {
-            self.callers.insert(peer.local_port, index);
+        let mut transfer = Transfer::new(server, session, protocol, index as u32 + 1);
+        if let Some(peer) = context.peer(from, id) {
+            self.callers.insert((from, peer.local_port), index);
         }
-        if client_scheme.config().opening.is_early() {
+        if self.one_way {
+            self.at_server.insert((server, id), index);
+            transfer.on_server_conn(id);
+            transfer.stay_open();
+        } else {
+            self.at_client.insert(id, index);
+            transfer.on_client_conn(id);
+        }
+        self.transfers.push(transfer);
+        if self.one_way || scheme.config().opening.is_early() {
             self.loader.handle_connected(context.now(), conn);
         }
     }
 
+    /// The transfer that a connection accepted at `host` is the other end of.
+    fn called(&self, context: &Context<'_>, host: HostId, event: &Event) -> Option<usize> {
+        let peer = context.peer(host, event.conn).filter(|_| event.kind == EventKind::Accepted)?;
+        self.callers.get(&(peer.host, peer.port)).copied()
+    }
+
     fn on_client(&mut self, context: &mut Context<'_>, event: &Event) {
+        if let Some(index) = self.called(context, self.spec.client, event) {
+            self.at_client.insert(event.conn, index);
+            self.transfers[index].on_client_conn(event.conn);
+        }
         let Some(&index) = self.at_client.get(&event.conn) else {
             return;
         };
@@ -164,12 +214,9 @@ impl PageLoad {
     }
 
     fn on_server(&mut self, context: &mut Context<'_>, server: HostId, event: &Event) {
-        if event.kind == EventKind::Accepted
-            && let Some(peer) = context.peer(server, event.conn)
-            && let Some(&index) = self.callers.get(&peer.port)
-        {
+        if let Some(index) = self.called(context, server, event) {
             self.at_server.insert((server, event.conn), index);
-            self.transfers[index].on_accepted(event.conn);
+            self.transfers[index].on_server_conn(event.conn);
         }
         let Some(&index) = self.at_server.get(&(server, event.conn)) else {
             return;

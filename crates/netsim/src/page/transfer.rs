@@ -31,7 +31,7 @@ impl Alarm {
 #[derive(Debug)]
 pub struct Transfer {
     server: HostId,
-    client_conn: ConnId,
+    client_conn: Option<ConnId>,
     server_conn: Option<ConnId>,
     /// The server's end has been noted for good: its number may be another connection's by now.
     is_recorded: bool,
@@ -39,6 +39,8 @@ pub struct Transfer {
     session: ServerSession,
     /// The session holds back while this much or more is unsent.
     low_water: Option<u64>,
+    /// The server does not close behind its response, even if its protocol says so.
+    stays_open: bool,
     alarm: Alarm,
     token: u32,
     stats: Stats,
@@ -47,19 +49,20 @@ pub struct Transfer {
 
 impl Transfer {
     pub(super) fn new(
-        (server, client_conn): (HostId, ConnId),
+        server: HostId,
         session: ServerSession,
         protocol: Protocol,
         token: u32,
     ) -> Self {
         Self {
             server,
-            client_conn,
+            client_conn: None,
             low_water: protocol.interleaves().then_some(protocol.low_water),
             server_conn: None,
             is_recorded: false,
             client_stats: None,
             session,
+            stays_open: false,
             alarm: Alarm::default(),
             token,
             stats: Stats::default(),
@@ -72,12 +75,12 @@ impl Transfer {
         self.server
     }
 
-    /// The connection at the client.
-    pub const fn client_conn(&self) -> ConnId {
+    /// The connection at the client, once it has opened or accepted it.
+    pub const fn client_conn(&self) -> Option<ConnId> {
         self.client_conn
     }
 
-    /// The connection at the server, once accepted.
+    /// The connection at the server, once it has accepted or opened it.
     pub const fn server_conn(&self) -> Option<ConnId> {
         self.server_conn
     }
@@ -103,7 +106,15 @@ impl Transfer {
         &self.window
     }
 
-    pub(super) fn on_accepted(&mut self, conn: ConnId) {
+    pub(super) fn stay_open(&mut self) {
+        self.stays_open = true;
+    }
+
+    pub(super) fn on_client_conn(&mut self, conn: ConnId) {
+        self.client_conn = Some(conn);
+    }
+
+    pub(super) fn on_server_conn(&mut self, conn: ConnId) {
         self.server_conn = Some(conn);
     }
 
@@ -119,7 +130,14 @@ impl Transfer {
     /// The client writes `span`.
     pub(super) fn request(&mut self, context: &mut Context<'_>, client: HostId, span: Span) {
         self.session.expect(context.now(), span);
-        context.write(client, self.client_conn, span.bytes);
+        if let Some(conn) = self.client_conn {
+            context.write(client, conn, span.bytes);
+        }
+    }
+
+    /// The server knows of the request without its being sent.
+    pub(super) fn request_at_once(&mut self, now: Instant, span: Span) {
+        self.session.expect(now, Span { bytes: 0, overhead: 0, ..span });
     }
 
     /// The server writes what it has to say and TCP should have by now.
@@ -136,7 +154,7 @@ impl Transfer {
             context.write(self.server, id, span.bytes);
             loader.expect(conn, span);
         }
-        if self.session.wants_close() {
+        if self.session.wants_close() && !self.stays_open {
             context.shutdown(self.server, id);
         }
         self.alarm.set(context, self.session.poll_timeout(), self.token);
@@ -166,8 +184,8 @@ impl Transfer {
 
     /// Notes how the client's end stands, once.
     pub(super) fn record_client(&mut self, context: &Context<'_>, client: HostId) {
-        if self.client_stats.is_none() {
-            let connection = context.host(client).connection(self.client_conn);
+        if let Some(conn) = self.client_conn.filter(|_| self.client_stats.is_none()) {
+            let connection = context.host(client).connection(conn);
             self.client_stats = connection.map(|connection| *connection.stats());
         }
     }

@@ -49,7 +49,7 @@ fn the_papers_pages_are_of_their_time() {
 
 /// Where each embedded object of the text page (29 KB = 29,696 bytes, three images) is found.
 fn offsets_in_text(timing: RequestTiming) -> Vec<Discovery> {
-    let model = RequestModel { timing, round_trip: false };
+    let model = RequestModel { timing, ..RequestModel::default() };
     let page = Page::builtin_with("text", model).unwrap();
     page.objects()[1..].iter().map(|o| o.discovery).collect()
 }

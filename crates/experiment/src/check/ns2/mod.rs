@@ -7,6 +7,7 @@
 //!
 //! Another suite is a module with a [`Suite`] and a line in [`SUITES`].
 
+mod et;
 mod fields;
 mod rounds;
 mod single;
@@ -20,7 +21,7 @@ pub use table::{CheckError, Table};
 use rayon::prelude::*;
 
 /// All suites, in the order in which they are run.
-pub const SUITES: &[&dyn Suite] = &[&single::Single, &rounds::Rounds];
+pub const SUITES: &[&dyn Suite] = &[&single::Single, &rounds::Rounds, &et::EnsemblePages];
 
 /// A file and the suite that knows its columns.
 #[derive(Clone)]

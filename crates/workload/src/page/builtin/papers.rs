@@ -35,6 +35,9 @@ pub struct RequestModel {
     /// True if each request is sent over the network; false if the server starts at the instant
     /// of the request.
     pub round_trip: bool,
+    /// Time between knowing of an embedded object and the request: what a request costs where it
+    /// is not sent.
+    pub delay: Duration,
 }
 
 /// An HTML part, or what is found in one.
@@ -101,7 +104,7 @@ pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
             siblings: in_part(&embedded) as u64,
         };
         let label = format!("{name}/{kind}-{}", index + 1);
-        let discovery = place.discovery(model.timing);
+        let discovery = place.discovery(model);
         objects.push(Object { discovery, ..object(label, *kind, *kilobytes, model) });
     }
     let host = Host {
@@ -135,13 +138,13 @@ struct Place {
 }
 
 impl Place {
-    fn discovery(&self, timing: RequestTiming) -> Discovery {
-        let offset = match timing {
+    fn discovery(&self, model: RequestModel) -> Discovery {
+        let offset = match model.timing {
             RequestTiming::FirstSegment => 1,
             RequestTiming::EvenlySpread => (self.part_bytes * self.nth).div_ceil(self.siblings + 1),
             RequestTiming::AtEnd => self.part_bytes,
             RequestTiming::AllAtOnce => return Discovery::AtStart,
         };
-        Discovery::InBody { parent: self.part, offset, delay: Duration::ZERO }
+        Discovery::InBody { parent: self.part, offset, delay: model.delay }
     }
 }

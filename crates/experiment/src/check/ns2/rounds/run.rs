@@ -66,7 +66,8 @@ pub(super) fn run_case(key: &CaseKey, seed: u64) -> Result<Outcome, String> {
     let bell = dumbbell(key)?;
     let text = scheme_of(&key.profile, &key.variant).ok_or("no scheme")?;
     let scheme = Scheme::parse(&text).map_err(|e| e.to_string())?;
-    let wire_sizes = WireSizes { data_overhead: Some(40), control_bytes: Some(40) };
+    let wire_sizes =
+        WireSizes { data_overhead: Some(40), control_bytes: Some(40), ..WireSizes::default() };
     let config = SimulationConfig { seed, wire_sizes };
     let mut simulation = Simulation::new(bell.topology.clone(), config);
     let mut pairs = bell.sources.iter().copied().zip(bell.sinks.iter().copied());

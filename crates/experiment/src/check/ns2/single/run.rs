@@ -66,7 +66,11 @@ pub(super) fn run_case(key: &CaseKey, ties: Ties) -> Result<Outcome, String> {
         close: false,
     };
     let forward = dumbbell.bottleneck.forward;
-    let wire = WireSizes { data_overhead: Some(overhead), control_bytes: Some(40) };
+    let wire = WireSizes {
+        data_overhead: Some(overhead),
+        control_bytes: Some(40),
+        ..WireSizes::default()
+    };
     let config = SimulationConfig { wire_sizes: wire, ..SimulationConfig::default() };
     let mut simulation = Simulation::new(dumbbell.topology, config);
     let id = simulation.add(Instant::ZERO, BulkTransfer::new(spec.clone()));
