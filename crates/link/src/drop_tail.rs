@@ -62,11 +62,14 @@ impl DropTail {
     /// True if a packet of `bytes` fits beside what is in as of the last [`DropTail::expire`].
     #[inline]
     pub fn admits(&self, bytes: u32) -> bool {
+        // Without a newest there is none; no limit is below one packet.
+        self.newest.is_none() || self.has_room_beside(bytes)
+    }
+
+    fn has_room_beside(&self, bytes: u32) -> bool {
         match self.limit {
             QueueLimit::Packets(limit) => self.occupancy().packets < limit,
-            QueueLimit::Bytes(limit) => {
-                self.newest.is_none() || self.occupancy().bytes + u64::from(bytes) <= limit
-            }
+            QueueLimit::Bytes(limit) => self.occupancy().bytes + u64::from(bytes) <= limit,
             QueueLimit::Unlimited => true,
         }
     }

@@ -2,9 +2,9 @@
 //! departure at once, because nothing that comes later changes who goes when.
 
 use crate::medium::Medium;
-use crate::{Counters, DropTail, Fate, LinkConfig, Occupancy, Serializer, Ties};
+use crate::{Counters, DropTail, Fate, LinkConfig, Occupancy, Serializer};
 use rand_pcg::Pcg32;
-use units::{Duration, Instant};
+use units::Instant;
 
 /// Drop-tail queue, constant rate, delay, loss.
 #[derive(Clone, Debug)]
@@ -13,8 +13,6 @@ pub struct Fifo {
     serializer: Serializer,
     /// When the last packet taken departs: the link is free from then on.
     free_at: Instant,
-    /// How far beyond an arrival a departure still precedes it: a nanosecond where ties are gone.
-    tie: Duration,
     medium: Medium,
     counters: Counters,
 }
@@ -27,19 +25,22 @@ impl Fifo {
             queue: DropTail::new(config.queue()),
             serializer: Serializer::new(config.rate()),
             free_at: Instant::ZERO,
-            tie: match config.ties() {
-                Ties::StillIn => Duration::ZERO,
-                Ties::Gone => Duration::from_nanos(1),
-            },
             medium: Medium::new(config, stream),
             counters: Counters::default(),
         }
     }
 
     /// Offers a packet of `bytes` at `now`, not earlier than any offer before.
-    #[inline]
+    // Always inline: this is what nearly every hop of every packet does.
+    #[inline(always)]
     pub fn offer(&mut self, now: Instant, bytes: u32) -> Fate {
-        self.queue.expire(now + self.tie);
+        self.offer_beside(now, now, bytes)
+    }
+
+    /// The same, beside those that depart at `horizon` or later; it is `now` unless ties are gone.
+    #[inline(always)]
+    pub(crate) fn offer_beside(&mut self, now: Instant, horizon: Instant, bytes: u32) -> Fate {
+        self.queue.expire(horizon);
         if !self.queue.admits(bytes) {
             return self.refuse(bytes);
         }
@@ -47,11 +48,7 @@ impl Fifo {
         self.free_at = departs;
         self.queue.push(departs, bytes);
         self.counters.take(bytes);
-        let fate = self.medium.carry(departs);
-        if matches!(fate, Fate::Lost { .. }) {
-            self.counters.lose(bytes);
-        }
-        fate
+        self.medium.carry(departs, bytes, &mut self.counters)
     }
 
     /// Drops a packet, whether it fits or not.
@@ -65,15 +62,15 @@ impl Fifo {
         self.counters.mark(bytes);
     }
 
-    /// Packets and bytes in the queue at `now`, the packet in service included.
-    pub fn occupancy(&mut self, now: Instant) -> Occupancy {
-        self.queue.expire(now + self.tie);
+    /// Packets and bytes that depart at `horizon` or later.
+    pub fn occupancy(&mut self, horizon: Instant) -> Occupancy {
+        self.queue.expire(horizon);
         self.queue.occupancy()
     }
 
-    /// What waits for its service at `now`.
-    pub(crate) fn waiting(&mut self, now: Instant) -> Occupancy {
-        self.queue.expire(now + self.tie);
+    /// The same without the packet in service.
+    pub(crate) fn waiting(&mut self, horizon: Instant) -> Occupancy {
+        self.queue.expire(horizon);
         self.queue.waiting()
     }
 

@@ -1,19 +1,21 @@
-//! The plain link with someone at the door: RED may refuse or mark what arrives, and statistics may
-//! be kept. Departures are still known at arrival.
+//! The plain link with someone at the door: RED may refuse or mark what arrives, statistics may be
+//! kept, ties may be gone. Departures are still known at arrival.
 
 use crate::medium::{Draws, beside};
 use crate::red::{Arrival, Judgement, Red};
 use crate::{Counters, Discipline, Fate, Fifo, LinkConfig, Occupancy, PacketInfo};
-use crate::{Statistics, Verdict};
+use crate::{Statistics, Ties, Verdict};
 use rand_pcg::Pcg32;
-use units::Instant;
+use units::{Duration, Instant};
 
-/// A [`Fifo`] with random early detection, or statistics, or both.
+/// A [`Fifo`] with random early detection, statistics or the other rule for ties.
 #[derive(Clone, Debug)]
 pub struct Judged {
     fifo: Fifo,
     red: Option<Red>,
     statistics: Option<Statistics>,
+    /// How far beyond an arrival a departure still precedes it: a nanosecond where ties are gone.
+    tie: Duration,
 }
 
 impl Judged {
@@ -26,6 +28,10 @@ impl Judged {
             fifo: Fifo::new(config, stream),
             red,
             statistics: config.statistics().then(Statistics::default),
+            tie: match config.ties() {
+                Ties::StillIn => Duration::ZERO,
+                Ties::Gone => Duration::from_nanos(1),
+            },
         }
     }
 
@@ -36,7 +42,7 @@ impl Judged {
             return Verdict { fate: self.fifo.refuse(packet.bytes), marked: false };
         }
         let start = self.fifo.free_at().max(now);
-        let fate = self.fifo.offer(now, packet.bytes);
+        let fate = self.fifo.offer_beside(now, now + self.tie, packet.bytes);
         if let Some(statistics) = &mut self.statistics {
             statistics.transmitted(now, start, fate, packet.bytes);
         }
@@ -54,14 +60,15 @@ impl Judged {
         let Some(red) = &mut self.red else {
             return Judgement::Take;
         };
-        let idle_since = (self.fifo.occupancy(now).packets == 0).then(|| self.fifo.free_at());
-        let waiting = self.fifo.waiting(now);
+        let horizon = now + self.tie;
+        let idle_since = (self.fifo.occupancy(horizon).packets == 0).then(|| self.fifo.free_at());
+        let waiting = self.fifo.waiting(horizon);
         red.judge(&Arrival { now, idle_since, waiting }, packet)
     }
 
     /// Packets and bytes in the queue at `now`, the packet in service included.
     pub fn occupancy(&mut self, now: Instant) -> Occupancy {
-        self.fifo.occupancy(now)
+        self.fifo.occupancy(now + self.tie)
     }
 
     /// Totals so far.

@@ -1,7 +1,7 @@
 //! Behind the queue: propagation delay, random loss and reordering.
 
 use crate::reordering::Reorderer;
-use crate::{Fate, LinkConfig, Loss};
+use crate::{Counters, Fate, LinkConfig, Loss};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
 use units::{Duration, Instant};
@@ -45,20 +45,26 @@ impl Medium {
         Self { delay: config.delay(), hazards: any.then(|| Box::new(Hazards { loss, reorderer })) }
     }
 
-    /// Carries a packet that departs at `departs`.
+    /// Carries a packet of `bytes` that departs at `departs`; a loss is counted.
     #[inline]
-    pub(crate) fn carry(&mut self, departs: Instant) -> Fate {
+    pub(crate) fn carry(&mut self, departs: Instant, bytes: u32, counters: &mut Counters) -> Fate {
         let arrives = departs + self.delay;
         match &mut self.hazards {
             None => Fate::Delivered { departs, arrives },
-            Some(hazards) => hazards.carry(departs, arrives),
+            Some(hazards) => hazards.carry((departs, arrives), bytes, counters),
         }
     }
 }
 
 impl Hazards {
-    fn carry(&mut self, departs: Instant, arrives: Instant) -> Fate {
+    fn carry(
+        &mut self,
+        (departs, arrives): (Instant, Instant),
+        bytes: u32,
+        counters: &mut Counters,
+    ) -> Fate {
         if self.loss.as_mut().is_some_and(Loss::strikes) {
+            counters.lose(bytes);
             return Fate::Lost { departs };
         }
         let extra = self.reorderer.as_mut().map_or(Duration::ZERO, Reorderer::extra_delay);

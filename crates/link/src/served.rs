@@ -188,11 +188,8 @@ impl Served {
     fn transmit(&mut self, at: Instant, packet: Queued) {
         let bytes = packet.info.bytes;
         let departs = self.server.serve(at, bytes);
-        let fate = self.medium.carry(departs);
+        let fate = self.medium.carry(departs, bytes, &mut self.counters);
         self.in_service = self.in_service.and(departs, bytes);
-        if matches!(fate, Fate::Lost { .. }) {
-            self.counters.lose(bytes);
-        }
         if packet.marked {
             self.counters.mark(bytes);
         }

@@ -1,6 +1,6 @@
 //! The link: one of three kinds behind one face, by what its configuration asks for.
 
-use crate::{Counters, Fifo, Judged, LinkConfig, Occupancy, Served, Statistics};
+use crate::{Counters, Discipline, Fifo, Judged, LinkConfig, Occupancy, Served, Statistics, Ties};
 use rand_pcg::Pcg32;
 use units::Instant;
 
@@ -27,7 +27,9 @@ impl Link {
     /// An idle link. Losses and whatever else is left to chance are drawn from `stream`, which no
     /// one else may use.
     pub fn new(config: LinkConfig, stream: Pcg32) -> Self {
-        let plain = config.discipline() == crate::Discipline::DropTail && !config.statistics();
+        let plain = config.discipline() == Discipline::DropTail
+            && config.ties() == Ties::StillIn
+            && !config.statistics();
         let stage = match (config.knows_departures(), plain) {
             (true, true) => Stage::Fifo(Fifo::new(&config, &stream)),
             (true, false) => Stage::Judged(Box::new(Judged::new(&config, &stream))),

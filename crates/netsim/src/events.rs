@@ -152,7 +152,7 @@ impl EventQueue {
     }
 
     /// Schedules the arrival of a packet over `link`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_arrival(&mut self, lane: u32, at: Instant, link: u32, due: Due) {
         let entry = Entry { key: self.next_key(at, Kind::Arrival, link), due };
         let queue = &mut self.lanes[lane as usize];
