@@ -4,5 +4,6 @@ pub mod check;
 pub mod estimate;
 pub mod limit;
 pub mod path;
+pub mod plan;
 pub mod race;
 pub mod script;

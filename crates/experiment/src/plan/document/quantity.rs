@@ -1,0 +1,217 @@
+//! Quantities written as text, `"20mbit"`, and values that are either text or a table of a kind.
+
+use crate::path::{MAX_RATE, QueueSize};
+use link::QueueLimit;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use tcp::Scheme;
+use units::{Duration, Rate, parse_bytes};
+
+/// Something that a plan writes as text.
+pub(crate) trait Text: Sized {
+    /// Name in the schema.
+    const NAME: &'static str;
+    /// What it looks like, for the schema and for errors.
+    const FORM: &'static str;
+    /// Regular expression of what can be read.
+    const PATTERN: &'static str;
+
+    /// Reads it.
+    fn read(text: &str) -> Result<Self, String>;
+}
+
+/// A value that the plan has as text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Written<T>(pub(crate) T);
+
+struct TextVisitor<T>(PhantomData<T>);
+
+impl<T: Text> Visitor<'_> for TextVisitor<T> {
+    type Value = Written<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::FORM)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        T::read(text).map(Written).map_err(E::custom)
+    }
+}
+
+impl<'de, T: Text> Deserialize<'de> for Written<T> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_any(TextVisitor(PhantomData))
+    }
+}
+
+impl<T: Text> JsonSchema for Written<T> {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed(T::NAME)
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": T::PATTERN, "description": T::FORM })
+    }
+}
+
+impl Text for Rate {
+    const NAME: &'static str = "rate";
+    const FORM: &'static str = "a rate like \"20mbit\": a number and bit, kbit, mbit or gbit";
+    const PATTERN: &'static str = "^[0-9]+([.][0-9]{1,9})?([kKmMgG]?[bB][iI][tT])$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let rate: Self = text.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
+        match rate {
+            rate if rate.as_bps() == 0 => Err("a rate of 0 never delivers: use one above".into()),
+            rate if rate > MAX_RATE => Err(format!("{rate} is above {MAX_RATE}, the highest")),
+            rate => Ok(rate),
+        }
+    }
+}
+
+/// Longest time in a plan: beyond it sums of instants could overflow.
+const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+
+impl Text for Duration {
+    const NAME: &'static str = "time";
+    const FORM: &'static str = "a time like \"80ms\": a number and ns, us, ms or s";
+    const PATTERN: &'static str = "^[0-9]+([.][0-9]{1,9})?(ns|us|ms|s)$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let time: Self = text.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
+        match time > LONGEST {
+            true => Err(format!("{time} is above {LONGEST}, the longest")),
+            false => Ok(time),
+        }
+    }
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes(pub(crate) u64);
+
+/// Most bytes of one transfer: far from overflow wherever bytes are added up.
+const MOST_BYTES: u64 = 1 << 50;
+
+impl Text for Bytes {
+    const NAME: &'static str = "bytes";
+    const FORM: &'static str = "a size like \"30kB\": a number and B, kB, KiB, MB or MiB";
+    const PATTERN: &'static str = "^[0-9]+([.][0-9]{1,9})?(B|kB|KiB|MB|MiB)$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        match parse_bytes(text).map_err(|error| error.to_string())? {
+            0 => Err("0 bytes are nothing to send: use at least 1B".into()),
+            bytes if bytes > MOST_BYTES => Err(format!("{bytes} bytes are above {MOST_BYTES}")),
+            bytes => Ok(Self(bytes)),
+        }
+    }
+}
+
+impl Text for QueueLimit {
+    const NAME: &'static str = "queue_limit";
+    const FORM: &'static str =
+        "packets (\"100p\"), bytes (\"64kB\") or \"inf\", the packet in service included";
+    const PATTERN: &'static str = "^(inf|[0-9]+p|[0-9]+([.][0-9]{1,9})?(B|kB|KiB|MB|MiB))$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let wrong = || format!("cannot read {text:?} as a queue: expected {}", Self::FORM);
+        match text.parse::<QueueSize>().map_err(|_| wrong())? {
+            QueueSize::Packets(0) | QueueSize::Bytes(0) => {
+                Err("a queue of 0 has no place for the packet in service: use at least 1p".into())
+            }
+            QueueSize::Packets(n) => Ok(Self::Packets(n)),
+            QueueSize::Bytes(n) => Ok(Self::Bytes(n)),
+            QueueSize::Unlimited => Ok(Self::Unlimited),
+            QueueSize::MilliBdp(_) => Err(wrong()),
+        }
+    }
+}
+
+impl Text for Scheme {
+    const NAME: &'static str = "scheme";
+    const FORM: &'static str =
+        "a scheme like \"newreno\" or \"linux+iw=32\"; `headstart schemes` lists them";
+    const PATTERN: &'static str = "^[^ ]+$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        Self::parse(text).map_err(|error| error.to_string())
+    }
+}
+
+/// A number from 0 to below 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Probability(pub(crate) f64);
+
+impl<'de> Deserialize<'de> for Probability {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(reader)?;
+        match (0.0..1.0).contains(&value) {
+            true => Ok(Self(value)),
+            false => Err(D::Error::custom(format!(
+                "{value} is not a probability: use 0 or more, below 1"
+            ))),
+        }
+    }
+}
+
+impl JsonSchema for Probability {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("probability")
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "number", "minimum": 0, "exclusiveMaximum": 1,
+            "description": "a number from 0 to below 1"
+        })
+    }
+}
+
+/// `"30kB"`, or a table with a kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TextOr<T, K> {
+    /// The short form.
+    Text(T),
+    /// The table.
+    Kind(K),
+}
+
+struct TextOrVisitor<T, K>(PhantomData<(T, K)>);
+
+impl<'de, T: Text, K: Deserialize<'de>> Visitor<'de> for TextOrVisitor<T, K> {
+    type Value = TextOr<T, K>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, or a table with a kind", T::FORM)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        T::read(text).map(TextOr::Text).map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        K::deserialize(MapAccessDeserializer::new(map)).map(TextOr::Kind)
+    }
+}
+
+impl<'de, T: Text, K: Deserialize<'de>> Deserialize<'de> for TextOr<T, K> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_any(TextOrVisitor(PhantomData))
+    }
+}
+
+impl<T: Text, K: JsonSchema> JsonSchema for TextOr<T, K> {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Owned(format!("{}_or_{}", T::NAME, K::schema_name()))
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let text = generator.subschema_for::<Written<T>>();
+        let kind = generator.subschema_for::<K>();
+        json_schema!({ "anyOf": [text, kind] })
+    }
+}

@@ -1,0 +1,118 @@
+//! Why a plan was refused: file, line, what is wrong, the way out.
+
+use std::fmt;
+use std::ops::Range;
+
+/// One error of a plan file, as `file:line: what; way out`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError {
+    file: String,
+    line: usize,
+    why: String,
+}
+
+impl PlanError {
+    /// Line of the file, from 1.
+    pub const fn line(&self) -> usize {
+        self.line
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.why)
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// What is wrong with which part of the text.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    pub(super) span: Range<usize>,
+    pub(super) why: String,
+}
+
+impl Fault {
+    pub(super) fn new(span: Range<usize>, why: impl fmt::Display) -> Self {
+        Self { span, why: why.to_string() }
+    }
+
+    /// The fault as an error of `file`, whose text is `text`.
+    pub(super) fn of_file(self, file: &str, text: &str) -> PlanError {
+        let start = self.span.start.min(text.len());
+        let before = &text.as_bytes()[..start];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        // One error is one line, whatever the plan's own text holds.
+        let why = self.why.replace(['\n', '\r'], " ");
+        PlanError { file: file.to_owned(), line, why }
+    }
+}
+
+impl From<toml::de::Error> for Fault {
+    fn from(error: toml::de::Error) -> Self {
+        Self::new(error.span().unwrap_or(0..0), explained(error.message()))
+    }
+}
+
+/// The reader's message in a plan's terms, with what was probably meant.
+fn explained(message: &str) -> String {
+    let message = message.trim_end();
+    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (found, known) = match words.split_first() {
+        Some((found, known)) => (*found, known),
+        None => return message.to_owned(),
+    };
+    let listed = known.join(", ");
+    if message.starts_with("unknown field") {
+        return format!("unknown key {found:?}{}; known here: {listed}", meant(found, known));
+    }
+    if message.starts_with("unknown variant") && found.is_empty() {
+        return format!("kind is missing; it is one of {listed}");
+    }
+    if message.starts_with("unknown variant") {
+        return format!("{found:?} is not known here{}; use one of {listed}", meant(found, known));
+    }
+    if message.starts_with("missing field") {
+        return format!("{found} is missing; `headstart sim --schema` says what it takes");
+    }
+    message.to_owned()
+}
+
+/// ` (did you mean "x"?)` if one of `known` is near enough to `found`.
+pub(super) fn meant<S: AsRef<str>>(found: &str, known: &[S]) -> String {
+    let near = known
+        .iter()
+        .map(|word| (strsim::damerau_levenshtein(found, word.as_ref()), word.as_ref()))
+        .filter(|(distance, word)| *distance <= 2.max(word.len() / 3))
+        .min();
+    near.map_or(String::new(), |(_, word)| format!(" (did you mean {word:?}?)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_way_out() {
+        let unknown = explained("unknown field `ratte`, expected one of `rate`, `delay`, `queue`");
+        assert_eq!(
+            unknown,
+            "unknown key \"ratte\" (did you mean \"rate\"?); known here: rate, delay, queue"
+        );
+        let missing = explained("unknown variant ``, expected `bulk` or `cbr`");
+        assert_eq!(missing, "kind is missing; it is one of bulk, cbr");
+        assert_eq!(explained("invalid type: boolean"), "invalid type: boolean");
+    }
+
+    #[test]
+    fn nothing_far_off_is_suggested() {
+        assert_eq!(meant("bottleneck", &["rate", "delay"]), "");
+    }
+
+    #[test]
+    fn lines_count_from_one_and_errors_are_one_line() {
+        let fault = Fault::new(4..5, "two\nlines");
+        assert_eq!(fault.of_file("p.toml", "a\nb\nc").to_string(), "p.toml:3: two lines");
+    }
+}
