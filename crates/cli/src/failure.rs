@@ -11,6 +11,8 @@ pub(crate) enum Failure {
     Failed(String),
     /// The input is bad, or a privilege is missing: exit code 2.
     Input(String),
+    /// Asked to stop before the end: exit code 130, as shells have it for an interrupt.
+    Interrupted(String),
     /// Whoever read the results wants no more of them: nothing to say, exit code 0.
     ReaderGone,
 }
@@ -34,6 +36,10 @@ impl Failure {
             Self::Input(why) => {
                 remark(&format!("headstart: {why}"));
                 ExitCode::from(2)
+            }
+            Self::Interrupted(why) => {
+                remark(&format!("headstart: {why}"));
+                ExitCode::from(130)
             }
             Self::ReaderGone => ExitCode::SUCCESS,
         }

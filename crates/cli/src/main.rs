@@ -13,6 +13,7 @@ mod progress;
 mod race;
 mod schemes;
 mod script;
+mod sim;
 mod stdout;
 
 use clap::{Parser, Subcommand};
@@ -33,6 +34,7 @@ Examples:
   headstart race                            a page of today over a cable line
   headstart race page.har --path 20mbit,80ms,100p --report page.html
                                             a page you recorded, with pictures
+  headstart sim plan.toml                   an experiment: any topology, queue and workload, varied
   headstart schemes                         what can race, and its parameters
 
 Exit codes: 0 done and checks held, 1 a run or check failed, 2 bad input or missing privilege";
@@ -41,6 +43,8 @@ Exit codes: 0 done and checks held, 1 a run or check failed, 2 bad input or miss
 enum Command {
     /// Load a page over a path under each scheme
     Race(Box<race::Args>),
+    /// Run the experiment of a plan file
+    Sim(Box<sim::Args>),
     /// List the schemes and their parameters
     Schemes(schemes::Args),
     /// List the pages that come with headstart
@@ -65,6 +69,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Race(args) => race::run(*args),
+        Command::Sim(args) => sim::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Pages => pages::run(),
         Command::Paths => paths::run(),

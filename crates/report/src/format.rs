@@ -3,6 +3,7 @@
 //! - Times: below 100 ms with one decimal of a millisecond, below 1 s in whole milliseconds, below
 //!   100 s in seconds with three decimals (milliseconds again), above with one.
 //! - Ratios: two decimals. Shares and gains: per cent with one decimal, gains always signed.
+//! - Rates: below 1 Mbit/s in kbit/s with one decimal, above in Mbit/s or Gbit/s with three.
 //! - Counts: whole numbers as such, means with one decimal.
 //! - A standard error follows "±" in the unit and with the decimals of its mean.
 //! - What is undefined or not finite is "–".
@@ -56,6 +57,7 @@ impl Style {
         let style = |factor, decimals, suffix| Self { factor, decimals, suffix };
         match quantity {
             Quantity::Time => Self::of_time(value.mean),
+            Quantity::Rate => Self::of_rate(value.mean),
             Quantity::Gain | Quantity::Share => style(100.0, 1, " %"),
             Quantity::Count if is_whole(value) => style(1.0, 0, ""),
             Quantity::Count => style(1.0, 1, ""),
@@ -70,6 +72,16 @@ impl Style {
             s if s < 0.999_5 => (1e3, 0, " ms"),
             s if s < 99.999_5 => (1.0, 3, " s"),
             _ => (1.0, 1, " s"),
+        };
+        Self { factor, decimals, suffix }
+    }
+
+    /// The bounds lie where rounding to three decimals would carry.
+    fn of_rate(bps: f64) -> Self {
+        let (factor, decimals, suffix) = match bps.abs() {
+            r if r < 999_950.0 => (1e-3, 1, " kbit/s"),
+            r if r < 999_999_500.0 => (1e-6, 3, " Mbit/s"),
+            _ => (1e-9, 3, " Gbit/s"),
         };
         Self { factor, decimals, suffix }
     }
@@ -115,6 +127,15 @@ mod tests {
         for (seconds, expected) in cases {
             assert_eq!(shown(seconds, None, Quantity::Time), expected);
         }
+    }
+
+    #[test]
+    fn rates_change_unit_where_rounding_carries() {
+        let rate = |bps| shown(bps, None, Quantity::Rate);
+        assert_eq!(rate(12_345.0), "12.3 kbit/s");
+        assert_eq!(rate(999_949.0), "999.9 kbit/s");
+        assert_eq!(rate(999_951.0), "1.000 Mbit/s");
+        assert_eq!(rate(1.5e9), "1.500 Gbit/s");
     }
 
     #[test]

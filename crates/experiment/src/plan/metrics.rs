@@ -1,11 +1,11 @@
 //! What a run comes down to: a few numbers for each workload and for all together.
 
-use super::run::FlowRow;
 use super::scenario::{Group, Interval};
-use units::Instant;
+use netsim::FlowRecord;
+use units::Duration;
 
 /// Everything together that is not in the background.
-pub const ALL: &str = "all";
+pub(super) const ALL: &str = "all";
 
 /// What is computed for a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,12 +98,133 @@ impl<'a> Tallies<'a> {
         self.tallies[group].received += bytes;
     }
 
-    /// A transfer of a workload.
-    pub(super) fn flow(&mut self, group: usize, row: &FlowRow<'_>) {
-        let _ = (group, row);
+    /// A transfer of a workload, whose member received so many bytes in the interval.
+    pub(super) fn flow(&mut self, group: usize, flow: &FlowRecord, received: u64) {
+        let endless = self.groups[group].is_endless();
+        let started = flow.started_at;
+        let counts = self.interval.contains(started) || (endless && started < self.interval.until);
+        if !counts {
+            return;
+        }
+        let tally = &mut self.tallies[group];
+        tally.flows += 1;
+        tally.retransmissions += flow.segments_retransmitted;
+        tally.timeouts += flow.timeouts;
+        let (bytes, time) = match flow.time_to_receive().filter(|_| !endless) {
+            Some(time) => {
+                tally.completions.push(time.as_secs_f64());
+                (flow.bytes, time)
+            }
+            None => {
+                tally.unfinished += u64::from(!endless);
+                let began = started.max(self.interval.from);
+                (received, self.interval.until.saturating_since(began))
+            }
+        };
+        if !time.is_zero() {
+            tally.goodputs.push(bytes as f64 * 8.0 / time.as_secs_f64());
+        }
     }
 
-    pub(super) fn results(self) -> Vec<WorkloadResult> {
-        Vec::new()
+    /// All together but the background, then each workload.
+    pub(super) fn results(mut self) -> Vec<WorkloadResult> {
+        let length = self.interval.until.saturating_since(self.interval.from);
+        let mut all = Tally::default();
+        for (group, tally) in self.groups.iter().zip(&self.tallies) {
+            if !group.background {
+                all.add(tally);
+            }
+        }
+        let names = [ALL].into_iter().chain(self.groups.iter().map(|group| group.name.as_str()));
+        self.tallies.insert(0, all);
+        names
+            .zip(self.tallies)
+            .map(|(name, tally)| WorkloadResult {
+                workload: name.to_owned(),
+                values: tally.values(length),
+            })
+            .collect()
+    }
+}
+
+impl Tally {
+    fn add(&mut self, other: &Self) {
+        self.flows += other.flows;
+        self.unfinished += other.unfinished;
+        self.completions.extend(&other.completions);
+        self.goodputs.extend(&other.goodputs);
+        self.received += other.received;
+        self.retransmissions += other.retransmissions;
+        self.timeouts += other.timeouts;
+    }
+
+    fn values(mut self, length: Duration) -> Vec<Option<f64>> {
+        self.completions.sort_by(f64::total_cmp);
+        let value = |metric| match metric {
+            Metric::Flows => Some(self.flows as f64),
+            Metric::Unfinished => Some(self.unfinished as f64),
+            Metric::CompletionMean => mean(&self.completions),
+            Metric::CompletionMedian => median(&self.completions),
+            Metric::CompletionP95 => percentile(&self.completions, 95),
+            Metric::Goodput => {
+                (!length.is_zero()).then(|| self.received as f64 * 8.0 / length.as_secs_f64())
+            }
+            Metric::Fairness => jain(&self.goodputs),
+            Metric::Retransmissions => Some(self.retransmissions as f64),
+            Metric::Timeouts => Some(self.timeouts as f64),
+        };
+        Metric::ALL.map(value).to_vec()
+    }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Of sorted values: the middle one, or the mean of both.
+fn median(sorted: &[f64]) -> Option<f64> {
+    let upper = *sorted.get(sorted.len() / 2)?;
+    match sorted.len() % 2 {
+        1 => Some(upper),
+        _ => Some((sorted[sorted.len() / 2 - 1] + upper) / 2.0),
+    }
+}
+
+/// Of sorted values: the smallest that `percent` of them do not exceed (nearest rank).
+fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied()
+}
+
+/// Jain's index, `(sum x)^2 / (n * sum x^2)`: 1 if all are equal, 1/n if one has everything
+/// (Jain, Chiu, Hawe 1984).
+fn jain(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_statistics_by_hand() {
+        let values = [1.0, 2.0, 3.0, 10.0];
+        assert_eq!(mean(&values), Some(4.0));
+        assert_eq!(median(&values), Some(2.5));
+        assert_eq!(median(&values[..3]), Some(2.0));
+        // 95 % of 4 is 3.8: the fourth; of 20 it is 19: the nineteenth.
+        assert_eq!(percentile(&values, 95), Some(10.0));
+        let twenty: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!(percentile(&twenty, 95), Some(19.0));
+        assert_eq!((mean(&[]), median(&[]), percentile(&[], 95)), (None, None, None));
+    }
+
+    #[test]
+    fn fairness_is_one_for_equals_and_one_over_n_for_a_hog() {
+        assert_eq!(jain(&[5.0, 5.0, 5.0]), Some(1.0));
+        assert_eq!(jain(&[9.0, 0.0, 0.0]), Some(1.0 / 3.0));
+        assert_eq!(jain(&[0.0]), None);
     }
 }

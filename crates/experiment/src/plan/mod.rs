@@ -38,14 +38,14 @@ const MOST_REPEATS: u32 = 100_000;
 
 /// A plan that can be run.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Plan<'a> {
     file: String,
-    text: String,
+    text: &'a str,
     title: String,
     seed: u64,
     repeats: u32,
-    tree: Tree,
-    sweep: Sweep,
+    tree: Tree<'a>,
+    sweep: Sweep<'a>,
 }
 
 /// One run: which cell, and the how manieth time.
@@ -59,19 +59,21 @@ pub struct Run {
     pub repeat: u32,
 }
 
-impl Plan {
+impl<'a> Plan<'a> {
     /// Reads a plan and checks every cell of it.
     ///
     /// # Errors
     /// With file and line, at the first thing that is wrong.
-    pub fn read(file: &str, text: &str) -> Result<Self, PlanError> {
+    pub fn read(file: &str, text: &'a str) -> Result<Self, PlanError> {
         let located = |fault: Fault| fault.of_file(file, text);
         let plan = Self::parse(file, text).map_err(located)?;
-        (0..plan.cell_count()).try_for_each(|cell| plan.resolve(cell).map(drop)).map_err(located)?;
+        (0..plan.cell_count())
+            .try_for_each(|cell| plan.resolve(cell).map(drop))
+            .map_err(located)?;
         Ok(plan)
     }
 
-    fn parse(file: &str, text: &str) -> Result<Self, Fault> {
+    fn parse(file: &str, text: &'a str) -> Result<Self, Fault> {
         let tree = tree::parse(text)?;
         let document = read_document(tree.clone())?;
         let schemes = match &document.schemes {
@@ -91,12 +93,12 @@ impl Plan {
             }
         };
         let (seed, title) = (document.seed.unwrap_or(1), document.title);
-        Ok(Self { file: file.to_owned(), text: text.to_owned(), title, seed, repeats, tree, sweep })
+        Ok(Self { file: file.to_owned(), text, title, seed, repeats, tree, sweep })
     }
 
     /// The file's text.
-    pub fn text(&self) -> &str {
-        &self.text
+    pub const fn text(&self) -> &str {
+        self.text
     }
 
     /// What the plan says it is about.
@@ -132,7 +134,7 @@ impl Plan {
 
     /// A cell's place on each axis.
     pub fn coordinates(&self, cell: usize) -> Vec<Coordinate> {
-        self.sweep.coordinates(cell, &self.text)
+        self.sweep.coordinates(cell, self.text)
     }
 
     /// Number of runs: cells × repeats.
@@ -164,13 +166,13 @@ impl Plan {
     ) -> Result<RunResult, RunError> {
         let scenario = self
             .resolve(run.cell)
-            .map_err(|fault| RunError::Failed(fault.of_file(&self.file, &self.text).to_string()))?;
+            .map_err(|fault| RunError::Failed(fault.of_file(&self.file, self.text).to_string()))?;
         let seed = sweep::seed_of(self.seed, &self.coordinates(run.cell), run.repeat);
         run::run(&scenario, seed, (observed, stop))
     }
 }
 
-fn read_document(mut tree: Tree) -> Result<Document, Fault> {
+fn read_document(mut tree: Tree<'_>) -> Result<Document, Fault> {
     tree::tag_kinds(tree.get_mut());
     Document::deserialize(toml::de::Deserializer::from(tree)).map_err(Fault::from)
 }

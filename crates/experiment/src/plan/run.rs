@@ -5,8 +5,8 @@ use super::metrics::{self, WorkloadResult};
 use super::scenario::{Begin, End, Group, Interval, Scenario};
 use link::Counters;
 use netsim::{
-    AppId, BulkSpec, BulkTransfer, HostId, LinkId, Simulation, SimulationConfig, SimulationError,
-    stream,
+    AppId, BulkSpec, BulkTransfer, FlowRecord, HostId, LinkId, Simulation, SimulationConfig,
+    SimulationError, stream,
 };
 use rand_core::RngCore;
 use serde::Serialize;
@@ -14,7 +14,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Instant};
 
-/// Virtual time passes in this many slices, between which a run can be stopped.
+/// Virtual time passes in slices, between which a run can be stopped: a fraction of what has
+/// passed, at least this and at most the end over [`SLICES`]. Results do not depend on them.
+const FIRST_SLICE: Duration = Duration::from_millis(10);
 const SLICES: u64 = 1000;
 
 /// Receives what a run has to tell while it is read off.
@@ -31,7 +33,7 @@ pub struct FlowRow<'a> {
     /// Number of the member, from 0.
     pub member: u32,
     /// Number of the member's transfer, from 0.
-    pub flow: u32,
+    pub flow: usize,
     /// The sender's scheme.
     pub scheme: &'a str,
     /// Sending host.
@@ -127,11 +129,9 @@ pub(super) fn run(
     stage.go_to(until, stop)?;
     let after = stage.snapshot();
     stage.go_to(Instant::FAR_FUTURE, stop)?;
-    let interval = Interval { from: before.at, until: after.at };
     let workloads = stage.read_flows((&before, &after), observed);
     let links = stage.links((&before, &after));
     let name = |id: LinkId| scenario.net.topology.links()[id.index()].name.clone();
-    let _ = interval;
     Ok(RunResult {
         end: stage.simulation.now().as_secs_f64(),
         workloads,
@@ -183,11 +183,13 @@ impl<'a> Stage<'a> {
             End::Finished(limit) => (limit, true),
         };
         let target = target.min(end);
-        let slice = (end - Instant::ZERO) / SLICES + Duration::from_nanos(1);
+        let longest = ((end - Instant::ZERO) / SLICES).max(FIRST_SLICE);
         while !self.finished && self.simulation.now() < target {
             if stop.load(Ordering::Relaxed) {
                 return Err(RunError::Stopped);
             }
+            let passed = self.simulation.now() - Instant::ZERO;
+            let slice = (passed / 4).max(FIRST_SLICE).min(longest);
             let next = (self.simulation.now() + slice).min(target);
             match until_finished {
                 false => self.simulation.run_until(next)?,
@@ -250,46 +252,35 @@ impl<'a> Stage<'a> {
         for (index, member) in self.members.iter().enumerate() {
             let group = &self.scenario.groups[member.group];
             let (from, to) = group.hosts(member.number);
-            tallies.received(member.group, after.received[index] - before.received[index]);
-            for row in self.flows(member) {
-                let row = FlowRow {
+            let received = after.received[index] - before.received[index];
+            tallies.received(member.group, received);
+            for (number, flow) in self.flows(member).iter().enumerate() {
+                tallies.flow(member.group, flow, received);
+                observed.flow(&FlowRow {
                     workload: &group.name,
+                    member: member.number,
+                    flow: number,
                     scheme: group.scheme.name(),
                     from: topology.host_name(from),
                     to: topology.host_name(to),
-                    member: member.number,
-                    ..row
-                };
-                tallies.flow(member.group, &row);
-                observed.flow(&row);
+                    start: flow.started_at.as_secs_f64(),
+                    connected: flow.connected_at.map(Instant::as_secs_f64),
+                    received: flow.received_at.map(Instant::as_secs_f64),
+                    acked: flow.acked_at.map(Instant::as_secs_f64),
+                    bytes: flow.bytes,
+                    segments: flow.segments_sent,
+                    retransmissions: flow.segments_retransmitted,
+                    timeouts: flow.timeouts,
+                    reset: flow.reset,
+                });
             }
         }
         tallies.results()
     }
 
-    fn flows(&self, member: &Member) -> Vec<FlowRow<'static>> {
+    fn flows(&self, member: &Member) -> &[FlowRecord] {
         let bulk = self.simulation.application::<BulkTransfer>(member.app);
-        let Some((bulk, start)) = bulk.and_then(|bulk| Some((bulk, bulk.started_at()?))) else {
-            return Vec::new();
-        };
-        let seconds = |at: Option<Instant>| at.map(Instant::as_secs_f64);
-        vec![FlowRow {
-            workload: "",
-            member: 0,
-            flow: 0,
-            scheme: "",
-            from: "",
-            to: "",
-            start: start.as_secs_f64(),
-            connected: seconds(bulk.connected_at()),
-            received: seconds(bulk.received_at()),
-            acked: seconds(bulk.acked_at()),
-            bytes: bulk.acked(),
-            segments: 0,
-            retransmissions: 0,
-            timeouts: 0,
-            reset: bulk.is_reset(),
-        }]
+        bulk.map_or(&[], BulkTransfer::flows)
     }
 }
 

@@ -47,27 +47,27 @@ pub(super) fn seed_of(seed: u64, coordinates: &[Coordinate], repeat: u32) -> u64
 }
 
 /// One value for each key of an axis.
-type Point = Vec<Value>;
+type Point<'a> = Vec<Value<'a>>;
 
 /// An axis, checked.
 #[derive(Clone, Debug)]
-struct CheckedAxis {
+struct CheckedAxis<'a> {
     keys: Vec<Spanned<String>>,
-    points: Vec<Point>,
+    points: Vec<Point<'a>>,
 }
 
 /// All that varies.
 #[derive(Clone, Debug)]
-pub(super) struct Sweep {
-    axes: Vec<CheckedAxis>,
+pub(super) struct Sweep<'a> {
+    axes: Vec<CheckedAxis<'a>>,
     schemes: Vec<Scheme>,
 }
 
-impl Sweep {
+impl<'a> Sweep<'a> {
     /// The sweep of a plan; `raw` is its key `sweep`, in which values know their place.
     pub(super) fn new(
         axes: &[Axis],
-        raw: Option<&Value>,
+        raw: Option<&Value<'a>>,
         schemes: Vec<Scheme>,
     ) -> Result<Self, Fault> {
         let tables = match raw.map(Spanned::get_ref) {
@@ -116,10 +116,10 @@ impl Sweep {
     }
 
     /// The scheme of a cell, and which point of each axis it is.
-    fn place(&self, cell: usize) -> (&Scheme, Vec<&Point>) {
+    fn place(&self, cell: usize) -> (&Scheme, Vec<&Point<'a>>) {
         let scheme = &self.schemes[cell % self.schemes.len()];
         let mut rest = cell / self.schemes.len();
-        let mut points: Vec<&Point> = Vec::new();
+        let mut points: Vec<&Point<'a>> = Vec::new();
         for axis in self.axes.iter().rev() {
             points.push(&axis.points[rest % axis.points.len()]);
             rest /= axis.points.len();
@@ -145,7 +145,7 @@ impl Sweep {
     }
 
     /// Sets a cell's values in the plan's tree.
-    pub(super) fn apply(&self, cell: usize, tree: &mut Tree) -> Result<(), Fault> {
+    pub(super) fn apply(&self, cell: usize, tree: &mut Tree<'a>) -> Result<(), Fault> {
         let (_, points) = self.place(cell);
         for (axis, point) in self.axes.iter().zip(points) {
             for (key, value) in axis.keys.iter().zip(point) {
@@ -170,21 +170,21 @@ pub(super) fn schemes(listed: &[Spanned<Written<Scheme>>]) -> Result<Vec<Scheme>
 }
 
 /// A value as a coordinate: text without its quotes, anything else as it is written.
-fn shown(value: &Value, text: &str) -> String {
+fn shown(value: &Value<'_>, text: &str) -> String {
     match value.get_ref() {
         DeValue::String(string) => string.to_string(),
         _ => text.get(value.span()).unwrap_or_default().to_owned(),
     }
 }
 
-fn checked(axis: &Axis, raw: &Value) -> Result<CheckedAxis, Fault> {
+fn checked<'a>(axis: &Axis, raw: &Value<'a>) -> Result<CheckedAxis<'a>, Fault> {
     let span = raw.span();
     let keys = keys_of(axis, span)?;
     let values = match raw.get_ref().as_table().and_then(|table| table.get("values")) {
         Some(values) => values,
         None => return Err(Fault::new(axis.values.span(), "values is missing")),
     };
-    let listed: Vec<&Value> = match values.get_ref() {
+    let listed: Vec<&Value<'a>> = match values.get_ref() {
         DeValue::Array(items) => items.iter().collect(),
         _ => Vec::new(),
     };
@@ -219,7 +219,7 @@ fn keys_of(axis: &Axis, span: Range<usize>) -> Result<Vec<Spanned<String>>, Faul
 }
 
 /// The values of one point: the value itself, or for keys that vary together a list.
-fn point(value: &Value, keys: usize, zipped: bool) -> Result<Point, Fault> {
+fn point<'a>(value: &Value<'a>, keys: usize, zipped: bool) -> Result<Point<'a>, Fault> {
     let values = match (zipped, value.get_ref()) {
         (false, _) => vec![value.clone()],
         (true, DeValue::Array(items)) if items.len() == keys => items.iter().cloned().collect(),

@@ -10,25 +10,25 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A table, its values and where they stand.
-pub(super) type Tree = Spanned<DeTable<'static>>;
+pub(super) type Tree<'a> = Spanned<DeTable<'a>>;
 /// A value and where it stands.
-pub(super) type Value = Spanned<DeValue<'static>>;
+pub(super) type Value<'a> = Spanned<DeValue<'a>>;
 
 /// Keys whose tables say with `kind` what they are.
 const TAGGED: [&str; 9] =
     ["topology", "traffic", "queue", "size", "start", "interval", "think", "idle", "spread"];
 
 /// Reads a text as TOML.
-pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
-    let tree = DeTable::parse(text).map_err(Fault::from)?;
-    let span = tree.span();
-    let mut table = tree.into_inner();
-    table.make_owned();
-    Ok(Spanned::new(span, table))
+pub(super) fn parse(text: &str) -> Result<Tree<'_>, Fault> {
+    DeTable::parse(text).map_err(Fault::from)
 }
 
 /// Sets the value at a dotted path; the tables on the way must be there.
-pub(super) fn set(tree: &mut Tree, path: &Spanned<String>, value: Value) -> Result<(), Fault> {
+pub(super) fn set<'a>(
+    tree: &mut Tree<'a>,
+    path: &Spanned<String>,
+    value: Value<'a>,
+) -> Result<(), Fault> {
     let mut table = tree.get_mut();
     let mut parts: Vec<&str> = path.get_ref().split('.').collect();
     let last = parts.pop().unwrap_or_default();
@@ -56,14 +56,14 @@ pub(super) fn set(tree: &mut Tree, path: &Spanned<String>, value: Value) -> Resu
 
 /// Turns every table `{ kind = "x", … }` into `{ x = { … } }`, which is how the reader tells
 /// variants apart without losing where things stand. Without `kind` the name is empty.
-pub(super) fn tag_kinds(table: &mut DeTable<'static>) {
+pub(super) fn tag_kinds(table: &mut DeTable<'_>) {
     for (key, value) in table.iter_mut() {
         let span = value.span();
         tag_value(key.get_ref(), span, value.get_mut());
     }
 }
 
-fn tag_value(key: &str, span: Range<usize>, value: &mut DeValue<'static>) {
+fn tag_value(key: &str, span: Range<usize>, value: &mut DeValue<'_>) {
     match value {
         DeValue::Table(inner) => {
             tag_kinds(inner);
@@ -81,7 +81,7 @@ fn tag_value(key: &str, span: Range<usize>, value: &mut DeValue<'static>) {
     }
 }
 
-fn tag(table: &mut DeTable<'static>, span: Range<usize>) {
+fn tag(table: &mut DeTable<'_>, span: Range<usize>) {
     let default = || Spanned::new(span.clone(), DeValue::String(Cow::Borrowed("")));
     let kind = table.remove("kind").unwrap_or_else(default);
     let DeValue::String(name) = kind.get_ref().clone() else {
@@ -102,9 +102,7 @@ mod tests {
         let mut tree = parse(text).map_err(|fault| fault.why)?;
         for (path, value) in sets {
             let path = Spanned::new(0..0, (*path).to_owned());
-            let mut value = DeValue::parse(value).unwrap();
-            value.get_mut().make_owned();
-            set(&mut tree, &path, value).map_err(|fault| fault.why)?;
+            set(&mut tree, &path, DeValue::parse(value).unwrap()).map_err(|fault| fault.why)?;
         }
         tag_kinds(tree.get_mut());
         let reader = toml::de::Deserializer::from(tree);

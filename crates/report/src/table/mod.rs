@@ -41,6 +41,8 @@ pub enum Quantity {
     Share,
     /// A count of things.
     Count,
+    /// Bits per second.
+    Rate,
 }
 
 /// A column's head.

@@ -6,9 +6,9 @@ mod topology;
 mod workload;
 
 pub(crate) use link::{Discipline, Wire};
-pub(crate) use quantity::{Bytes, TextOr, Written};
+pub(crate) use quantity::{TextOr, Written};
 pub(crate) use topology::{Dumbbell, Topology};
-pub(crate) use workload::{Start, Traffic, Workload};
+pub(crate) use workload::{Bulk, Start, Traffic, Workload};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -90,6 +90,6 @@ pub(crate) struct Axis {
     #[schemars(with = "Option<Vec<String>>")]
     pub(crate) keys: Option<Vec<Spanned<String>>>,
     /// The key's values, or, for several keys, lists of one value for each.
-    #[schemars(with = "Vec<serde_json::Value>")]
+    #[schemars(with = "Vec<schemars::Schema>")]
     pub(crate) values: Spanned<Vec<Spanned<toml::Value>>>,
 }

@@ -70,6 +70,13 @@ impl Group {
         let of = |hosts: &[HostId]| hosts[n as usize % hosts.len()];
         (of(&self.from), of(&self.to))
     }
+
+    /// Whether its transfers have no end.
+    pub(crate) const fn is_endless(&self) -> bool {
+        match &self.traffic {
+            Traffic::Bulk(Bulk { size }) => size.is_none(),
+        }
+    }
 }
 
 /// A cell, ready to run.
@@ -121,7 +128,7 @@ impl Scenario {
         if matches!(self.end, End::At(_)) {
             return Ok(());
         }
-        let endless = |group: &&Group| !group.background && is_endless(&group.traffic);
+        let endless = |group: &&Group| !group.background && group.is_endless();
         if let Some(group) = self.groups.iter().find(endless) {
             let why = format!(
                 "workload {:?} never finishes: give the plan a duration, the workload a size, or \
@@ -137,12 +144,6 @@ impl Scenario {
             return Err(Fault::new(0..0, why));
         }
         Ok(())
-    }
-}
-
-const fn is_endless(traffic: &Traffic) -> bool {
-    match traffic {
-        Traffic::Bulk(Bulk { size }) => size.is_none(),
     }
 }
 

@@ -1,0 +1,118 @@
+//! The command line of `headstart sim`.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The plan
+    #[arg(value_name = "PLAN.toml", required_unless_present_any = ["schema", "example"])]
+    pub(super) plan: Option<PathBuf>,
+
+    /// Folder for the results [default: PLAN-results]
+    ///
+    /// The same plan into the same folder again goes on where it stopped.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+
+    /// Throw away what another plan, or another version, has left in the folder
+    #[arg(long)]
+    pub(super) force: bool,
+
+    /// Runs at a time; results do not depend on it [default: one per core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+
+    /// Make the i-th of n equal parts of the runs; `headstart merge` puts the parts together
+    #[arg(long, value_name = "i/n")]
+    pub(super) shard: Option<Shard>,
+
+    /// Check the plan, say what would be run, and do nothing else
+    #[arg(long)]
+    pub(super) dry_run: bool,
+
+    /// Print the results as JSON instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Print what a plan may contain as JSON Schema, and do nothing else
+    #[arg(long)]
+    pub(super) schema: bool,
+
+    /// Print a plan to begin with, and do nothing else
+    #[arg(long, value_name = "NAME", value_parser = super::examples::parse)]
+    pub(super) example: Option<&'static str>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  headstart sim --example dumbbell > plan.toml
+      A commented plan to begin with; --example '' lists the others.
+  headstart sim plan.toml
+      Runs every cell on all cores, prints a table, leaves CSV files in plan-results/.
+  headstart sim plan.toml
+      The same again after Ctrl-C: finished runs are kept, the rest is made up for.
+  headstart sim plan.toml --dry-run
+      Checks the plan and lists its cells.
+  headstart sim plan.toml --shard 2/8 --out part2
+      The second eighth of the runs, on any machine; then `headstart merge part* --out all`.
+
+A plan says what is joined to what, who sends what to whom, and what is varied: docs/sim.md.";
+
+/// Part `number` of `count`, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shard {
+    pub(super) number: usize,
+    pub(super) count: usize,
+}
+
+impl Shard {
+    /// Everything in one part.
+    pub(super) const WHOLE: Self = Self { number: 1, count: 1 };
+
+    /// Whether the run of this number belongs to it: runs are dealt out in turn, so that costly
+    /// neighbours end up in different parts.
+    pub(super) const fn contains(self, run: usize) -> bool {
+        run % self.count == self.number - 1
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/');
+        let parsed = parts.and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match parsed {
+            Some((number, count)) if (1..=count).contains(&number) => Ok(Self { number, count }),
+            _ => Err("expected a part and the number of parts, from 1/4 to 4/4".to_owned()),
+        }
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.number, self.count)
+    }
+}
+
+impl Args {
+    pub(super) fn shard(&self) -> Shard {
+        self.shard.unwrap_or(Shard::WHOLE)
+    }
+
+    /// Where results go: as named, or beside the plan's name in the present folder.
+    pub(super) fn folder(&self, plan: &Path) -> PathBuf {
+        if let Some(out) = &self.out {
+            return out.clone();
+        }
+        let stem = plan.file_stem().unwrap_or_default().to_string_lossy();
+        match self.shard {
+            None => PathBuf::from(format!("{stem}-results")),
+            Some(Shard { number, count }) => {
+                PathBuf::from(format!("{stem}-results-{number}-of-{count}"))
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The folder of results: whose it is, and what is in it.
+
+use super::manifest::Manifest;
+use super::part::{self, RUNS};
+use crate::failure::Failure;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+/// A folder that no other process writes to.
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Holds the lock.
+    _lock: File,
+}
+
+impl Folder {
+    /// Takes the folder for results that `manifest` describes.
+    ///
+    /// It may be new, empty, or hold results of the same plan and part; with `force`, of any.
+    pub(super) fn open(path: &Path, manifest: &Manifest, force: bool) -> Result<Self, Failure> {
+        let wrong =
+            |why: &dyn std::fmt::Display| Failure::input(format!("{}: {why}", path.display()));
+        fs::create_dir_all(path).map_err(|error| wrong(&error))?;
+        let lock = File::open(path).map_err(|error| wrong(&error))?;
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                return Err(wrong(&"another headstart is writing there; use another --out"));
+            }
+            // Not every file system can lock; two processes in one folder are then for the user
+            // to avoid.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let folder = Self { path: path.to_owned(), _lock: lock };
+        match Manifest::read(path)? {
+            Some(there) if there.is_same_part(manifest) => {}
+            Some(_) if force => folder.clear().map_err(|error| wrong(&error))?,
+            Some(there) => return Err(wrong(&difference(&there, manifest))),
+            None if folder.is_empty() => {}
+            None => {
+                return Err(wrong(
+                    &"holds files that are no results of a plan; name another folder with --out",
+                ));
+            }
+        }
+        fs::create_dir_all(path.join(RUNS)).map_err(|error| wrong(&error))?;
+        Ok(folder)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Those of `runs` that have results, and those that have not.
+    pub(super) fn split(&self, runs: impl Iterator<Item = usize>) -> (Vec<usize>, Vec<usize>) {
+        runs.partition(|run| part::is_done(&self.path, *run))
+    }
+
+    fn is_empty(&self) -> bool {
+        fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none())
+    }
+
+    /// Removes the runs; tables and manifest are written anew.
+    fn clear(&self) -> std::io::Result<()> {
+        match fs::remove_dir_all(self.path.join(RUNS)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// In what results that are there differ from those wanted.
+fn difference(there: &Manifest, wanted: &Manifest) -> String {
+    let what = if there.plan_sha256 != wanted.plan_sha256 {
+        "results of another plan, or of this one before it was changed".to_owned()
+    } else if there.headstart != wanted.headstart {
+        format!("results of headstart {}", there.headstart)
+    } else {
+        format!(
+            "results of {}",
+            there.shard.as_deref().map_or("the whole plan".into(), |s| format!("part {s}"))
+        )
+    };
+    format!("holds {what}; name another folder with --out, or throw them away with --force")
+}

@@ -1,0 +1,95 @@
+//! `manifest.json`: what a folder of results holds, and what made it. No times of day: the same
+//! plan gives the same bytes.
+
+use super::args::Shard;
+use crate::failure::Failure;
+use experiment::plan::Plan;
+use report::write_atomically;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+
+const FILE: &str = "manifest.json";
+
+/// A run that has no result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FailedRun {
+    pub(super) run: usize,
+    pub(super) cell: usize,
+    pub(super) repeat: u32,
+    /// The cell's coordinates, as `key=value`.
+    pub(super) coordinates: Vec<String>,
+    pub(super) why: String,
+}
+
+/// What a folder holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    /// Version of headstart.
+    pub(super) headstart: String,
+    /// Identifies the plan and the files it names.
+    pub(super) plan_sha256: String,
+    pub(super) title: String,
+    pub(super) seed: u64,
+    pub(super) cells: usize,
+    pub(super) repeats: u32,
+    /// Runs of the whole plan.
+    pub(super) runs: usize,
+    /// Which part of them this is, as `i/n`; `null` for all.
+    pub(super) shard: Option<String>,
+    /// Runs of this part that have a result.
+    pub(super) done: usize,
+    /// Runs of this part that have been tried in vain.
+    pub(super) failed: Vec<FailedRun>,
+    /// The plan itself.
+    pub(super) plan: String,
+}
+
+impl Manifest {
+    /// Of a part of a plan of which nothing has been run.
+    pub(super) fn new(plan: &Plan<'_>, shard: Shard) -> Self {
+        Self {
+            headstart: env!("CARGO_PKG_VERSION").to_owned(),
+            plan_sha256: plan.hash(),
+            title: plan.title().to_owned(),
+            seed: plan.seed(),
+            cells: plan.cell_count(),
+            repeats: plan.repeats(),
+            runs: plan.run_count(),
+            shard: (shard != Shard::WHOLE).then(|| shard.to_string()),
+            done: 0,
+            failed: Vec::new(),
+            plan: plan.text().to_owned(),
+        }
+    }
+
+    /// The manifest in `folder`; `None` if there is none.
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, Failure> {
+        let path = folder.join(FILE);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Failure::input(format!("{}: {error}", path.display()))),
+        };
+        let manifest = serde_json::from_slice(&text).map_err(|error| {
+            Failure::input(format!("{}: not a manifest of headstart: {error}", path.display()))
+        })?;
+        Ok(Some(manifest))
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(self).map_err(Failure::failed)? + "\n";
+        write_atomically(&folder.join(FILE), text.as_bytes()).map_err(Failure::failed)
+    }
+
+    /// Whether results of `other` may stand beside those of this one.
+    pub(super) fn is_same_part(&self, other: &Self) -> bool {
+        self.is_same_plan(other) && self.shard == other.shard
+    }
+
+    /// Whether both are of the same plan, run by the same version.
+    pub(super) fn is_same_plan(&self, other: &Self) -> bool {
+        self.headstart == other.headstart && self.plan_sha256 == other.plan_sha256
+    }
+}

@@ -1,0 +1,126 @@
+//! `headstart sim`: runs a plan and leaves its results in a folder.
+//!
+//! Every run has a folder of its own under `runs/`, which appears when the run is done. Everything
+//! else is put together from these folders, in the order of runs, so that it depends neither on
+//! the number of jobs, nor on interruptions, nor on how the runs were dealt out.
+
+mod args;
+mod examples;
+mod folder;
+mod interrupt;
+mod manifest;
+mod part;
+mod progress;
+mod runner;
+mod show;
+mod summary;
+mod tables;
+
+pub(crate) use args::Args;
+
+use crate::failure::{Failure, remark};
+use crate::{input, stdout};
+use experiment::plan::Plan;
+use folder::Folder;
+use manifest::{FailedRun, Manifest};
+use std::path::Path;
+use std::thread;
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(example) = args.example {
+        return stdout::print(example);
+    }
+    let Some(path) = &args.plan else {
+        return stdout::print("");
+    };
+    let text = read(path)?;
+    let plan = Plan::read(&path.display().to_string(), &text).map_err(Failure::input)?;
+    match args.dry_run {
+        true => dry_run(&plan, args),
+        false => sweep(&plan, args, path),
+    }
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    String::from_utf8(input::read(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Failure::input(format!("{}:{line}: not UTF-8; a plan is text", path.display()))
+    })
+}
+
+/// The runs of the part that was asked for.
+fn runs<'a>(plan: &Plan<'_>, args: &'a Args) -> impl Iterator<Item = usize> + use<'a> {
+    let shard = args.shard();
+    (0..plan.run_count()).filter(move |run| shard.contains(*run))
+}
+
+fn dry_run(plan: &Plan<'_>, args: &Args) -> Result<(), Failure> {
+    let mut out = String::new();
+    for cell in 0..plan.cell_count() {
+        let coordinates = plan.coordinates(cell).into_iter();
+        let place: Vec<_> = coordinates.map(|c| format!("{}={}", c.key, c.value)).collect();
+        out += &format!("cell {cell}: {}\n", place.join(" "));
+    }
+    out += &format!(
+        "{} cells × {} repeats = {} runs, {} of them here\n",
+        plan.cell_count(),
+        plan.repeats(),
+        plan.run_count(),
+        runs(plan, args).count()
+    );
+    stdout::print(&out)
+}
+
+fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
+    let mut manifest = Manifest::new(plan, args.shard());
+    let folder = Folder::open(&args.folder(path), &manifest, args.force)?;
+    let results = folder.path();
+    let (done, todo) = folder.split(runs(plan, args));
+    manifest.done = done.len();
+    manifest.write(results)?;
+    if !done.is_empty() && !todo.is_empty() {
+        remark(&format!("{} of {} runs are done already", done.len(), done.len() + todo.len()));
+    }
+    let stop = interrupt::watch()?;
+    let outcome = runner::run(plan, &todo, (results, jobs(args), &stop))?;
+    let (done, todo) = folder.split(runs(plan, args));
+    manifest.done = done.len();
+    manifest.failed = outcome.failed;
+    let summary = tables::write(results, plan, &done)?;
+    manifest.write(results)?;
+    match args.json {
+        true => show::json(plan, &summary, &manifest)?,
+        false => show::table(plan, &summary)?,
+    }
+    remark(&format!("results: {}", results.display()));
+    let all = done.len() + todo.len();
+    if outcome.stopped {
+        return Err(Failure::Interrupted(format!(
+            "stopped: {} of {all} runs are done and kept; the same command again makes the others",
+            done.len()
+        )));
+    }
+    complain(&manifest.failed, all)
+}
+
+fn jobs(args: &Args) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    args.jobs.map_or_else(cores, usize::from)
+}
+
+/// Fails if a run did; says which and why.
+fn complain(failed: &[FailedRun], all: usize) -> Result<(), Failure> {
+    const SHOWN: usize = 20;
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let mut lines = format!("{} of {all} runs failed; the others are kept", failed.len());
+    for run in failed.iter().take(SHOWN) {
+        lines += &format!("\n  {}, repeat {}: {}", run.coordinates.join(" "), run.repeat, run.why);
+    }
+    if failed.len() > SHOWN {
+        lines += "\n  … manifest.json has them all";
+    }
+    Err(Failure::failed(lines))
+}

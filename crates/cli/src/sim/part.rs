@@ -1,0 +1,134 @@
+//! The results of one run, in a folder of its own that appears whole or not at all.
+
+use crate::failure::Failure;
+use experiment::plan::{FlowRow, Observed, RunResult};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+/// Folder of the runs within the folder of results.
+pub(super) const RUNS: &str = "runs";
+/// What a run comes down to.
+const RESULT: &str = "run.json";
+/// One line per transfer.
+pub(super) const FLOWS: &str = "flows.csv";
+/// One line per link.
+pub(super) const QUEUES: &str = "queues.csv";
+
+/// A workload's metrics; `null` where there is nothing to compute them from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct WorkloadPart {
+    pub(super) workload: String,
+    /// In the order of `Metric::ALL`.
+    pub(super) values: Vec<Option<f64>>,
+}
+
+/// What a run comes down to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct RunPart {
+    /// When it ended, seconds.
+    pub(super) end: f64,
+    /// Of the link that the plan measures.
+    pub(super) utilisation: Option<f64>,
+    /// Packets dropped by queues, all links together.
+    pub(super) drops: u64,
+    /// Packets lost on wires, all links together.
+    pub(super) losses: u64,
+    /// All together first.
+    pub(super) workloads: Vec<WorkloadPart>,
+}
+
+impl RunPart {
+    fn of(result: &RunResult) -> Self {
+        let bottleneck =
+            result.links.iter().find(|row| Some(&row.link) == result.bottleneck.as_ref());
+        let idle = result.bottleneck.as_ref().map(|_| 0.0);
+        let workloads = result
+            .workloads
+            .iter()
+            .map(|of| WorkloadPart { workload: of.workload.clone(), values: of.values.clone() });
+        Self {
+            end: result.end,
+            utilisation: bottleneck.map(|row| row.utilisation).or(idle),
+            drops: result.links.iter().map(|row| row.drops).sum(),
+            losses: result.links.iter().map(|row| row.losses).sum(),
+            workloads: workloads.collect(),
+        }
+    }
+
+    /// The result of a run that is done.
+    pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
+        let path = folder.join(RESULT);
+        let wrong = |error: &dyn std::fmt::Display| {
+            Failure::failed(format!(
+                "{}: {error}; remove its folder to run it again",
+                path.display()
+            ))
+        };
+        let text = fs::read(&path).map_err(|error| wrong(&error))?;
+        serde_json::from_slice(&text).map_err(|error| wrong(&error))
+    }
+}
+
+/// Where the results of run `index` are, once it is done.
+pub(super) fn folder(results: &Path, index: usize) -> PathBuf {
+    results.join(RUNS).join(format!("{index:06}"))
+}
+
+/// Whether the run has a result.
+pub(super) fn is_done(results: &Path, index: usize) -> bool {
+    folder(results, index).join(RESULT).is_file()
+}
+
+/// A run's results being written.
+pub(super) struct Writer {
+    begun: PathBuf,
+    done: PathBuf,
+    flows: csv::Writer<BufWriter<File>>,
+    failure: Option<csv::Error>,
+}
+
+impl Writer {
+    /// Begins with a folder that does not count yet.
+    pub(super) fn begin(results: &Path, index: usize) -> io::Result<Self> {
+        let done = folder(results, index);
+        let begun = done.with_extension("begun");
+        if begun.exists() {
+            fs::remove_dir_all(&begun)?;
+        }
+        fs::create_dir_all(&begun)?;
+        let flows = csv::Writer::from_writer(BufWriter::new(File::create(begun.join(FLOWS))?));
+        Ok(Self { begun, done, flows, failure: None })
+    }
+
+    /// Writes what is left and lets the folder count.
+    pub(super) fn finish(mut self, result: &RunResult) -> io::Result<()> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure.into());
+        }
+        self.flows.flush()?;
+        let mut queues = csv::Writer::from_path(self.begun.join(QUEUES))?;
+        for row in &result.links {
+            queues.serialize(row)?;
+        }
+        queues.flush()?;
+        let part = serde_json::to_string_pretty(&RunPart::of(result))? + "\n";
+        fs::write(self.begun.join(RESULT), part)?;
+        fs::rename(&self.begun, &self.done)
+    }
+
+    /// Leaves nothing behind.
+    pub(super) fn give_up(self) {
+        // What cannot be removed is removed when the run is made again.
+        let _ = fs::remove_dir_all(&self.begun);
+    }
+}
+
+impl Observed for Writer {
+    fn flow(&mut self, row: &FlowRow<'_>) {
+        if self.failure.is_none() {
+            self.failure = self.flows.serialize(row).err();
+        }
+    }
+}

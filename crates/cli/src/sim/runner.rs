@@ -1,0 +1,137 @@
+//! Makes the runs that are still to be made, as many at a time as there are jobs.
+//!
+//! Runs are independent of one another, and each writes to a folder of its own: results depend
+//! neither on the number of jobs nor on the order.
+
+use super::manifest::FailedRun;
+use super::part::Writer;
+use super::progress::Progress;
+use crate::failure::Failure;
+use experiment::plan::{Plan, RunError};
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+thread_local! {
+    /// What the thread's last panic said.
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// How one run ended.
+enum Ended {
+    Done,
+    Failed(String),
+    Stopped,
+    /// Nothing can be written: no sense in going on.
+    Unwritable(String),
+}
+
+/// What came of all.
+pub(super) struct Outcome {
+    pub(super) failed: Vec<FailedRun>,
+    pub(super) stopped: bool,
+}
+
+/// Makes the runs `todo`.
+pub(super) fn run(
+    plan: &Plan<'_>,
+    todo: &[usize],
+    (results, jobs, stop): (&Path, usize, &AtomicBool),
+) -> Result<Outcome, Failure> {
+    let mut progress = Progress::begin(todo.len() as u64);
+    let next = AtomicUsize::new(0);
+    let (sender, ended) = mpsc::channel();
+    let mut outcome = Outcome { failed: Vec::new(), stopped: false };
+    let mut unwritable = None;
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|info| PANIC.set(info.to_string())));
+    thread::scope(|scope| {
+        for _ in 0..jobs.min(todo.len()) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || work(plan, todo, (results, next, stop), &sender));
+        }
+        drop(sender);
+        for (index, how) in ended {
+            match how {
+                Ended::Done => {}
+                Ended::Failed(why) => outcome.failed.push(failed(plan, index, why)),
+                Ended::Stopped => {
+                    outcome.stopped = true;
+                    continue;
+                }
+                Ended::Unwritable(why) => {
+                    stop.store(true, Ordering::Relaxed);
+                    unwritable = Some(why);
+                }
+            }
+            progress.step();
+        }
+    });
+    panic::set_hook(hook);
+    progress.end();
+    outcome.failed.sort_by_key(|failed| failed.run);
+    match unwritable {
+        Some(why) => Err(Failure::failed(format!("cannot write results: {why}"))),
+        None => Ok(outcome),
+    }
+}
+
+/// One worker: takes the next run until there is none, or it is asked to stop.
+fn work(
+    plan: &Plan<'_>,
+    todo: &[usize],
+    (results, next, stop): (&Path, &AtomicUsize, &AtomicBool),
+    ended: &mpsc::Sender<(usize, Ended)>,
+) {
+    while let Some(&index) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let how = match stop.load(Ordering::Relaxed) {
+            true => Ended::Stopped,
+            false => one(plan, index, (results, stop)),
+        };
+        let stopped = matches!(how, Ended::Stopped);
+        if ended.send((index, how)).is_err() || stopped {
+            return;
+        }
+    }
+}
+
+fn one(plan: &Plan<'_>, index: usize, (results, stop): (&Path, &AtomicBool)) -> Ended {
+    let mut writer = match Writer::begin(results, index) {
+        Ok(writer) => writer,
+        Err(error) => return Ended::Unwritable(error.to_string()),
+    };
+    let run = plan.run(index);
+    let execute = AssertUnwindSafe(|| plan.execute(&run, &mut writer, stop));
+    match panic::catch_unwind(execute) {
+        Ok(Ok(result)) => match writer.finish(&result) {
+            Ok(()) => Ended::Done,
+            Err(error) => Ended::Unwritable(error.to_string()),
+        },
+        Ok(Err(error)) => {
+            writer.give_up();
+            match error {
+                RunError::Failed(why) => Ended::Failed(why),
+                RunError::Stopped => Ended::Stopped,
+            }
+        }
+        Err(_) => {
+            writer.give_up();
+            Ended::Failed(format!("a defect of headstart: {}", PANIC.take()))
+        }
+    }
+}
+
+fn failed(plan: &Plan<'_>, index: usize, why: String) -> FailedRun {
+    let run = plan.run(index);
+    let coordinates = plan.coordinates(run.cell);
+    FailedRun {
+        run: index,
+        cell: run.cell,
+        repeat: run.repeat,
+        coordinates: coordinates.iter().map(|c| format!("{}={}", c.key, c.value)).collect(),
+        why,
+    }
+}

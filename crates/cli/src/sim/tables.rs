@@ -1,0 +1,124 @@
+//! The tables of a folder of results: a function of the runs in it, in the order of runs.
+
+use super::part::{self, FLOWS, QUEUES, RunPart};
+use super::summary::Summary;
+use crate::failure::Failure;
+use experiment::plan::{Metric, Plan};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+/// One line per run.
+const CELLS: &str = "cells.csv";
+/// One line per run and workload.
+const WORKLOADS: &str = "workloads.csv";
+/// Means over repeats.
+const SUMMARY: &str = "summary.csv";
+
+/// Columns that say which run it was.
+const RUN_COLUMNS: [&str; 3] = ["run", "cell", "repeat"];
+/// Columns about the links of a run.
+pub(super) const LINK_METRICS: [&str; 4] = ["end", "utilisation", "drops", "losses"];
+
+/// Values of [`LINK_METRICS`].
+pub(super) fn link_values(part: &RunPart) -> [Option<f64>; 4] {
+    [Some(part.end), part.utilisation, Some(part.drops as f64), Some(part.losses as f64)]
+}
+
+/// Writes all tables of the runs `done`; returns the means over repeats.
+pub(super) fn write(results: &Path, plan: &Plan<'_>, done: &[usize]) -> Result<Summary, Failure> {
+    let written = |error: io::Error| {
+        Failure::failed(format!("cannot write tables in {}: {error}", results.display()))
+    };
+    let mut summary = Summary::new(plan);
+    let mut runs = Runs::begin(results, plan).map_err(written)?;
+    for &index in done {
+        let part = RunPart::read(&part::folder(results, index))?;
+        runs.add(plan, index, &part).map_err(written)?;
+        summary.add(plan.run(index).cell, &part);
+    }
+    runs.finish().map_err(written)?;
+    for name in [FLOWS, QUEUES] {
+        concatenate(results, name, done).map_err(written)?;
+    }
+    summary.write(&results.join(SUMMARY), plan).map_err(written)?;
+    Ok(summary)
+}
+
+type CsvFile = csv::Writer<BufWriter<File>>;
+
+fn csv_file(path: &Path) -> io::Result<CsvFile> {
+    Ok(csv::Writer::from_writer(BufWriter::new(File::create(path)?)))
+}
+
+/// The tables that have a line per run.
+struct Runs {
+    cells: CsvFile,
+    workloads: CsvFile,
+}
+
+impl Runs {
+    fn begin(results: &Path, plan: &Plan<'_>) -> io::Result<Self> {
+        let mut runs = Self {
+            cells: csv_file(&results.join(CELLS))?,
+            workloads: csv_file(&results.join(WORKLOADS))?,
+        };
+        let keys = plan.keys();
+        let place = RUN_COLUMNS.into_iter().chain(keys.iter().map(String::as_str));
+        let place: Vec<&str> = place.collect();
+        let metrics = Metric::ALL.map(Metric::name);
+        runs.cells.write_record(place.iter().chain(&LINK_METRICS).chain(&metrics))?;
+        runs.workloads.write_record(place.iter().chain(&["workload"]).chain(&metrics))?;
+        Ok(runs)
+    }
+
+    fn add(&mut self, plan: &Plan<'_>, index: usize, part: &RunPart) -> io::Result<()> {
+        let run = plan.run(index);
+        let numbers = [index.to_string(), run.cell.to_string(), run.repeat.to_string()];
+        let coordinates = plan.coordinates(run.cell).into_iter().map(|c| c.value);
+        let place: Vec<String> = numbers.into_iter().chain(coordinates).collect();
+        for (nth, workload) in part.workloads.iter().enumerate() {
+            let values = workload.values.iter().copied().map(shown);
+            if nth == 0 {
+                let links = link_values(part).map(shown);
+                let record = place.iter().cloned().chain(links).chain(values);
+                self.cells.write_record(record)?;
+            } else {
+                let name = [workload.workload.clone()];
+                let record = place.iter().cloned().chain(name).chain(values);
+                self.workloads.write_record(record)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.cells.flush()?;
+        self.workloads.flush()
+    }
+}
+
+/// A number in the shortest form that reads back as the same, or nothing.
+pub(super) fn shown(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+/// Puts the files `name` of all runs one behind the other, each line with the number of its run.
+fn concatenate(results: &Path, name: &str, done: &[usize]) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(results.join(name))?);
+    let mut has_header = false;
+    for &index in done {
+        let file = File::open(part::folder(results, index).join(name))?;
+        let mut lines = BufReader::new(file).lines();
+        let Some(header) = lines.next().transpose()? else {
+            continue;
+        };
+        if !std::mem::replace(&mut has_header, true) {
+            writeln!(out, "run,{header}")?;
+        }
+        for line in lines {
+            writeln!(out, "{index},{}", line?)?;
+        }
+    }
+    out.flush()
+}
