@@ -60,6 +60,8 @@ pub(crate) struct Document {
 pub(crate) struct Packets {
     /// Bytes on top of the payload of a packet that has one.
     pub(crate) data_overhead: Option<u32>,
+    /// The same for a SYN with payload; as `data_overhead` unless given.
+    pub(crate) syn_data_overhead: Option<u32>,
     /// Bytes of a packet without payload.
     pub(crate) control_bytes: Option<u32>,
 }

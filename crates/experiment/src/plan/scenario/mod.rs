@@ -101,10 +101,10 @@ impl Scenario {
             Some(name) => Some(net.link_named(name)?),
             None => net.bottleneck,
         };
-        let Packets { data_overhead, control_bytes } = document.packets;
+        let Packets { data_overhead, syn_data_overhead, control_bytes } = document.packets;
         let scenario = Self {
             groups: groups.collect::<Result<_, _>>()?,
-            wire_sizes: WireSizes { data_overhead, control_bytes },
+            wire_sizes: WireSizes { data_overhead, syn_data_overhead, control_bytes },
             end: end(document),
             interval: interval(document),
             bottleneck,
