@@ -41,8 +41,8 @@ mod world;
 
 pub use application::{Application, Context, Peer};
 pub use apps::{
-    BulkSpec, BulkTransfer, Cbr, CbrSpec, OnOff, OnOffSpec, RoundPair, Rounds, RoundsSpec, Telnet,
-    TelnetSpec,
+    BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowTotals, OnOff, OnOffSpec, PairChoice, PoissonFlows,
+    PoissonSpec, RoundPair, Rounds, RoundsSpec, Telnet, TelnetSpec,
 };
 pub use builders::{Access, Dumbbell, Duplex};
 pub use flow::FlowRecord;

@@ -8,12 +8,16 @@ mod bulk;
 mod cbr;
 mod channel;
 mod conn_index;
+mod flow_log;
 mod on_off;
+mod poisson;
 mod rounds;
 mod telnet;
 
 pub use bulk::{BulkSpec, BulkTransfer};
 pub use cbr::{Cbr, CbrSpec};
+pub use flow_log::FlowTotals;
 pub use on_off::{OnOff, OnOffSpec};
+pub use poisson::{PairChoice, PoissonFlows, PoissonSpec};
 pub use rounds::{RoundPair, Rounds, RoundsSpec};
 pub use telnet::{Telnet, TelnetSpec};

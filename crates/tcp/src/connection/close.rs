@@ -24,10 +24,12 @@ impl Connection {
         };
     }
 
-    /// Ends at once with RST.
+    /// Ends at once: with RST, unless both sides have finished (RFC 9293 §3.10.5).
     pub(crate) fn abort(&mut self) {
-        if self.state == State::Closed {
-            return;
+        match self.state {
+            State::Closed => return,
+            State::Closing | State::LastAck | State::TimeWait => return self.forget(),
+            _ => {}
         }
         self.reset_pending = (self.snd_nxt > 0).then_some(PendingReset::Abort);
         self.end(ResetCause::Local);
@@ -37,8 +39,7 @@ impl Connection {
     pub(super) fn on_reset(&mut self) {
         if matches!(self.state, State::Closing | State::LastAck | State::TimeWait) {
             // Both sides had finished: an orderly end (RFC 9293 §3.10.7.4).
-            self.state = State::Closed;
-            self.timers.cancel_all();
+            self.forget();
         } else {
             self.end(ResetCause::Peer);
         }
@@ -69,10 +70,7 @@ impl Connection {
         match self.state {
             State::FinWait1 => self.state = State::FinWait2,
             State::Closing => self.enter_time_wait(now),
-            State::LastAck => {
-                self.state = State::Closed;
-                self.timers.cancel_all();
-            }
+            State::LastAck => self.forget(),
             _ => {}
         }
     }
@@ -97,6 +95,11 @@ impl Connection {
 
     /// Ends TIME-WAIT early.
     pub(crate) fn leave_time_wait(&mut self) {
+        self.forget();
+    }
+
+    /// Over, with nothing more to say.
+    fn forget(&mut self) {
         self.state = State::Closed;
         self.timers.cancel_all();
     }

@@ -1,0 +1,70 @@
+//! Where records of flows go that are over: kept, or handed on; sums always.
+
+use crate::FlowRecord;
+
+/// Takes each record once.
+pub(super) type Sink = Box<dyn FnMut(&FlowRecord)>;
+
+/// Sums over flows that are over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowTotals {
+    /// How many.
+    pub flows: u64,
+    /// How many of them were reset.
+    pub resets: u64,
+    /// Bytes that they were to transfer.
+    pub bytes: u64,
+    /// As [`FlowRecord::segments_sent`].
+    pub segments_sent: u64,
+    /// As [`FlowRecord::segments_retransmitted`].
+    pub segments_retransmitted: u64,
+    /// As [`FlowRecord::timeouts`].
+    pub timeouts: u64,
+}
+
+impl FlowTotals {
+    /// Adds a flow that is over.
+    pub fn add(&mut self, flow: &FlowRecord) {
+        self.flows += 1;
+        self.resets += u64::from(flow.reset);
+        self.bytes += flow.bytes;
+        self.segments_sent += flow.segments_sent;
+        self.segments_retransmitted += flow.segments_retransmitted;
+        self.timeouts += flow.timeouts;
+    }
+}
+
+/// Records of flows that are over.
+pub(super) struct FlowLog {
+    kept: Vec<FlowRecord>,
+    sink: Option<Sink>,
+    totals: FlowTotals,
+}
+
+impl FlowLog {
+    /// Keeps every record.
+    pub(super) fn keeping() -> Self {
+        Self { kept: Vec::new(), sink: None, totals: FlowTotals::default() }
+    }
+
+    /// Hands every record to `sink` and keeps none.
+    pub(super) fn handing_to(sink: Sink) -> Self {
+        Self { sink: Some(sink), ..Self::keeping() }
+    }
+
+    pub(super) fn push(&mut self, flow: &FlowRecord) {
+        self.totals.add(flow);
+        match &mut self.sink {
+            Some(sink) => sink(flow),
+            None => self.kept.push(*flow),
+        }
+    }
+
+    pub(super) const fn totals(&self) -> &FlowTotals {
+        &self.totals
+    }
+
+    pub(super) fn flows(&self) -> &[FlowRecord] {
+        &self.kept
+    }
+}

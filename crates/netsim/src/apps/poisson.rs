@@ -1,0 +1,236 @@
+//! Flows that come and go: each opens a connection, transfers, closes, and is forgotten.
+//!
+//! Exponential gaps make the arrivals a Poisson process. Arrivals of two kinds, each with its
+//! probability, are two such applications whose rates are in that proportion.
+
+use super::channel::{self, Channel};
+use super::conn_index::ConnIndex;
+use super::flow_log::{FlowLog, FlowTotals};
+use crate::application::{Application, Context};
+use crate::{FlowRecord, HostId};
+use rand_core::RngCore;
+use rand_pcg::Pcg32;
+use rustc_hash::FxHashMap;
+use tcp::{ConnId, Event, EventKind, Scheme, State};
+use workload::Distribution;
+
+/// Which pair of hosts the next flow runs between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairChoice {
+    /// All in turn.
+    RoundRobin,
+    /// Any, all equally likely.
+    Random,
+}
+
+/// Between whom, how often, how much.
+#[derive(Clone, Debug)]
+pub struct PoissonSpec {
+    /// Names its random streams: `app/<name>/gaps`, `app/<name>/bytes`, `app/<name>/pairs`.
+    pub name: String,
+    /// Senders, which open the connections, and receivers; at least one pair.
+    pub pairs: Vec<(HostId, HostId)>,
+    /// How a flow's pair is chosen.
+    pub choice: PairChoice,
+    /// Seconds before each flow, the first included.
+    pub gaps: Distribution,
+    /// Bytes of a flow, at least 1.
+    pub bytes: Distribution,
+    /// Flows to begin; `None`: without end.
+    pub count: Option<u64>,
+    /// The senders' scheme.
+    pub scheme: Scheme,
+    /// The receivers' scheme.
+    pub receiver: Scheme,
+}
+
+/// Flow arrivals; finished when the last flow is over. The sender closes behind its last byte and
+/// the receiver after it; TIME-WAIT is cut short, so that ports and memory are used again.
+pub struct PoissonFlows {
+    spec: PoissonSpec,
+    /// By pair.
+    ports: Vec<u16>,
+    draws: Option<Draws>,
+    begun: u64,
+    /// Flows that are not over, by number; numbers are used again.
+    active: Vec<Option<Channel>>,
+    free: Vec<u32>,
+    index: ConnIndex,
+    /// Flows that their receiver has not accepted: sender, its port, receiver.
+    callers: FxHashMap<(HostId, u16, HostId), u32>,
+    log: FlowLog,
+}
+
+/// Random streams.
+struct Draws {
+    gaps: Pcg32,
+    bytes: Pcg32,
+    pairs: Pcg32,
+}
+
+impl PoissonFlows {
+    /// Arrivals that have not started. Every flow's record is kept.
+    pub fn new(spec: PoissonSpec) -> Self {
+        Self::with_log(spec, FlowLog::keeping())
+    }
+
+    /// As [`PoissonFlows::new`], but each record goes to `sink` when its flow is over, and is not
+    /// kept: however many flows there are, memory is that of those that are not over.
+    pub fn with_sink(spec: PoissonSpec, sink: impl FnMut(&FlowRecord) + 'static) -> Self {
+        Self::with_log(spec, FlowLog::handing_to(Box::new(sink)))
+    }
+
+    fn with_log(spec: PoissonSpec, log: FlowLog) -> Self {
+        Self {
+            spec,
+            ports: Vec::new(),
+            draws: None,
+            begun: 0,
+            active: Vec::new(),
+            free: Vec::new(),
+            index: ConnIndex::default(),
+            callers: FxHashMap::default(),
+            log,
+        }
+    }
+
+    /// What it was made from.
+    pub const fn spec(&self) -> &PoissonSpec {
+        &self.spec
+    }
+
+    /// Flows begun so far.
+    pub const fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// Flows begun and not over.
+    pub fn active(&self) -> usize {
+        self.active.len() - self.free.len()
+    }
+
+    /// Sums over all flows that are over.
+    pub const fn totals(&self) -> &FlowTotals {
+        self.log.totals()
+    }
+
+    /// Records in the order in which flows were over, unless they went to a sink.
+    pub fn flows(&self) -> &[FlowRecord] {
+        self.log.flows()
+    }
+
+    fn await_next(&mut self, context: &mut Context<'_>) {
+        if self.spec.count != Some(self.begun)
+            && let Some(draws) = &mut self.draws
+        {
+            let gap = self.spec.gaps.sample_duration(&mut draws.gaps);
+            context.set_timer(context.now() + gap, 0);
+        }
+    }
+
+    fn begin(&mut self, context: &mut Context<'_>) {
+        let Some(draws) = &mut self.draws else { return };
+        let pair = match self.spec.choice {
+            PairChoice::RoundRobin => (self.begun % self.spec.pairs.len() as u64) as usize,
+            PairChoice::Random => below(self.spec.pairs.len(), &mut draws.pairs),
+        };
+        let bytes = self.spec.bytes.sample_count(&mut draws.bytes);
+        let (from, to) = self.spec.pairs[pair];
+        let scheme = &self.spec.scheme;
+        let channel = Channel::open(context, (from, to), self.ports[pair], scheme, Some(bytes));
+        context.shutdown(from, channel.sender());
+        self.begun += 1;
+        let number = self.enter(channel);
+        self.index.insert(from, channel.sender(), number as usize);
+        if let Some(peer) = context.peer(from, channel.sender()) {
+            self.callers.insert((from, peer.local_port, to), number);
+        }
+    }
+
+    fn enter(&mut self, channel: Channel) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.active[number as usize] = Some(channel);
+            return number;
+        }
+        self.active.push(Some(channel));
+        (self.active.len() - 1) as u32
+    }
+
+    /// A flow is over: it is noted, and its connections are on their own.
+    fn leave(&mut self, context: &mut Context<'_>, number: usize) {
+        let Some(channel) = self.active[number].take() else { return };
+        let FlowRecord { from, to, .. } = *channel.flow();
+        self.index.remove(from, channel.sender());
+        match (channel.receiver(), context.peer(from, channel.sender())) {
+            (Some(receiver), _) => self.index.remove(to, receiver),
+            (None, Some(peer)) => _ = self.callers.remove(&(from, peer.local_port, to)),
+            (None, None) => {}
+        }
+        self.free.push(number as u32);
+        self.log.push(channel.flow());
+        if self.spec.count == Some(self.begun) && self.active() == 0 {
+            context.finish();
+        }
+    }
+
+    /// The flow that a host has accepted.
+    fn on_accepted(&mut self, context: &Context<'_>, host: HostId, conn: ConnId) {
+        let Some(peer) = context.peer(host, conn) else { return };
+        if let Some(number) = self.callers.remove(&(peer.host, peer.port, host)) {
+            self.index.insert(host, conn, number as usize);
+        }
+    }
+}
+
+/// Both ends close; what TIME-WAIT would guard against cannot happen to a port that is not used
+/// again for thousands of connections.
+fn close(context: &mut Context<'_>, host: HostId, conn: ConnId) {
+    let state = context.host(host).connection(conn).map(tcp::Connection::state);
+    match state {
+        Some(State::TimeWait) => context.abort(host, conn),
+        Some(_) => context.shutdown(host, conn),
+        None => {}
+    }
+}
+
+/// A whole number below `n`, by multiplication (Lemire 2019); the bias is below n / 2^32.
+fn below(n: usize, stream: &mut Pcg32) -> usize {
+    ((u64::from(stream.next_u32()) * n as u64) >> 32) as usize
+}
+
+impl Application for PoissonFlows {
+    fn start(&mut self, context: &mut Context<'_>) {
+        let mut listening: FxHashMap<HostId, u16> = FxHashMap::default();
+        for (_, to) in &self.spec.pairs {
+            let listen = || channel::listen(context, *to, &self.spec.receiver);
+            self.ports.push(*listening.entry(*to).or_insert_with(listen));
+        }
+        let stream = |what| context.stream(&format!("{}/{what}", self.spec.name));
+        self.draws =
+            Some(Draws { gaps: stream("gaps"), bytes: stream("bytes"), pairs: stream("pairs") });
+        self.await_next(context);
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+        self.begin(context);
+        self.await_next(context);
+    }
+
+    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+        match event.kind {
+            EventKind::Accepted => self.on_accepted(context, host, event.conn),
+            EventKind::PeerClosed => close(context, host, event.conn),
+            _ => {}
+        }
+        let Some(number) = self.index.find(host, event.conn) else { return };
+        let Some(channel) = &mut self.active[number] else { return };
+        if channel.on_event(context, host, event) {
+            self.leave(context, number);
+        }
+    }
+
+    fn describe(&self) -> String {
+        let name = &self.spec.name;
+        format!("flows {name}: {} begun, {} not over", self.begun, self.active())
+    }
+}
