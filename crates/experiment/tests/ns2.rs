@@ -3,9 +3,13 @@
 
 use experiment::check::ns2::{Field, Row, Selection, Verdict, check, shipped};
 
-fn single_flows() -> Vec<Row> {
-    let selection = Selection { suite: Some("single".into()), quick: false };
+fn rows_of(suite: &str) -> Vec<Row> {
+    let selection = Selection { suite: Some(suite.into()), quick: false };
     check(&shipped().unwrap(), &selection).unwrap()
+}
+
+fn single_flows() -> Vec<Row> {
+    rows_of("single")
 }
 
 #[test]
@@ -34,4 +38,16 @@ fn most_flows_agree_to_a_thousandth_with_the_same_losses() {
     };
     let exact = rows.iter().filter(close).count();
     assert!(exact * 10 >= rows.len() * 9, "{exact} of {}", rows.len());
+}
+
+#[test]
+fn restarts_after_idle_agree_to_a_thousandth() {
+    // All 92 figures at the time of writing: slow start, old windows, and paced ones.
+    let rows = rows_of("rbp");
+    assert_eq!(rows.len(), 92);
+    for row in &rows {
+        assert_eq!(row.verdict, Verdict::Inside, "{row:?}");
+    }
+    let exact = rows.iter().filter(|r| (r.ours / r.ns2 - 1.0).abs() < 0.001).count();
+    assert!(exact * 20 >= rows.len() * 19, "{exact} of {}", rows.len());
 }

@@ -9,6 +9,7 @@
 
 mod et;
 mod fields;
+mod rbp;
 mod rounds;
 mod single;
 mod suite;
@@ -21,7 +22,8 @@ pub use table::{CheckError, Table};
 use rayon::prelude::*;
 
 /// All suites, in the order in which they are run.
-pub const SUITES: &[&dyn Suite] = &[&single::Single, &rounds::Rounds, &et::EnsemblePages];
+pub const SUITES: &[&dyn Suite] =
+    &[&single::Single, &rounds::Rounds, &et::EnsemblePages, &rbp::RestartAfterIdle];
 
 /// A file and the suite that knows its columns.
 #[derive(Clone)]
