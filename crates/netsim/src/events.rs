@@ -43,6 +43,8 @@ impl Key {
     pub(crate) const INDEX_LIMIT: usize = 1 << INDEX_BITS;
     /// The index that stands for no link.
     pub(crate) const NO_LINK: u32 = (1 << INDEX_BITS) - 1;
+    /// Before everything.
+    const FIRST: Self = Self { time: 0, tie: 0 };
     /// After everything.
     pub(crate) const NEVER: Self = Self { time: u64::MAX, tie: u64::MAX };
 
@@ -76,11 +78,22 @@ impl Key {
     }
 }
 
+/// A packet at the end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    /// Its place in the pool.
+    pub(crate) packet: u32,
+    /// The next hop of its route.
+    pub(crate) cursor: u32,
+    /// What it takes on the wire.
+    pub(crate) bytes: u32,
+}
+
 /// What is due, apart from what the key says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
-    /// `packet` arrives; `cursor` is the next hop of its route.
-    Arrival { packet: u32, cursor: u32, bytes: u32 },
+    /// A packet arrives.
+    Arrival(Arrival),
     /// A host's wake-up.
     Wake,
     /// An application's timer.
@@ -92,7 +105,7 @@ pub(crate) enum Due {
 impl Due {
     const fn kind(&self) -> Kind {
         match self {
-            Self::Arrival { .. } => Kind::Arrival,
+            Self::Arrival(_) => Kind::Arrival,
             Self::Wake => Kind::Wake,
             Self::Timer { .. } => Kind::Timer,
             Self::Service => Kind::Service,
@@ -127,24 +140,32 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
+/// Arrivals whose keys never fall.
+#[derive(Clone, Debug)]
+struct Lane {
+    pending: Ring<(Key, Arrival)>,
+    /// The key of the last of them, or of the last there was.
+    last: Key,
+}
+
 /// Everything scheduled and not yet due.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    lanes: Vec<Ring<Entry>>,
+    lanes: Vec<Lane>,
     /// Timers, and arrivals that found their lane already scheduled beyond them.
     heap: BinaryHeap<Entry>,
     heads: Tournament,
     sequence: u64,
 }
 
-/// The heap competes under the first leaf, lane `n` under leaf `n + 1`.
+/// The heap competes under the first number, lane `n` under `n + 1`.
 const HEAP: usize = 0;
 
 impl EventQueue {
     /// An empty queue with `lanes` lanes.
     pub(crate) fn new(lanes: usize) -> Self {
         Self {
-            lanes: vec![Ring::new(); lanes],
+            lanes: vec![Lane { pending: Ring::new(), last: Key::FIRST }; lanes],
             heap: BinaryHeap::new(),
             heads: Tournament::new(lanes + 1),
             sequence: 0,
@@ -153,23 +174,25 @@ impl EventQueue {
 
     /// Schedules the arrival of a packet over `link`.
     #[inline(always)]
-    pub(crate) fn push_arrival(&mut self, lane: u32, at: Instant, link: u32, due: Due) {
-        let entry = Entry { key: self.next_key(at, Kind::Arrival, link), due };
+    pub(crate) fn push_arrival(&mut self, lane: u32, at: Instant, link: u32, arrival: Arrival) {
+        let key = self.next_key(at, Kind::Arrival, link);
         let queue = &mut self.lanes[lane as usize];
-        match queue.back() {
-            Some(last) if last.key > entry.key => self.push_heap(entry),
-            Some(_) => queue.push_back(entry),
-            None => {
-                queue.push_back(entry);
-                self.heads.enter(lane as usize + 1, entry.key);
-            }
+        let heads = queue.pending.is_empty();
+        if key < queue.last && !heads {
+            self.push_heap(Entry { key, due: Due::Arrival(arrival) });
+            return;
+        }
+        queue.last = key;
+        queue.pending.push_back((key, arrival));
+        if heads {
+            self.heads.enter(lane as usize + 1, key);
         }
     }
 
     /// Schedules the arrival, over no link at all, of what a host sent to itself.
-    pub(crate) fn push_loopback(&mut self, at: Instant, due: Due) {
-        let entry = Entry { key: self.next_key(at, Kind::Arrival, Key::NO_LINK), due };
-        self.push_heap(entry);
+    pub(crate) fn push_loopback(&mut self, at: Instant, arrival: Arrival) {
+        let key = self.next_key(at, Kind::Arrival, Key::NO_LINK);
+        self.push_heap(Entry { key, due: Due::Arrival(arrival) });
     }
 
     /// Schedules a wake-up, timer or service of the host, application or link `index`.
@@ -181,17 +204,20 @@ impl EventQueue {
     /// Takes out the first event unless it is after `limit`.
     #[inline]
     pub(crate) fn pop_until(&mut self, limit: Instant) -> Option<(Key, Due)> {
-        let (leaf, key) = self.heads.winner();
-        if key == Key::NEVER || key.at() > limit {
+        let (first, time) = self.heads.winner();
+        if time > limit.as_nanos() {
             return None;
         }
-        let entry = if leaf == HEAP { self.pop_heap() } else { self.pop_lane(leaf) };
-        entry.map(|entry| (entry.key, entry.due))
+        if first == HEAP {
+            return self.pop_heap();
+        }
+        let (key, arrival) = self.pop_lane(first)?;
+        Some((key, Due::Arrival(arrival)))
     }
 
     /// True if nothing is scheduled.
     pub(crate) fn is_empty(&self) -> bool {
-        self.heads.winner().1 == Key::NEVER
+        self.heads.is_empty()
     }
 
     #[inline]
@@ -209,19 +235,20 @@ impl EventQueue {
         }
     }
 
-    fn pop_heap(&mut self) -> Option<Entry> {
-        let entry = self.heap.pop();
+    /// `None` also where no one is left to compete.
+    fn pop_heap(&mut self) -> Option<(Key, Due)> {
+        let entry = self.heap.pop()?;
         self.heads.enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
-        entry
+        Some((entry.key, entry.due))
     }
 
     #[inline]
-    fn pop_lane(&mut self, leaf: usize) -> Option<Entry> {
-        let lane = &mut self.lanes[leaf - 1];
-        let entry = lane.pop_front();
-        let next = lane.front().map_or(Key::NEVER, |head| head.key);
-        self.heads.enter(leaf, next);
-        entry
+    fn pop_lane(&mut self, first: usize) -> Option<(Key, Arrival)> {
+        let pending = &mut self.lanes.get_mut(first - 1)?.pending;
+        let arrival = pending.pop_front();
+        let next = pending.front().map_or(Key::NEVER, |(key, _)| *key);
+        self.heads.enter(first, next);
+        arrival
     }
 }
 
@@ -234,8 +261,8 @@ mod tests {
         Instant::from_nanos(nanos)
     }
 
-    fn arrival(packet: u32) -> Due {
-        Due::Arrival { packet, cursor: 0, bytes: 0 }
+    const fn arrival(packet: u32) -> Arrival {
+        Arrival { packet, cursor: 0, bytes: 0 }
     }
 
     fn drain(queue: &mut EventQueue) -> Vec<Due> {
@@ -254,7 +281,7 @@ mod tests {
         queue.push_arrival(1, at(4), 8, arrival(3));
         // Time 4 first, though its lane was scheduled beyond it; then arrivals by link 3, 3, 7;
         // then the wake-up; then the timer; then the service that was scheduled first of all.
-        let expected = [3, 1, 2, 0].map(arrival);
+        let expected = [3, 1, 2, 0].map(|packet| Due::Arrival(arrival(packet)));
         let due = drain(&mut queue);
         assert_eq!(due[..4], expected);
         assert_eq!(due[4..], [Due::Wake, Due::Timer { token: 9 }, Due::Service]);
@@ -283,7 +310,7 @@ mod tests {
                     expected.push(((time, Kind::Timer, lane), Due::Timer { token }));
                 } else {
                     queue.push_arrival(lane, at(time), link, arrival(token));
-                    expected.push(((time, Kind::Arrival, link), arrival(token)));
+                    expected.push(((time, Kind::Arrival, link), Due::Arrival(arrival(token))));
                 }
             }
             expected.sort_by_key(|(key, _)| *key);

@@ -7,7 +7,7 @@
 
 mod stages;
 
-use crate::events::{Due, EventQueue, Key};
+use crate::events::{Arrival, Due, EventQueue, Key};
 use crate::observer::{Observer, Step};
 use crate::packet::PacketPool;
 use crate::routes::Routes;
@@ -97,7 +97,7 @@ impl Network {
     pub(crate) fn next(&mut self, limit: Instant) -> Option<Next> {
         while let Some((key, due)) = self.queue.pop_until(limit) {
             self.now = key.at();
-            let Due::Arrival { packet, cursor, bytes } = due else {
+            let Due::Arrival(Arrival { packet, cursor, bytes }) = due else {
                 match self.other(key, due) {
                     None => continue,
                     next => return next,
@@ -124,7 +124,7 @@ impl Network {
                 self.serve(LinkId(key.index()));
                 None
             }
-            Due::Arrival { .. } => None,
+            Due::Arrival(_) => None,
         }
     }
 
@@ -251,8 +251,8 @@ impl Network {
     }
 }
 
-const fn arrival(packet: u32, cursor: u32, bytes: u32) -> Due {
-    Due::Arrival { packet, cursor, bytes }
+const fn arrival(packet: u32, cursor: u32, bytes: u32) -> Arrival {
+    Arrival { packet, cursor, bytes }
 }
 
 /// The links of a topology with their lanes, and the number of lanes. Links that never drop share

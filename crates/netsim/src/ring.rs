@@ -35,12 +35,6 @@ impl<T: Copy> Ring<T> {
         if self.is_empty() { None } else { self.slots.get(self.slot(self.popped)) }
     }
 
-    /// The newest.
-    #[inline]
-    pub(crate) fn back(&self) -> Option<&T> {
-        if self.is_empty() { None } else { self.slots.get(self.slot(self.pushed.wrapping_sub(1))) }
-    }
-
     #[inline]
     pub(crate) fn push_back(&mut self, item: T) {
         if self.pushed.wrapping_sub(self.popped) == self.slots.len() {
@@ -87,7 +81,7 @@ mod tests {
                     None => prop_assert_eq!(ring.pop_front(), deque.pop_front()),
                 }
                 prop_assert_eq!(ring.front(), deque.front());
-                prop_assert_eq!(ring.back(), deque.back());
+                prop_assert_eq!(ring.is_empty(), deque.is_empty());
             }
         }
     }

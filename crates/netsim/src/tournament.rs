@@ -21,7 +21,7 @@ impl Round {
 
     #[inline]
     fn key(&self, slot: usize) -> Key {
-        Key::from_parts(self.times[slot], self.ties[slot])
+        Key::from_parts(self.times[slot % WIDTH], self.ties[slot % WIDTH])
     }
 
     /// Enters `key`; true if the round's winner, or its key, is another now.
@@ -29,7 +29,7 @@ impl Round {
     fn enter(&mut self, slot: usize, key: Key) -> bool {
         let was_best = slot == self.best;
         let wins = was_best || key < self.key(self.best);
-        (self.times[slot], self.ties[slot]) = key.into_parts();
+        (self.times[slot % WIDTH], self.ties[slot % WIDTH]) = key.into_parts();
         if was_best {
             self.best = self.scan();
         } else if wins {
@@ -82,16 +82,22 @@ impl Tournament {
         }
     }
 
-    /// The contestant with the smallest key.
+    /// The contestant with the smallest key, and that key's time.
     #[inline]
-    pub(crate) fn winner(&self) -> (usize, Key) {
-        let last = &self.rounds[0];
-        let key = last.key(last.best);
+    pub(crate) fn winner(&self) -> (usize, u64) {
+        let mut last = &self.rounds[0];
+        let time = last.times[last.best % WIDTH];
         let mut round = 0;
         while round < self.first {
-            round = round * WIDTH + 1 + self.rounds[round].best;
+            round = round * WIDTH + 1 + last.best;
+            last = &self.rounds[round];
         }
-        ((round - self.first) * WIDTH + self.rounds[round].best, key)
+        ((round - self.first) * WIDTH + last.best, time)
+    }
+
+    /// True if every key is [`Key::NEVER`].
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rounds[0].key(self.rounds[0].best) == Key::NEVER
     }
 }
 
@@ -115,10 +121,11 @@ mod tests {
                 tournament.enter(who, key);
                 keys[who] = key;
                 let smallest = keys.iter().min().copied();
-                let (winner, key) = tournament.winner();
-                prop_assert_eq!(Some(key), smallest);
-                prop_assert_eq!(Some(keys[winner % size]), smallest);
-                prop_assert!(key == Key::NEVER || winner < size);
+                let (winner, time) = tournament.winner();
+                let smallest = smallest.unwrap_or(Key::NEVER);
+                prop_assert_eq!(time, smallest.into_parts().0);
+                prop_assert_eq!(tournament.is_empty(), smallest == Key::NEVER);
+                prop_assert!(tournament.is_empty() || keys[winner] == smallest);
             }
         }
     }
