@@ -134,6 +134,12 @@ impl Context<'_> {
         self.world.touch(host).read(now, conn, bytes);
     }
 
+    /// From now on [`tcp::EventKind::Received`] and [`tcp::EventKind::Acked`] are told of a connection
+    /// only once their total reaches `total`, or when it ends: see [`Host::set_low_water`].
+    pub fn set_low_water(&mut self, host: HostId, conn: ConnId, total: u64) {
+        self.world.touch(host).set_low_water(conn, total);
+    }
+
     /// Whether `host` consumes what is in order at once; it does unless told otherwise.
     pub fn set_auto_read(&mut self, host: HostId, on: bool) {
         self.world.touch(host).set_auto_read(on);

@@ -192,6 +192,7 @@ impl Window {
 
     /// Adds `numerator / cwnd` bytes (`mss * mss` is formula (3) of RFC 5681 §3.1); what the
     /// division leaves over is carried to the next call, so small increments do not vanish.
+    #[inline]
     pub fn grow_by_fraction(&mut self, numerator: u64, cause: Cause) {
         let total = self.remainder.saturating_add(numerator);
         let cwnd = self.cwnd;
@@ -221,6 +222,11 @@ impl Window {
         self.order = Some(PlanOrder::End);
     }
 
+    /// True if there is an order for the pacer to take.
+    pub(crate) const fn has_order(&self) -> bool {
+        self.order.is_some()
+    }
+
     /// Takes the last order for the pacer.
     pub(crate) fn take_order(&mut self) -> Option<PlanOrder> {
         self.order.take()
@@ -231,6 +237,7 @@ impl Window {
         self.log.as_deref().unwrap_or(&[])
     }
 
+    #[inline]
     fn record(&mut self, cause: Cause) {
         self.last_cause = cause;
         let change = WindowChange { at: self.now, cause, cwnd: self.cwnd, ssthresh: self.ssthresh };

@@ -174,6 +174,37 @@ fn challenges_are_answered_ten_times_in_five_seconds() {
 }
 
 #[test]
+fn below_the_low_water_mark_nothing_is_told_until_the_end() {
+    let (mut host, id, first) = accepted("newreno");
+    let arrive = |host: &mut Host, seq, flags, len| {
+        host.handle_segment(START, &tuple(80, 4000), &segment(seq, first, flags, len));
+        sent(host, START);
+        told(host)
+    };
+    host.set_low_water(id, 3_000);
+    // 1000, 2000, 3000 bytes: only the last is worth telling; then every one.
+    assert_eq!(arrive(&mut host, 101, Flags::ACK, 1_000), []);
+    assert_eq!(arrive(&mut host, 1_101, Flags::ACK, 1_000), []);
+    assert_eq!(arrive(&mut host, 2_101, Flags::ACK, 1_000), [EventKind::Received { total: 3_000 }]);
+    assert_eq!(arrive(&mut host, 3_101, Flags::ACK, 1), [EventKind::Received { total: 3_001 }]);
+    host.set_low_water(id, 9_000);
+    assert_eq!(arrive(&mut host, 3_102, Flags::ACK, 1), []);
+    // What was kept back comes before the end it belongs to.
+    let end = [EventKind::Received { total: 3_003 }, EventKind::PeerClosed];
+    assert_eq!(arrive(&mut host, 3_103, Flags::ACK.with(Flags::FIN), 1), end);
+}
+
+#[test]
+fn a_lowered_low_water_mark_tells_at_once() {
+    let (mut host, id, first) = accepted("newreno");
+    host.set_low_water(id, 3_000);
+    host.handle_segment(START, &tuple(80, 4000), &segment(101, first, Flags::ACK, 1_000));
+    assert_eq!(told(&mut host), []);
+    host.set_low_water(id, 0);
+    assert_eq!(told(&mut host), [EventKind::Received { total: 1_000 }]);
+}
+
+#[test]
 fn amounts_near_the_largest_number_saturate() {
     let mut host = Host::new(HostConfig::default());
     let id = host.connect(START, tuple(1, 2), &scheme("linux")).unwrap();

@@ -146,7 +146,6 @@ impl Sender {
             snd_nxt: self.nxt,
             duplicate: progress.sacked > 0,
             progress,
-            newest: progress.newest,
             dsack: ack.dsack.map(|(left, right)| (left * MSS, right * MSS)),
             echoes_original: ack.echoes_original,
         };

@@ -22,7 +22,8 @@ pub(super) fn listen(context: &mut Context<'_>, host: HostId, scheme: &Scheme) -
 pub(super) struct Channel {
     sender: ConnId,
     receiver: Option<ConnId>,
-    /// Payload bytes since the connection began.
+    receiver_ended: bool,
+    /// Payload bytes since the connection began, as far as was told.
     acked: u64,
     received: u64,
     /// What both will be at the end of this transfer; `None`: there is no end.
@@ -44,9 +45,11 @@ impl Channel {
     ) -> Self {
         let sender = context.connect(from, to, port, scheme);
         context.write(from, sender, bytes.unwrap_or(ENDLESS));
+        context.set_low_water(from, sender, bytes.unwrap_or(ENDLESS));
         Self {
             sender,
             receiver: None,
+            receiver_ended: false,
             acked: 0,
             received: 0,
             goal: bytes,
@@ -64,6 +67,7 @@ impl Channel {
         self.flow = FlowRecord::new((from, self.flow.to), now, bytes);
         self.flow.connected_at = Some(now);
         context.write(from, self.sender, bytes);
+        self.ask(context);
     }
 
     /// Adds to the transfer under way.
@@ -73,6 +77,18 @@ impl Channel {
         self.flow.acked_at = None;
         self.flow.received_at = None;
         context.write(self.flow.from, self.sender, bytes);
+        self.ask(context);
+    }
+
+    /// Asks to be told of progress when the transfer is through, and not before.
+    fn ask(&self, context: &mut Context<'_>) {
+        let goal = self.goal.unwrap_or(ENDLESS);
+        if !self.ended {
+            context.set_low_water(self.flow.from, self.sender, goal);
+        }
+        if let Some(receiver) = self.receiver.filter(|_| !self.receiver_ended) {
+            context.set_low_water(self.flow.to, receiver, goal);
+        }
     }
 
     /// The connection at the sender.
@@ -151,7 +167,10 @@ impl Channel {
 
     fn on_receiver(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
         match event.kind {
-            EventKind::Accepted => self.receiver = Some(event.conn),
+            EventKind::Accepted => {
+                self.receiver = Some(event.conn);
+                self.ask(context);
+            }
             EventKind::Received { total } => {
                 self.received = total;
                 if Some(total) == self.goal {
@@ -159,16 +178,30 @@ impl Channel {
                 }
             }
             EventKind::PeerClosed => context.shutdown(host, event.conn),
-            EventKind::Reset => self.flow.reset |= !self.flow.is_over(),
+            EventKind::Reset => {
+                self.receiver_ended = true;
+                self.flow.reset |= !self.flow.is_over();
+            }
+            EventKind::Closed => self.receiver_ended = true,
             _ => {}
         }
     }
 
     /// The run stops: the record of what is not over shows how it stands.
     pub(super) fn on_stop(&mut self, context: &Context<'_>) {
-        if !self.flow.is_over() {
-            self.count(context);
+        if self.flow.is_over() {
+            return;
         }
+        let connection = |host, conn| context.host(host).connection(conn);
+        let sender = Some(self.sender).filter(|_| !self.ended);
+        if let Some(sender) = sender.and_then(|conn| connection(self.flow.from, conn)) {
+            self.acked = sender.acked();
+        }
+        let receiver = self.receiver.filter(|_| !self.receiver_ended);
+        if let Some(receiver) = receiver.and_then(|conn| connection(self.flow.to, conn)) {
+            self.received = receiver.received();
+        }
+        self.count(context);
     }
 
     /// Takes the sender's counters, if it still has any.

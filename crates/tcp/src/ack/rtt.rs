@@ -55,12 +55,14 @@ impl RttEstimator {
     /// Takes a sample: a segment sent (once) at `sent` was acknowledged at `now`. Clock ticks are
     /// counted between the two, at least one, as a coarse clock sees them. `acked_total` and
     /// `sent_total` of the path tell round trips apart.
+    #[inline]
     pub fn on_sample(&mut self, sent: Instant, now: Instant, acked_total: u64, sent_total: u64) {
         self.min_rtt = self.min_rtt.min(now.saturating_since(sent));
         self.on_coarse_sample(sent, now, acked_total, sent_total);
     }
 
     /// As [`RttEstimator::on_sample`], from a clock too coarse to say what the lowest round trip is.
+    #[inline]
     pub fn on_coarse_sample(
         &mut self,
         sent: Instant,
@@ -89,6 +91,7 @@ impl RttEstimator {
         self.srtt = Duration::from_nanos(srtt8.saturating_mul(tick) / 8);
     }
 
+    #[inline]
     fn ticks_between(&self, sent: Instant, now: Instant) -> u64 {
         let tick = tick(&self.config);
         if tick == 1 {
@@ -104,6 +107,7 @@ impl RttEstimator {
         }
     }
 
+    #[inline]
     fn set_base_rto(&mut self, rto: Duration) {
         self.base_rto = rto;
         self.bounded_rto = bounded(&self.config, rto);
@@ -130,6 +134,7 @@ impl RttEstimator {
 
     /// The timeout after `backoff` doublings, bounded; never less than two ticks, because a coarse
     /// timer may fire right after it was set.
+    #[inline]
     pub fn rto(&self, backoff: u32) -> Duration {
         if backoff == 0 {
             return self.bounded_rto;

@@ -1,7 +1,7 @@
 //! What one ACK tells the policies, in plain structs.
 
 use super::rounds::RoundTrip;
-use super::scoreboard::{Newest, Progress};
+use super::scoreboard::Progress;
 use units::{Duration, Instant};
 
 /// One ACK as loss recovery sees it, after the scoreboard was updated.
@@ -20,8 +20,6 @@ pub struct AckInfo {
     pub duplicate: bool,
     /// What changed on the scoreboard.
     pub progress: Progress,
-    /// Newest segment known delivered over the connection's life, for RACK.
-    pub newest: Option<Newest>,
     /// A D-SACK block `[left, right)` reported with this ACK (RFC 2883).
     pub dsack: Option<(u64, u64)>,
     /// The echoed timestamp proves that the original, not the retransmission, was acknowledged

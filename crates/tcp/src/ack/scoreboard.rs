@@ -119,6 +119,7 @@ impl Scoreboard {
         self.again
     }
     /// Bytes presumed in the network: RFC 6675 §3 `pipe`.
+    #[inline]
     pub fn pipe(&self) -> u64 {
         self.outstanding - self.sacked - self.lost + self.again
     }
@@ -133,6 +134,10 @@ impl Scoreboard {
     /// Number of segments outstanding.
     pub fn len(&self) -> usize {
         self.segments.len()
+    }
+    /// True if nothing outstanding is SACKed or presumed lost.
+    pub fn is_clean(&self) -> bool {
+        self.sacked == 0 && self.lost == 0
     }
     /// True if everything sent is acknowledged.
     pub fn is_empty(&self) -> bool {
@@ -160,6 +165,7 @@ impl Scoreboard {
     }
 
     /// Notes a first transmission; `start` continues where the last one ended.
+    #[inline]
     pub fn push(&mut self, start: u64, len: u32, now: Instant) {
         debug_assert!(self.segments.back().is_none_or(|s| s.end() == start));
         self.segments.push_back(Sent { start, len, marks: 0, retransmissions: 0, sent_at: now });
@@ -272,28 +278,43 @@ impl Scoreboard {
     }
 
     /// Takes off all that lies below `una`; a segment acknowledged in part keeps its rest.
+    #[inline]
     pub fn acknowledge(&mut self, una: u64, progress: &mut Progress) {
         while let Some(first) = self.segments.front_mut() {
             if first.start >= una {
                 break;
             }
-            let part = una.min(first.end()) - first.start;
             let segment = *first;
-            if part < u64::from(first.len) {
-                first.start += part;
-                first.len -= part as u32;
-            } else {
+            if segment.end() <= una {
                 self.segments.pop_front();
+                self.settle(&segment, u64::from(segment.len), progress);
+            } else {
+                let part = una - segment.start;
+                first.start = una;
+                first.len -= part as u32;
+                self.settle(&segment, part, progress);
             }
-            self.settle(&segment, part, progress);
         }
-        self.trim_ranges(una);
+        if !self.sacked_ranges.is_empty() {
+            self.trim_ranges(una);
+        }
     }
 
     /// Books `part` bytes of a cumulatively acknowledged segment.
+    #[inline]
     fn settle(&mut self, s: &Sent, part: u64, progress: &mut Progress) {
         self.outstanding -= part;
         progress.acked += part;
+        if s.marks != 0 {
+            self.settle_marked(s, part);
+        }
+        if !s.is_sacked() {
+            progress.delivered += part;
+            note_delivery(s, progress);
+        }
+    }
+
+    fn settle_marked(&mut self, s: &Sent, part: u64) {
         if s.is_retransmission_in_flight() {
             self.again -= part;
         }
@@ -303,9 +324,6 @@ impl Scoreboard {
         if s.is_sacked() {
             self.sacked -= part;
             self.lost_beneath_sacks -= s.waiting_beneath_sack(part);
-        } else {
-            progress.delivered += part;
-            note_delivery(s, progress);
         }
     }
 
@@ -324,7 +342,7 @@ impl Scoreboard {
             return;
         };
         let (left, right) = (left.max(low), right.min(high));
-        if left >= right {
+        if left >= right || self.is_known(left, right) {
             return;
         }
         let merged = self.merge_bounds(left, right);
@@ -339,6 +357,12 @@ impl Scoreboard {
             from = known.1;
         }
         self.merge_range(merged);
+    }
+
+    /// A block is repeated in several ACKs: most bring nothing new.
+    fn is_known(&self, left: u64, right: u64) -> bool {
+        let above = self.sacked_ranges.partition_point(|r| r.0 <= left);
+        above > 0 && self.sacked_ranges[above - 1].1 >= right
     }
 
     fn bounds(&self) -> Option<(u64, u64)> {
@@ -396,6 +420,7 @@ impl Scoreboard {
     }
 }
 
+#[inline]
 fn note_delivery(s: &Sent, progress: &mut Progress) {
     if !s.was_retransmitted() {
         let earliest = progress.earliest_sent.map_or(s.sent_at, |t| t.min(s.sent_at));

@@ -15,6 +15,7 @@ use units::{Duration, Instant};
 impl Connection {
     /// Digests an acceptable acknowledgement: `left` and `una` are the offsets of the segment's
     /// sequence and acknowledgement numbers.
+    #[inline]
     pub(super) fn handle_ack(
         &mut self,
         now: Instant,
@@ -44,7 +45,6 @@ impl Connection {
             info.dsack = self.digest_sack(segment, una, &mut info.progress);
         }
         info.duplicate = self.is_duplicate(segment, una == una_before && !window_changed, &info);
-        info.newest = self.newest_delivery(&info.progress);
         info.echoes_original = self.echoes_original(segment);
         let acked = acked_payload(una_before, una, self.written);
         path.on_acked(acked);
@@ -66,6 +66,7 @@ impl Connection {
     }
 
     /// An ACK of which nothing is known yet.
+    #[inline]
     fn ack_info(&self, now: Instant, una: u64) -> AckInfo {
         AckInfo {
             now,
@@ -74,13 +75,13 @@ impl Connection {
             snd_nxt: self.snd_nxt,
             duplicate: false,
             progress: Progress::default(),
-            newest: None,
             dsack: None,
             echoes_original: false,
         }
     }
 
     /// RFC 9293 §3.10.7.4: a newer segment's window replaces the old. True if it changed.
+    #[inline]
     fn update_send_window(&mut self, segment: &Segment, left: u64, una: u64) -> bool {
         let (wl1, wl2) = self.window_update;
         let newer = wl1 < left || (wl1 == left && wl2 <= una) || una > self.snd_una;
@@ -141,24 +142,16 @@ impl Connection {
         repeats && segment.sequence_len() == 0 && !self.board.is_empty()
     }
 
-    fn newest_delivery(&mut self, progress: &Progress) -> Option<crate::ack::Newest> {
-        let fresh = progress.newest?;
-        let newer = |old: crate::ack::Newest| (fresh.sent_at, fresh.end) > (old.sent_at, old.end);
-        if self.newest.is_none_or(newer) {
-            self.newest = Some(fresh);
-        }
-        self.newest
-    }
-
     /// Eifel (RFC 3522): the echoed timestamp is older than the first retransmission.
     fn echoes_original(&self, segment: &Segment) -> bool {
-        let (Some(ts), Some(stamp)) = (segment.options.timestamps, self.retransmit_stamp) else {
+        let Some(stamp) = self.retransmit_stamp.filter(|_| self.agreed.timestamps) else {
             return false;
         };
-        self.agreed.timestamps && (ts.echo.wrapping_sub(stamp) as i32) < 0
+        segment.options.timestamps.is_some_and(|ts| (ts.echo.wrapping_sub(stamp) as i32) < 0)
     }
 
     /// Takes a round-trip sample if this ACK allows one (Karn's rule; RFC 7323 §4.1).
+    #[inline]
     fn sample_rtt(&mut self, now: Instant, path: &mut Path, info: &AckInfo, segment: &Segment) {
         let sent = match self.config.rtt_sampling {
             RttSampling::EveryAck => info.progress.earliest_sent,
@@ -198,12 +191,14 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn ask_recovery(&mut self, path: &Path, info: &AckInfo) -> Report {
         let (recovery, mut cx) = self.recovery_parts(path);
         recovery.on_ack(&mut cx, info)
     }
 
     /// Carries a recovery report to the path and the counters.
+    #[inline]
     pub(super) fn apply_report(
         &mut self,
         now: Instant,
@@ -255,6 +250,7 @@ impl Connection {
     /// RFC 3168 §6.1.2: an echo is answered as a loss would be, once per window, with nothing to
     /// retransmit.
     /// True if the segment carries an echo: the window does not grow then.
+    #[inline]
     fn on_ecn_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) -> bool {
         let echoed = self.agreed.ecn && segment.has(Flags::ECE) && !segment.has(Flags::SYN);
         if !echoed || self.recovery.recovering() || self.snd_una <= self.ecn_recover {
@@ -269,6 +265,7 @@ impl Connection {
     }
 
     /// What start-up and congestion control are told; the path adds its totals.
+    #[inline]
     fn ack_sample(
         &self,
         path: &Path,
@@ -294,6 +291,7 @@ impl Connection {
     }
 
     /// RFC 6298 §5.2, §5.3, as recovery modifies it.
+    #[inline]
     fn update_timer(&mut self, now: Instant, path: &mut Path, info: &AckInfo, action: TimerAction) {
         if self.board.is_empty() {
             self.timers.retransmit = Deadline::NEVER;
@@ -314,6 +312,7 @@ impl Connection {
     }
 
     /// State changes that acknowledged control segments bring.
+    #[inline]
     fn note_progress(&mut self, now: Instant, path: &Path) {
         if self.fin_requested && self.snd_una == self.send_end() {
             self.on_fin_acked(now);

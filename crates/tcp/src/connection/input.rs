@@ -16,8 +16,10 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn handle_synchronized(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
-        if self.is_crossing_syn_ack(segment) {
+        let control = segment.flags.0 & Flags::SYN.with(Flags::RST).0 != 0;
+        if control && self.is_crossing_syn_ack(segment) {
             // Simultaneous open (RFC 9293 figure 8): its SYN is known, its ACK opens.
             if self.check_ack(now, path, 0, segment) {
                 self.receiver.demand_ack();
@@ -27,30 +29,31 @@ impl Connection {
         let Some(left) = self.check_sequence(now, segment) else {
             return;
         };
-        if segment.has(Flags::RST) {
-            // RFC 5961 §3: only the exact number resets; any other in the window is challenged.
-            if left == self.receiver.rcv_nxt() {
-                self.on_reset();
-            } else {
-                self.challenge(now);
-            }
-            return;
-        }
-        if segment.has(Flags::SYN) {
-            // RFC 5961 §4: a SYN in the window is challenged.
-            self.challenge(now);
-            return;
+        if control {
+            return self.handle_control(now, left, segment);
         }
         if !self.check_ack(now, path, left, segment) {
             return;
         }
-        if let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
+        if self.agreed.timestamps
+            && let Some(ts) = segment.options.timestamps
+        {
             self.receiver.on_timestamps(now, left, ts);
         }
-        if matches!(self.state, State::Closed | State::TimeWait) {
-            return;
+        if segment.sequence_len() > 0 {
+            self.receive(now, path, left, segment);
         }
-        self.receive(now, path, left, segment);
+    }
+
+    /// Second and fourth check: an acceptable RST or SYN.
+    fn handle_control(&mut self, now: Instant, left: u64, segment: &Segment) {
+        // RFC 5961 §3: only the exact number resets; any other in the window is challenged, and so
+        // is a SYN (§4).
+        if segment.has(Flags::RST) && left == self.receiver.rcv_nxt() {
+            self.on_reset();
+        } else {
+            self.challenge(now);
+        }
     }
 
     /// The other side of a simultaneous open has answered our SYN.
@@ -70,6 +73,7 @@ impl Connection {
 
     /// First check: sequence number and timestamps. An unacceptable segment is answered with an
     /// ACK, unless it is a reset.
+    #[inline]
     fn check_sequence(&mut self, now: Instant, segment: &Segment) -> Option<u64> {
         let outdated = self.agreed.timestamps
             && !segment.has(Flags::RST)
@@ -102,6 +106,7 @@ impl Connection {
 
     /// Fifth check: the acknowledgement of a segment that starts at offset `left`. False if the
     /// segment is to be dropped.
+    #[inline]
     fn check_ack(&mut self, now: Instant, path: &mut Path, left: u64, segment: &Segment) -> bool {
         if !segment.has(Flags::ACK) {
             // Accelerated opening: data that follows the SYN knows no number to acknowledge yet.
@@ -136,12 +141,13 @@ impl Connection {
     }
 
     /// Seventh and eighth: payload and FIN.
+    #[inline]
     fn receive(&mut self, now: Instant, path: &Path, left: u64, segment: &Segment) {
         let open = matches!(
             self.state,
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2
         );
-        if !open || segment.sequence_len() == 0 {
+        if !open {
             return;
         }
         if self.receiver.lacks_rtt() && path.rtt.has_sample() {
@@ -155,6 +161,7 @@ impl Connection {
 
     /// The offset that acknowledgement number `ack` means, read near `snd_una`; `None` before the
     /// SYN.
+    #[inline]
     pub(super) fn ack_offset(&self, ack: SeqNum) -> Option<u64> {
         let expected = self.isn + self.snd_una as u32;
         self.snd_una.checked_add_signed(i64::from(ack.distance_from(expected)))

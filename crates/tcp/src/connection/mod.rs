@@ -14,7 +14,7 @@ mod input;
 mod output;
 mod timers;
 
-use crate::ack::{Newest, Scoreboard};
+use crate::ack::Scoreboard;
 use crate::config::{Config, Opening};
 use crate::path::Path;
 use crate::receiver::Receiver;
@@ -142,7 +142,6 @@ pub struct Connection {
     window_update: (u64, u64),
     board: Scoreboard,
     recovery: Box<dyn LossRecovery>,
-    newest: Option<Newest>,
     timers: Timers,
     receiver: Receiver,
     reset: Option<ResetCause>,
@@ -198,7 +197,6 @@ impl Connection {
             window_update: (0, 0),
             board: Scoreboard::default(),
             recovery,
-            newest: None,
             timers: Timers::default(),
             receiver: Receiver::new(config),
             reset: None,
@@ -234,6 +232,7 @@ impl Connection {
         self.agreed.mss
     }
     /// Payload bytes that the peer has acknowledged.
+    #[inline]
     pub fn acked(&self) -> u64 {
         self.snd_una.clamp(1, self.written) - 1
     }
@@ -242,6 +241,7 @@ impl Connection {
         self.written.saturating_sub(self.snd_nxt.max(1))
     }
     /// Payload bytes received in order.
+    #[inline]
     pub fn received(&self) -> u64 {
         self.receiver.received()
     }
@@ -250,6 +250,7 @@ impl Connection {
         self.receiver.unread()
     }
     /// The peer has sent all it has.
+    #[inline]
     pub fn peer_finished(&self) -> bool {
         self.receiver.fin_arrived()
     }
@@ -288,6 +289,7 @@ impl Connection {
     }
 
     /// The application has consumed `bytes`; the peer is told if that opens the window enough.
+    #[inline]
     pub fn read(&mut self, now: Instant, bytes: u64) {
         if self.receiver.on_read(now, bytes) && self.state.is_synchronized() {
             self.receiver.demand_ack();
@@ -295,11 +297,22 @@ impl Connection {
     }
 
     /// The application consumes whatever is in order.
+    #[inline]
     pub(crate) fn read_all(&mut self, now: Instant) {
         let unread = self.receiver.unread();
         if unread > 0 {
             self.read(now, unread);
         }
+    }
+
+    /// First offset not acknowledged.
+    pub(crate) const fn snd_una(&self) -> u64 {
+        self.snd_una
+    }
+
+    /// First offset of the peer's not arrived.
+    pub(crate) const fn rcv_nxt(&self) -> u64 {
+        self.receiver.rcv_nxt()
     }
 
     /// One past the last offset there is to send, FIN included.
@@ -323,6 +336,7 @@ impl Connection {
 
     /// Splits off what a recovery policy works on. What other members of the path have in flight
     /// is taken from the window it sees.
+    #[inline]
     fn recovery_parts<'a>(
         &'a mut self,
         path: &Path,
@@ -347,6 +361,7 @@ impl Connection {
     }
 
     /// Tells the path what this connection now has in flight.
+    #[inline]
     fn settle_in_flight(&mut self, path: &mut Path) {
         let pipe = self.board.pipe();
         path.move_in_flight(self.last_in_flight, pipe);

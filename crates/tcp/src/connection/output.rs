@@ -33,6 +33,8 @@ struct Piece {
     len: u64,
     /// Its place on the scoreboard if it was sent before.
     index: Option<usize>,
+    /// What recovery allowed when it was chosen; zero if nobody asked.
+    allowance: u64,
 }
 
 impl Connection {
@@ -50,7 +52,8 @@ impl Connection {
             return None;
         }
         if let Some(piece) = self.next_piece(now, path) {
-            return Some(self.send_piece(now, path, piece, out));
+            let departure = self.send_piece(now, path, piece, out);
+            return Some(Departure { last: self.is_last(now, path, &piece), ..departure });
         }
         self.update_persist_timer(now, path);
         if std::mem::take(&mut self.zero_window_probe_pending) && self.window_edge() <= self.snd_nxt
@@ -65,7 +68,30 @@ impl Connection {
         Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.snd_nxt, out) })
     }
 
+    /// True if `piece`, just sent, has used the window up, so that asking again would find nothing:
+    /// nothing is lost or SACKed, so new data took its length off the allowance, and a full segment
+    /// waits for more than is left of it. Then does what the asking would have done.
+    #[inline]
+    fn is_last(&mut self, now: Instant, path: &mut Path, piece: &Piece) -> bool {
+        let left = piece.allowance.saturating_sub(piece.len);
+        let full = self.current_mss();
+        let used_up = piece.allowance > 0
+            && left < full
+            && self.board.is_clean()
+            && self.send_end().min(self.window_edge()) >= self.snd_nxt + full
+            && self.state == State::Established
+            && self.burst_left > 0
+            && !self.zero_window_probe_pending
+            && !path.is_paced();
+        if used_up {
+            path.on_send_stopped(true);
+            self.update_persist_timer(now, path);
+        }
+        used_up
+    }
+
     /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
+    #[inline]
     fn next_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
         if self.snd_nxt == 0 {
             return Some(self.syn_piece(now));
@@ -103,7 +129,7 @@ impl Connection {
             if self.config.options_count { self.syn_options(now).wire_bytes() } else { 0 };
         let room = u64::from(self.config.mss.saturating_sub(options));
         let data = early.min(self.written - 1).min(room);
-        Piece { start: 0, len: 1 + data, index: None }
+        Piece { start: 0, len: 1 + data, index: None, allowance: 0 }
     }
 
     /// A SYN, SYN-ACK or what accompanies it that timed out.
@@ -114,7 +140,7 @@ impl Connection {
 
     fn piece_at(&self, index: usize) -> Option<Piece> {
         let s = self.board.segment(index)?;
-        Some(Piece { start: s.start, len: u64::from(s.len), index: Some(index) })
+        Some(Piece { start: s.start, len: u64::from(s.len), index: Some(index), allowance: 0 })
     }
 
     /// RFC 8985 §7.3: new data if there is any, else the last segment again.
@@ -122,12 +148,13 @@ impl Connection {
         if self.new_data_waits() {
             let len = self.next_new_len(self.snd_nxt);
             if len > 0 {
-                return Some(Piece { start: self.snd_nxt, len, index: None });
+                return Some(Piece { start: self.snd_nxt, len, index: None, allowance: 0 });
             }
         }
         self.board.len().checked_sub(1).and_then(|last| self.piece_at(last))
     }
 
+    #[inline]
     fn data_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
         if self.board.is_empty() && path.bytes_in_flight() == 0 && self.new_data_waits() {
             self.on_sending_resumed(now, path);
@@ -163,6 +190,7 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn new_piece(&self, allowance: u64) -> Option<Piece> {
         if !self.may_send_new() {
             return None;
@@ -176,11 +204,12 @@ impl Connection {
         if data > allowance {
             return None;
         }
-        Some(Piece { start: self.snd_nxt, len, index: None })
+        Some(Piece { start: self.snd_nxt, len, index: None, allowance })
     }
 
     /// Sequence space of the next new segment from `start`: full, or all there is, or all that
     /// the peer's window admits. A FIN rides on the last data.
+    #[inline]
     fn next_new_len(&self, start: u64) -> u64 {
         let end = self.send_end();
         let room = self.window_edge().max(start).min(end) - start;
@@ -192,6 +221,7 @@ impl Connection {
     }
 
     /// Payload of a full segment sent now: SACK blocks take their bytes from it (RFC 6691).
+    #[inline]
     fn current_mss(&self) -> u64 {
         if !self.agreed.sack || !self.config.options_count {
             return self.agreed.mss;
@@ -205,6 +235,7 @@ impl Connection {
     }
 
     /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
+    #[inline]
     fn is_held_back(&self, len: u64) -> bool {
         let full = len >= self.current_mss();
         let last = self.snd_nxt + len == self.send_end();
@@ -218,6 +249,7 @@ impl Connection {
         len < self.max_snd_wnd / 2 && !self.window_override
     }
 
+    #[inline]
     fn send_piece(
         &mut self,
         now: Instant,
@@ -273,6 +305,7 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn data_segment(&mut self, now: Instant, piece: Piece, out: &mut Segment) {
         let (syn, end) = (piece.start == 0, piece.start + piece.len);
         let fin = self.fin_requested && end == self.send_end();
@@ -309,6 +342,7 @@ impl Connection {
     }
 
     /// A segment without data.
+    #[inline]
     fn bare(&mut self, now: Instant, flags: Flags, start: u64, out: &mut Segment) -> Departure {
         self.stats.segments_sent += 1;
         out.ecn = Ecn::NotEct;
@@ -318,18 +352,30 @@ impl Connection {
     }
 
     /// Numbers, window, options: what every segment carries, whose payload is known already.
+    #[inline]
     fn fill(&mut self, now: Instant, flags: Flags, start: u64, out: &mut Segment) {
-        let syn = flags.contains(Flags::SYN);
         out.flags = flags;
         out.seq = self.isn + start as u32;
-        out.ack = SeqNum::default();
-        if flags.contains(Flags::ACK) {
-            out.ack = self.receiver.ack_number();
-            if self.receiver.echoes_congestion() && self.agreed.ecn && !syn {
-                out.flags = flags.with(Flags::ECE);
-            }
+        if flags.0 & Flags::SYN.with(Flags::RST).0 != 0 || !flags.contains(Flags::ACK) {
+            return self.fill_special(now, out);
         }
-        let acks = flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
+        out.ack = self.receiver.ack_number();
+        if self.agreed.ecn && self.receiver.echoes_congestion() {
+            out.flags = flags.with(Flags::ECE);
+        }
+        out.window = self.receiver.on_ack_sent(false);
+        self.fill_options(now, true, out);
+    }
+
+    /// As [`Connection::fill`], for a SYN, a reset, or data that follows a SYN without waiting.
+    #[cold]
+    fn fill_special(&mut self, now: Instant, out: &mut Segment) {
+        let (syn, ack) = (out.has(Flags::SYN), out.has(Flags::ACK));
+        let acks = ack && !out.has(Flags::RST);
+        out.ack = if ack { self.receiver.ack_number() } else { SeqNum::default() };
+        if ack && !syn && self.agreed.ecn && self.receiver.echoes_congestion() {
+            out.flags = out.flags.with(Flags::ECE);
+        }
         out.window = if acks || syn { self.receiver.on_ack_sent(syn) } else { 0 };
         if syn {
             out.options = self.syn_options(now);
@@ -340,6 +386,7 @@ impl Connection {
 
     /// Options of a segment other than SYN. A segment sent again keeps its size: SACK blocks wait
     /// for one that has room.
+    #[inline]
     fn fill_options(&mut self, now: Instant, acks: bool, out: &mut Segment) {
         let options = &mut out.options;
         (options.mss, options.window_scale, options.sack_permitted) = (None, None, false);

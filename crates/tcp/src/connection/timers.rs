@@ -93,6 +93,7 @@ impl Timers {
 
 impl Connection {
     /// Earliest deadline of this connection.
+    #[inline]
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
         let t = &self.timers;
         let receiver = Deadline::from(self.receiver.ack_timer().deadline());
@@ -127,6 +128,7 @@ impl Connection {
     }
 
     /// Starts the retransmission timer anew (RFC 6298 §5.1, §5.3).
+    #[inline]
     pub(super) fn restart_retransmission_timer(&mut self, now: Instant, path: &Path) {
         let rto = path.rtt.rto(self.timers.backoff);
         self.timers.retransmit = Deadline::at(now + rto);
@@ -208,6 +210,7 @@ impl Connection {
 
     /// The peer's window is shut, or too small to be worth a segment, and nothing is outstanding
     /// whose ACK could tell better: ask, or send all the same, after a while.
+    #[inline]
     pub(super) fn update_persist_timer(&mut self, now: Instant, path: &Path) {
         let shut = self.board.is_empty()
             && self.snd_nxt < self.send_end()

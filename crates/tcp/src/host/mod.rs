@@ -4,6 +4,7 @@
 //! application. The host alone sees connections and paths both, and only sequences them: it
 //! decides nothing about TCP.
 
+mod ready;
 mod slab;
 mod wakeups;
 
@@ -13,6 +14,7 @@ use crate::path::Path;
 use crate::scheme::Scheme;
 use crate::segment::{Flags, Segment};
 use crate::tuple::{FourTuple, TupleInUse};
+use ready::Ready;
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use std::collections::VecDeque;
@@ -116,6 +118,18 @@ struct Entry {
     told: Told,
 }
 
+impl Entry {
+    /// False if the application has certainly been told everything.
+    #[inline]
+    fn has_news(&self) -> bool {
+        let Self { conn, told, .. } = self;
+        // Offsets count the SYN, and perhaps the FIN, where totals do not.
+        let received = conn.rcv_nxt() > told.received.max(told.low_water.saturating_sub(1)) + 1;
+        let acked = conn.snd_una() > told.acked.max(told.low_water.saturating_sub(1)) + 1;
+        received || acked || !told.open || conn.peer_finished()
+    }
+}
+
 #[derive(Clone, Copy, Default)]
 struct Told {
     passive: bool,
@@ -123,6 +137,8 @@ struct Told {
     received: u64,
     acked: u64,
     peer_closed: bool,
+    /// Smaller totals are not worth telling.
+    low_water: u64,
 }
 
 /// One host's TCP.
@@ -133,7 +149,7 @@ pub struct Host {
     ensemble: Box<dyn Ensemble>,
     by_tuple: FxHashMap<FourTuple, ConnId>,
     listeners: Vec<(u16, Scheme)>,
-    ready: VecDeque<ConnId>,
+    ready: Ready,
     wakeups: Wakeups,
     events: VecDeque<Event>,
     /// Counters of connections whose end is among `events`, in that order.
@@ -159,7 +175,7 @@ impl Host {
             ensemble: Box::new(Independent),
             by_tuple: FxHashMap::default(),
             listeners: Vec::new(),
-            ready: VecDeque::new(),
+            ready: Ready::default(),
             wakeups: Wakeups::default(),
             events: VecDeque::new(),
             final_stats: VecDeque::new(),
@@ -259,6 +275,15 @@ impl Host {
         self.with(now, id, |conn, _| conn.read(now, bytes));
     }
 
+    /// From now on [`EventKind::Received`] and [`EventKind::Acked`] are told of a connection only
+    /// once their total reaches `total` (as `SO_RCVLOWAT` asks of `select`), or when it ends.
+    pub fn set_low_water(&mut self, id: ConnId, total: u64) {
+        if let Some(entry) = self.connections.at_mut(id.0) {
+            entry.told.low_water = total;
+            tell(&mut self.events, id, entry);
+        }
+    }
+
     /// A live connection.
     pub fn connection(&self, id: ConnId) -> Option<&Connection> {
         self.connections.at(id.0).map(|e| &e.conn)
@@ -302,15 +327,20 @@ impl Host {
 
     /// As [`Host::poll_transmit`], written over `out`, for whoever polls millions of times; false
     /// if there is none. `out` means nothing then.
+    #[inline]
     pub fn poll_transmit_into(&mut self, now: Instant, out: &mut Transmit) -> bool {
+        (self.ready.first().is_some() || !self.strays.is_empty()) && self.poll_ready(now, out)
+    }
+
+    fn poll_ready(&mut self, now: Instant, out: &mut Transmit) -> bool {
         if let Some(stray) = self.strays.pop_front() {
             *out = stray;
             return true;
         }
-        while let Some(&id) = self.ready.front() {
+        while let Some(id) = self.ready.first() {
             let polled = self.poll_connection(now, id, out);
             if polled != Polled::More {
-                self.ready.pop_front();
+                self.ready.pop();
                 self.retire(id);
             }
             if polled != Polled::Nothing {
@@ -320,6 +350,7 @@ impl Host {
         false
     }
 
+    #[inline]
     fn poll_connection(&mut self, now: Instant, id: ConnId, out: &mut Transmit) -> Polled {
         let Some(entry) = self.connections.at_mut(id.0) else { return Polled::Nothing };
         let Some(path) = self.paths.at_mut(entry.path.0) else { return Polled::Nothing };
@@ -335,6 +366,7 @@ impl Host {
     }
 
     /// A connection has nothing more to send for now: its timers count, unless it is over.
+    #[inline]
     fn retire(&mut self, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else { return };
         entry.queued = false;
@@ -359,6 +391,7 @@ impl Host {
         }
     }
 
+    #[inline]
     fn is_new_incarnation(&self, id: ConnId, segment: &Segment) -> bool {
         self.connection(id).is_some_and(|conn| conn.gives_way_to(segment))
     }
@@ -410,6 +443,7 @@ impl Host {
     }
 
     /// Runs `action` on a connection and its path, then sees to what may have come of it.
+    #[inline]
     fn with(&mut self, now: Instant, id: ConnId, action: impl FnOnce(&mut Connection, &mut Path)) {
         let Some(entry) = self.connections.at_mut(id.0) else {
             return;
@@ -431,14 +465,16 @@ impl Host {
         if self.auto_read {
             entry.conn.read_all(now);
         }
-        let was_open = entry.told.open;
-        tell(&mut self.events, id, entry);
-        if entry.told.open && !was_open && entry.told.passive {
-            self.half_open -= 1;
+        if entry.has_news() {
+            let was_open = entry.told.open;
+            tell(&mut self.events, id, entry);
+            if entry.told.open && !was_open && entry.told.passive {
+                self.half_open -= 1;
+            }
         }
         if !entry.queued {
             entry.queued = true;
-            self.ready.push_back(id);
+            self.ready.push(id);
         }
     }
 
@@ -465,6 +501,8 @@ impl Host {
             self.connections.release(id.0);
             return;
         }
+        entry.told.low_water = 0;
+        tell(&mut self.events, id, &mut entry);
         let kind = match entry.conn.reset_cause() {
             Some(_) => EventKind::Reset,
             None => EventKind::Closed,
@@ -485,12 +523,15 @@ fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Entry) {
             push(if told.passive { EventKind::Accepted } else { EventKind::Connected });
         }
     }
-    if received > told.received {
+    if conn.peer_finished() && !told.peer_closed {
+        told.low_water = 0;
+    }
+    if received > told.received && received >= told.low_water {
         told.received = received;
         push(EventKind::Received { total: received });
     }
     let acked = conn.acked();
-    if acked > told.acked {
+    if acked > told.acked && acked >= told.low_water {
         told.acked = acked;
         push(EventKind::Acked { total: acked });
     }

@@ -105,6 +105,7 @@ impl Path {
     }
 
     /// Bytes that may be in flight: `cwnd`, bounded by the configured limit.
+    #[inline]
     pub fn usable_cwnd(&self) -> u64 {
         self.window.usable()
     }
@@ -156,11 +157,18 @@ impl Path {
     }
 
     /// Books a segment that leaves now with `fresh` bytes of new data.
+    #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, segment: &Segment, fresh: u64) {
         self.sent_total += fresh;
         self.segments_sent += 1;
         self.last_sent = Some(now);
         self.resumed = false;
+        if self.is_paced() {
+            self.pace(now, segment);
+        }
+    }
+
+    fn pace(&mut self, now: Instant, segment: &Segment) {
         if let (Some(pacer), Some(rate)) = (&mut self.pacer, self.window.pacing_rate())
             && self.segments_sent > UNPACED_SEGMENTS
         {
@@ -173,6 +181,7 @@ impl Path {
     }
 
     /// Notes, when nothing more can be sent, whether that was because of the window.
+    #[inline]
     pub(crate) fn on_send_stopped(&mut self, window_limited: bool) {
         let usage = &mut self.usage;
         if !usage.validate {
@@ -189,6 +198,7 @@ impl Path {
 
     /// True if growing the window has a reason: in slow start as long as half of it is used, else
     /// only while it is what limits sending.
+    #[inline]
     fn cwnd_limited(&self) -> bool {
         let usage = &self.usage;
         if !usage.validate || usage.limited {
@@ -197,8 +207,17 @@ impl Path {
         self.window.below_ssthresh() && self.window.cwnd() < 2 * usage.max_in_flight
     }
 
+    /// True if what is sent is spread over time, or is about to be.
+    pub(crate) const fn is_paced(&self) -> bool {
+        self.pacer.is_some() || self.planned.is_some() || self.window.has_order()
+    }
+
     /// When the pacer lets the next segment go; `None`: now.
+    #[inline]
     pub(crate) fn release(&mut self, now: Instant) -> Option<Instant> {
+        if !self.is_paced() {
+            return None;
+        }
         self.take_order();
         let by_rate = self.pacer.as_ref().map(Pacer::next_release);
         let by_plan = self.planned.as_ref().map(PlannedSending::next_release);
@@ -271,6 +290,7 @@ impl Path {
     }
 
     /// Shows an ACK to the start-up, which may find the path full, and completes the sample.
+    #[inline]
     pub(crate) fn observe(&mut self, sample: &mut AckSample) {
         sample.sent_total = self.sent_total;
         sample.acked_total = self.acked_total;
@@ -282,6 +302,7 @@ impl Path {
     }
 
     /// Grows the window on an ACK of new data outside of recovery.
+    #[inline]
     pub(crate) fn on_ack(&mut self, sample: &AckSample) {
         if !sample.cwnd_limited {
             return;
@@ -304,6 +325,7 @@ impl Path {
     }
 
     /// Takes a round-trip sample of data sent once at `sent`.
+    #[inline]
     pub(crate) fn on_rtt_sample(&mut self, sent: Instant, now: Instant) {
         self.rtt.on_sample(sent, now, self.acked_total, self.sent_total);
     }
@@ -314,6 +336,7 @@ impl Path {
     }
 
     /// Counts `bytes` newly acknowledged cumulatively.
+    #[inline]
     pub(crate) fn on_acked(&mut self, bytes: u64) {
         self.acked_total += bytes;
         if bytes > 0 {
@@ -387,6 +410,7 @@ impl Path {
 
     /// Sets the pacing rate from window and round trip: twice the window per round trip in slow
     /// start, 1.2 times after (Linux `tcp_update_pacing_rate`).
+    #[inline]
     pub(crate) fn update_pacing_rate(&mut self) {
         if self.pacer.is_none() || !self.rtt.has_sample() {
             return;

@@ -48,11 +48,13 @@ impl AckTimer {
     }
 
     /// True if an ACK must go out now.
+    #[inline]
     pub fn is_due(&self) -> bool {
         self.pending == Pending::Now
     }
 
     /// When a delayed ACK must go out.
+    #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.pending {
             Pending::Until(at) => Some(at),
@@ -77,6 +79,7 @@ impl AckTimer {
 
     /// In-order data arrived: `bytes` of it, in segments of up to `mss`; `gap_filled` if it filled
     /// a gap or something still waits behind one; `window` is the receive window, bytes.
+    #[inline]
     pub fn on_data(&mut self, now: Instant, bytes: u64, gap_filled: bool, mss: u64, window: u64) {
         self.unacked += bytes;
         self.adapt(now, mss, window);
@@ -107,6 +110,7 @@ impl AckTimer {
 
     /// Linux: at the first data, and after a gap longer than the RTO, as many quick ACKs as half a
     /// window holds segments of two (`tcp_incr_quickack`); else the timeout follows the gaps.
+    #[inline]
     fn adapt(&mut self, now: Instant, mss: u64, window: u64) {
         if self.policy != AckPolicy::Adaptive {
             return;
@@ -125,6 +129,7 @@ impl AckTimer {
     }
 
     /// An ACK left, on its own or with data.
+    #[inline]
     pub fn on_ack_sent(&mut self) {
         self.pending = Pending::Nothing;
         self.unacked = 0;

@@ -79,24 +79,28 @@ impl Receiver {
     }
 
     /// Payload bytes received in order; SYN and FIN not counted.
+    #[inline]
     pub fn received(&self) -> u64 {
         let control = 1 + u64::from(self.fin_arrived());
         self.rcv_nxt.saturating_sub(control)
     }
 
     /// True once everything up to the peer's FIN has arrived.
+    #[inline]
     pub fn fin_arrived(&self) -> bool {
         self.fin.is_some_and(|fin| self.rcv_nxt > fin)
     }
 
     /// The offset of sequence number `seq`, read near `rcv_nxt`; `None` if that would lie before
     /// the SYN.
+    #[inline]
     pub fn offset_of(&self, seq: SeqNum) -> Option<u64> {
         let expected = self.irs + self.rcv_nxt as u32;
         self.rcv_nxt.checked_add_signed(i64::from(seq.distance_from(expected)))
     }
 
     /// RFC 9293 §3.10.7.4 first check: does any of the segment lie in the window?
+    #[inline]
     pub fn is_acceptable(&self, left: u64, len: u64) -> bool {
         let edge = self.window.edge().max(self.rcv_nxt);
         match len {
@@ -119,6 +123,7 @@ impl Receiver {
 
     /// Digests the payload and FIN of an acceptable segment that starts at offset `left`. Answers
     /// whether new bytes are in order.
+    #[inline]
     pub fn on_segment(&mut self, now: Instant, left: u64, segment: &Segment) -> bool {
         self.on_ecn(segment);
         self.largest = self.largest.max(u64::from(segment.len));
@@ -196,6 +201,7 @@ impl Receiver {
     }
 
     /// How long a window of data takes to arrive: the round trip estimate of right-sizing.
+    #[inline]
     fn measure_rtt(&mut self, now: Instant) {
         if !self.config.autotune {
             return;
@@ -212,6 +218,7 @@ impl Receiver {
     }
 
     /// The application has consumed `bytes` more. Answers whether the peer should be told.
+    #[inline]
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
         self.read = self.read.saturating_add(bytes).min(self.rcv_nxt);
         self.window.on_read(now, self.read, self.rtt, self.largest);
@@ -219,6 +226,7 @@ impl Receiver {
     }
 
     /// Bytes in order that the application has not consumed.
+    #[inline]
     pub fn unread(&self) -> u64 {
         (self.received() + 1).saturating_sub(self.read)
     }
@@ -253,6 +261,7 @@ impl Receiver {
     }
 
     /// Timestamp to echo.
+    #[inline]
     pub fn echo(&self) -> u32 {
         self.ts_recent.map_or(0, |(value, _)| value)
     }
@@ -273,6 +282,7 @@ impl Receiver {
     }
 
     /// Books an outgoing segment with ACK and answers its window field.
+    #[inline]
     pub fn on_ack_sent(&mut self, in_syn: bool) -> u16 {
         self.ack.on_ack_sent();
         self.last_ack_sent = self.rcv_nxt;
@@ -280,6 +290,7 @@ impl Receiver {
     }
 
     /// Bytes that SACK blocks would take of a segment sent now, with room for `max` of them.
+    #[inline]
     pub fn sack_bytes(&self, max: usize) -> u64 {
         if !self.has_sack_blocks() {
             return 0;
@@ -292,6 +303,7 @@ impl Receiver {
     }
 
     /// True if an ACK has more to tell than how far all has arrived.
+    #[inline]
     pub fn has_sack_blocks(&self) -> bool {
         self.duplicate.is_some() || !self.reassembly.is_empty()
     }

@@ -3,25 +3,18 @@
 use std::collections::VecDeque;
 
 /// Out-of-order ranges above `rcv_nxt`, remembering which changed last.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Reassembly {
     /// Disjoint, not touching, ascending.
     ranges: VecDeque<(u64, u64)>,
-    /// Left edges of the ranges that changed last, latest first; older ones are forgotten.
-    latest: [u64; LATEST],
+    /// The ranges that changed last, latest first; older ones are forgotten. One that is in order by
+    /// now lies below all others.
+    latest: Vec<(u64, u64)>,
 }
 
 /// Ranges whose order of change is remembered: an ACK has room for four, and ranges that grow
 /// together or are filled leave their places to earlier ones.
 const LATEST: usize = 16;
-/// Stands for "none": no range begins there.
-const NONE: u64 = u64::MAX;
-
-impl Default for Reassembly {
-    fn default() -> Self {
-        Self { ranges: VecDeque::new(), latest: [NONE; LATEST] }
-    }
-}
 
 /// What the arrival of a piece of sequence space means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +32,7 @@ pub enum Arrival {
 impl Reassembly {
     /// Books `[left, right)`, not empty, and moves `rcv_nxt` over all that is now continuous.
     /// The second answer is a duplicate part, if some of it had arrived before.
+    #[inline]
     pub fn arrive(
         &mut self,
         rcv_nxt: &mut u64,
@@ -63,11 +57,17 @@ impl Reassembly {
             return (Arrival::OutOfOrder, duplicate);
         }
         *rcv_nxt = self.ranges.pop_front().map_or(right, |r| r.1);
+        if self.ranges.is_empty() {
+            self.latest.clear();
+        }
         (Arrival::FilledGap, duplicate)
     }
 
     /// Index of the first range that ends after `offset`.
     fn after(&self, offset: u64) -> usize {
+        if self.ranges.back().is_none_or(|last| last.1 <= offset) {
+            return self.ranges.len();
+        }
         self.ranges.partition_point(|r| r.1 <= offset)
     }
 
@@ -82,34 +82,43 @@ impl Reassembly {
     }
 
     fn touch(&mut self, offset: u64) {
-        if let Some(&(left, right)) = self.ranges.get(self.after(offset)) {
-            self.note_change(left, right);
+        if let Some(&range) = self.ranges.get(self.after(offset)) {
+            self.note_change(range);
         }
     }
 
-    /// The range `[left, right)` changed; those it has swallowed are no more.
-    fn note_change(&mut self, left: u64, right: u64) {
-        let mut latest = [NONE; LATEST];
-        latest[0] = left;
-        let others = self.latest.iter().filter(|&&l| l < left || l >= right);
-        for (slot, &other) in latest[1..].iter_mut().zip(others) {
-            *slot = other;
-        }
-        self.latest = latest;
+    /// A range changed; those it has swallowed are no more.
+    fn note_change(&mut self, range: (u64, u64)) {
+        let (left, right) = range;
+        self.latest.retain(|r| r.0 < left || r.0 >= right);
+        self.latest.truncate(LATEST - 1);
+        self.latest.insert(0, range);
     }
 
-    fn insert(&mut self, mut left: u64, mut right: u64) {
+    fn insert(&mut self, left: u64, right: u64) {
+        match self.ranges.back_mut() {
+            Some(last) if last.1 >= left => {}
+            _ => {
+                self.ranges.push_back((left, right));
+                return self.note_change((left, right));
+            }
+        }
         let first = self.ranges.partition_point(|r| r.1 < left);
         let last = self.ranges.partition_point(|r| r.0 <= right);
         if first == last {
             self.ranges.insert(first, (left, right));
-        } else {
-            left = left.min(self.ranges[first].0);
-            right = right.max(self.ranges[last - 1].1);
-            self.ranges[first] = (left, right);
-            self.ranges.drain(first + 1..last);
+            return self.note_change((left, right));
         }
-        self.note_change(left, right);
+        let range = (left.min(self.ranges[first].0), right.max(self.ranges[last - 1].1));
+        self.ranges[first] = range;
+        if first + 1 < last {
+            self.ranges.drain(first + 1..last);
+        } else if let Some(latest) = self.latest.first_mut().filter(|r| r.0 == range.0) {
+            // Mostly the range that grew last grows again.
+            *latest = range;
+            return;
+        }
+        self.note_change(range);
     }
 
     /// True if nothing waits for a gap to be filled.
@@ -124,9 +133,7 @@ impl Reassembly {
 
     /// The waiting ranges that changed last, latest first.
     pub fn recent(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.latest.iter().filter_map(|&left| {
-            let at = self.ranges.partition_point(|r| r.0 < left);
-            self.ranges.get(at).copied().filter(|r| r.0 == left)
-        })
+        let lowest = self.ranges.front().map_or(u64::MAX, |r| r.0);
+        self.latest.iter().copied().filter(move |r| r.0 >= lowest)
     }
 }

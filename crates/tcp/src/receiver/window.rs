@@ -79,6 +79,7 @@ impl OfferedWindow {
     }
 
     /// The edge that could be offered, with `read` bytes consumed by the application.
+    #[inline]
     fn possible_edge(&self, rcv_nxt: u64, read: u64) -> u64 {
         let room = read + self.capacity;
         room.min(rcv_nxt + self.limit).max(self.edge)
@@ -86,6 +87,7 @@ impl OfferedWindow {
 
     /// A segment arrived: two more of size `mss` may be offered if the capacity allows. True if
     /// so.
+    #[inline]
     pub fn on_arrival(&mut self, mss: u64) -> bool {
         let before = self.limit;
         self.limit = (self.limit + 2 * mss).min(self.capacity).max(before);
@@ -93,6 +95,7 @@ impl OfferedWindow {
     }
 
     /// Offers all there is and answers the window field of a segment that acknowledges `rcv_nxt`.
+    #[inline]
     pub fn offer(&mut self, rcv_nxt: u64, read: u64, in_syn: bool) -> u16 {
         let shift = if in_syn { 0 } else { self.shift };
         let window = self.possible_edge(rcv_nxt, read).saturating_sub(rcv_nxt);
@@ -108,6 +111,7 @@ impl OfferedWindow {
     /// True if the peer should be told that the window has opened: what it was offered last is
     /// nearly used up, and at least a segment, or half the buffer, can be added. Otherwise the next
     /// ordinary ACK tells soon enough.
+    #[inline]
     pub fn update_is_due(&self, rcv_nxt: u64, read: u64, mss: u64) -> bool {
         let gain = self.possible_edge(rcv_nxt, read) - self.edge;
         let offered = self.edge.saturating_sub(rcv_nxt);
@@ -117,6 +121,7 @@ impl OfferedWindow {
 
     /// Grows the buffer once per round trip in which more was read than in any before (Linux
     /// `tcp_rcvbuf_grow`).
+    #[inline]
     pub fn on_read(&mut self, now: Instant, read: u64, rtt: Duration, mss: u64) {
         if !self.autotune || rtt.is_zero() || now.saturating_since(self.round_start) < rtt {
             return;

@@ -137,7 +137,8 @@ pub trait LossRecovery {
     }
 
     /// Bytes that may be sent now, retransmissions and new data together. The peer's window and
-    /// the pacer are applied elsewhere.
+    /// the pacer are applied elsewhere. While nothing is SACKed or lost, new data that is sent takes
+    /// its length off it and makes nothing go again.
     fn allowance(&self, cx: &Context<'_>) -> u64;
 
     /// The window right after a gradual reduction, once the threshold is known (`cx.ssthresh`).

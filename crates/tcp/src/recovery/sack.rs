@@ -34,6 +34,9 @@ impl Sack {
         let Some(limit) = lost_below(board.sacked_ranges(), mss) else {
             return;
         };
+        if limit <= self.marked_to {
+            return;
+        }
         let mut i = board.index_from(self.marked_to);
         while let Some(s) = board.segment(i) {
             if s.end() > limit {
@@ -44,7 +47,7 @@ impl Sack {
             }
             i += 1;
         }
-        self.marked_to = self.marked_to.max(limit);
+        self.marked_to = limit;
     }
 
     fn enter(&mut self, cx: &mut Context<'_>) -> Report {
