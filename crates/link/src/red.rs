@@ -156,3 +156,6 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
     }
     product
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,6 @@ pub struct Link {
 
 /// How a driver has to treat a link.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all links are plain, and reached directly")]
 pub enum Stage {
     /// Drop-tail at a constant rate: asked once, it answers.
     Fifo(Fifo),

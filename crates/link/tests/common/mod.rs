@@ -162,12 +162,7 @@ pub(crate) fn loads() -> impl Strategy<Value = Vec<Offered>> {
     })
 }
 
-/// Every discipline, with parameters that make it act on loads this short.
-pub(crate) fn disciplines() -> impl Strategy<Value = Discipline> {
-    prop::sample::select(Discipline::all().to_vec()).prop_map(quick)
-}
-
-/// The same discipline, quicker to act.
+/// The same discipline with parameters that make it act on loads as short as these.
 pub(crate) fn quick(discipline: Discipline) -> Discipline {
     let codel = CoDelConfig {
         target: Duration::from_millis(1),
