@@ -27,10 +27,10 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
-# CPU time of three dumbbells beside ns-2's in the same run.
+# CPU time of three dumbbells and of short flows beside ns-2's in the same run.
 bench:
 	cargo build --release --locked --quiet --package headstart-netsim --examples
-	@tools/bench/dumbbells $(TARGET)/release/examples/dumbbell
+	@tools/bench/simulator $(TARGET)/release/examples
 
 clean:
 	cargo clean

@@ -10,10 +10,11 @@ use dumbbell_path::{PAYLOAD, Run, WIRE_SIZES, argument, give_up, peak_memory};
 use netsim::{Application, Context, HostId, Simulation, SimulationConfig, stream};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
-use tcp::{Event, EventKind, Scheme};
+use std::collections::BTreeMap;
+use tcp::{ConnId, Event, EventKind, Scheme};
 use units::{Duration, Instant};
 
-const SCHEME: &str = "sack+mss=960+ack=all+rwnd=16MB+open=data";
+const SCHEME: &str = "sack+mss=960+ack=all+rwnd=16MB+iw=2+open=data";
 const PORT: u16 = 9;
 
 /// Opens flow after flow, on one pair of hosts after the other.
@@ -23,8 +24,12 @@ struct Arrivals {
     bytes: u64,
     mean_gap: Duration,
     random: Pcg32,
+    /// When each flow that is not done was started, by its sender and connection.
+    since: BTreeMap<(HostId, ConnId), Instant>,
     started: u64,
     finished: u64,
+    /// Of all that are done, from start to last acknowledgement.
+    spent: Duration,
 }
 
 impl Arrivals {
@@ -49,13 +54,18 @@ impl Application for Arrivals {
         let conn = context.connect(from, to, PORT, &self.scheme);
         context.write(from, conn, self.bytes);
         context.shutdown(from, conn);
+        self.since.insert((from, conn), context.now());
         context.set_timer(context.now() + self.gap(), 0);
     }
 
     fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
         match event.kind {
             EventKind::PeerClosed => context.shutdown(host, event.conn),
-            EventKind::Acked { total } if total == self.bytes => self.finished += 1,
+            EventKind::Acked { total } if total == self.bytes => {
+                let since = self.since.remove(&(host, event.conn));
+                self.spent += since.map_or(Duration::ZERO, |at| context.now().saturating_since(at));
+                self.finished += 1;
+            }
             _ => {}
         }
     }
@@ -80,12 +90,21 @@ fn main() {
             bytes: packets * PAYLOAD,
             mean_gap: Duration::from_nanos(packets * 8_000_000 * 100 / load / run.mbit),
             random: stream(1, "arrivals"),
+            since: BTreeMap::new(),
             started: 0,
             finished: 0,
+            spent: Duration::ZERO,
         },
     );
     run.finish(&mut sim, bell.bottleneck.forward);
-    let arrivals = sim.application::<Arrivals>(arrivals);
-    let (started, finished) = arrivals.map_or((0, 0), |a| (a.started, a.finished));
-    println!("flows {started} finished {finished} peak memory {} kB", peak_memory());
+    let Some(arrivals) = sim.application::<Arrivals>(arrivals) else { return };
+    let mean = arrivals.spent.as_nanos() / arrivals.finished.max(1);
+    println!(
+        "flows {} finished {} mean {}.{} ms peak memory {} kB",
+        arrivals.started,
+        arrivals.finished,
+        mean / 1_000_000,
+        mean / 100_000 % 10,
+        peak_memory()
+    );
 }
