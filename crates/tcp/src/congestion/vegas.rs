@@ -127,3 +127,88 @@ impl CongestionControl for Vegas {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Duration, Instant};
+
+    const MSS: u64 = 1000;
+
+    /// An ACK that ends a round of `segments` in `rtt_ms` on a path of 100 ms.
+    fn round(segments: u64, rtt_ms: u64) -> AckSample {
+        let [rtt, base] = [rtt_ms, 100].map(Duration::from_millis);
+        let bytes = segments * MSS;
+        AckSample {
+            now: Instant::ZERO,
+            acked: MSS,
+            delivered: MSS,
+            rtt: Some(rtt),
+            srtt: rtt,
+            min_rtt: base,
+            prior_in_flight: bytes,
+            in_flight: bytes - MSS,
+            cwnd_limited: true,
+            sent_total: 0,
+            acked_total: 0,
+            round: Some(RoundTrip { rtt, base, sent: bytes, window: bytes }),
+        }
+    }
+
+    fn window_after(options: VegasOptions, rtt_ms: u64) -> u64 {
+        let mut window = Window::new(MSS, 10 * MSS, 10 * MSS, false);
+        Vegas::new(options).on_ack(&mut window, &round(10, rtt_ms));
+        assert!(window.ssthresh() <= window.cwnd());
+        window.cwnd()
+    }
+
+    #[test]
+    fn the_window_follows_what_is_queued() {
+        // Ten segments in `rtt`: 10 - 10 * 100 / rtt queued. At 111 ms 0.99, at 112 ms 1.07; at
+        // 142 ms 2.96, at 143 ms 3.01. Growth is a tenth of a segment an ACK.
+        let exact = VegasOptions::default();
+        for (rtt, cwnd) in [(100, 10_100), (111, 10_100), (112, 10_000), (142, 10_000), (143, 9000)]
+        {
+            assert_eq!(window_after(exact, rtt), cwnd, "{rtt} ms");
+        }
+        // Rounded to whole segments the limits are half a segment off: 0.48 and 0.57, 3.46 and 3.51.
+        let rounded = VegasOptions { whole_segments: true, ..exact };
+        for (rtt, cwnd) in [(105, 10_100), (106, 10_000), (153, 10_000), (154, 9000)] {
+            assert_eq!(window_after(rounded, rtt), cwnd, "{rtt} ms, rounded");
+        }
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        let mut window = Window::new(MSS, 10 * MSS, 2 * MSS, false);
+        let mut vegas = Vegas::new(VegasOptions::default());
+        vegas.on_ack(&mut window, &AckSample { in_flight: 6 * MSS, ..round(10, 100) });
+        assert_eq!(window.cwnd(), 10 * MSS);
+        vegas.on_ack(&mut window, &AckSample { in_flight: 7 * MSS, round: None, ..round(10, 100) });
+        assert_eq!(window.cwnd(), 10 * MSS + 100);
+    }
+
+    #[test]
+    fn losses_cost_a_quarter_or_half() {
+        let window = Window::new(MSS, 10 * MSS, 2 * MSS, false);
+        let mut vegas = Vegas::new(VegasOptions::default());
+        for (segments, timeout, repeated, kept) in [
+            (10, false, false, 8),
+            (10, false, true, 5),
+            (10, true, false, 5),
+            (3, false, false, 2),
+            (4, false, false, 3),
+            (1, true, false, 2),
+        ] {
+            let usable_window = segments * MSS;
+            let event = CongestionEvent {
+                now: Instant::ZERO,
+                flight_size: 0,
+                usable_window,
+                timeout,
+                repeated,
+            };
+            assert_eq!(vegas.on_congestion(&window, &event), kept * MSS, "{event:?}");
+        }
+    }
+}

@@ -235,6 +235,10 @@ mod tests {
         assert!(error.contains("like 80ms"), "{error}");
         let error = Scheme::parse("reno+iw=0").unwrap_err().to_string();
         assert!(error.contains("iw"), "{error}");
+        for scale in ["0", "1.5", "0.1234", "-1", "half", ""] {
+            let error = Scheme::parse(&format!("rbp+rbp_scale={scale}")).unwrap_err().to_string();
+            assert!(error.contains("up to 1"), "{error}");
+        }
     }
 
     #[test]
@@ -243,5 +247,9 @@ mod tests {
         assert_eq!(scheme.config().rto.tick, units::Duration::from_millis(500));
         assert_eq!(scheme.config().initial_window, 2);
         assert_eq!(scheme.config().idle, crate::config::IdleRestart::Keep);
+        for (scale, per_mille) in [("0.75", 750), ("1", 1000), ("1.0", 1000), ("0.001", 1)] {
+            let scheme = Scheme::parse(&format!("rbp+rbp_scale={scale}")).unwrap();
+            assert_eq!(scheme.recipe.rbp.scale, per_mille, "{scale}");
+        }
     }
 }
