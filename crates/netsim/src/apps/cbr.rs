@@ -2,6 +2,8 @@
 
 use crate::application::{Application, Context};
 use crate::{Datagram, HostId};
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::RngCore;
 use units::{Duration, Instant};
 
 /// From where to where, how much, how often.
@@ -23,6 +25,8 @@ pub struct CbrSpec {
 #[derive(Debug)]
 pub struct Cbr {
     spec: CbrSpec,
+    /// Varies each interval.
+    jitter: Option<Pcg32>,
     sent: u64,
     received: u64,
     last_received_at: Option<Instant>,
@@ -31,7 +35,23 @@ pub struct Cbr {
 impl Cbr {
     /// A source that has not started.
     pub const fn new(spec: CbrSpec) -> Self {
-        Self { spec, sent: 0, received: 0, last_received_at: None }
+        Self { spec, jitter: None, sent: 0, received: 0, last_received_at: None }
+    }
+
+    /// The same source with each interval half to one and a half times as long, drawn evenly from
+    /// `stream`, which no one else may use.
+    #[must_use]
+    pub fn with_jitter(self, stream: Pcg32) -> Self {
+        Self { jitter: Some(stream), ..self }
+    }
+
+    fn next_interval(&mut self) -> Duration {
+        let interval = self.spec.interval;
+        let Some(stream) = &mut self.jitter else { return interval };
+        let nanos = u128::from(interval.as_nanos());
+        // A draw of 32 bits is a fraction of 2^32; less than the interval itself, so it fits.
+        let varied = nanos / 2 + ((nanos * u128::from(stream.next_u32())) >> 32);
+        Duration::from_nanos(varied as u64)
     }
 
     /// Datagrams sent so far.
@@ -50,7 +70,7 @@ impl Cbr {
     }
 
     fn send(&mut self, context: &mut Context<'_>) {
-        let CbrSpec { from, to, wire_bytes, interval, count } = self.spec;
+        let CbrSpec { from, to, wire_bytes, count, .. } = self.spec;
         if count != Some(self.sent) {
             context.send_datagram(from, to, wire_bytes, self.sent);
             self.sent += 1;
@@ -58,6 +78,7 @@ impl Cbr {
         if count == Some(self.sent) {
             context.finish();
         } else {
+            let interval = self.next_interval();
             context.set_timer(context.now() + interval, 0);
         }
     }

@@ -7,6 +7,7 @@
 //!
 //! Another suite is a module with a [`Suite`] and a line in [`SUITES`].
 
+mod cross;
 mod et;
 mod fields;
 mod rbp;
@@ -22,8 +23,13 @@ pub use table::{CheckError, Table};
 use rayon::prelude::*;
 
 /// All suites, in the order in which they are run.
-pub const SUITES: &[&dyn Suite] =
-    &[&single::Single, &rounds::Rounds, &et::EnsemblePages, &rbp::RestartAfterIdle];
+pub const SUITES: &[&dyn Suite] = &[
+    &single::Single,
+    &rounds::Rounds,
+    &et::EnsemblePages,
+    &rbp::RestartAfterIdle,
+    &cross::CrossTraffic,
+];
 
 /// A file and the suite that knows its columns.
 #[derive(Clone)]
