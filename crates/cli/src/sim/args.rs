@@ -48,7 +48,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   headstart sim --example dumbbell > plan.toml
-      A commented plan to begin with; --example '' lists the others.
+      A commented plan to begin with; --example list names the others.
   headstart sim plan.toml
       Runs every cell on all cores, prints a table, leaves CSV files in plan-results/.
   headstart sim plan.toml

@@ -1,8 +1,15 @@
 //! The plans that come with headstart.
 
 /// Names and texts.
-pub(super) const EXAMPLES: [(&str, &str); 1] =
-    [("dumbbell", include_str!("../../../../plans/examples/dumbbell.toml"))];
+const EXAMPLES: [(&str, &str); 7] = [
+    ("dumbbell", include_str!("../../../../plans/examples/dumbbell.toml")),
+    ("parking-lot", include_str!("../../../../plans/examples/parking-lot.toml")),
+    ("chain", include_str!("../../../../plans/examples/chain.toml")),
+    ("asymmetric", include_str!("../../../../plans/examples/asymmetric.toml")),
+    ("graph", include_str!("../../../../plans/examples/graph.toml")),
+    ("sweep", include_str!("../../../../plans/examples/sweep.toml")),
+    ("trace-driven", include_str!("../../../../plans/examples/trace-driven.toml")),
+];
 
 /// The example of this name.
 pub(super) fn parse(name: &str) -> Result<&'static str, String> {

@@ -20,9 +20,10 @@ pub(crate) use args::Args;
 
 use crate::failure::{Failure, remark};
 use crate::{input, stdout};
-use experiment::plan::Plan;
+use experiment::plan::{self, Plan};
 use folder::Folder;
 use manifest::{FailedRun, Manifest};
+use std::fs;
 use std::path::Path;
 use std::thread;
 
@@ -30,11 +31,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(example) = args.example {
         return stdout::print(example);
     }
+    if args.schema {
+        return stdout::print_json(&plan::schema());
+    }
     let Some(path) = &args.plan else {
-        return stdout::print("");
+        return Err(Failure::input("name a plan; `headstart sim --help` shows how to begin"));
     };
     let text = read(path)?;
-    let plan = Plan::read(&path.display().to_string(), &text).map_err(Failure::input)?;
+    let plan = plan_of(path, &text)?;
     match args.dry_run {
         true => dry_run(&plan, args),
         false => sweep(&plan, args, path),
@@ -47,6 +51,16 @@ fn read(path: &Path) -> Result<String, Failure> {
         let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
         Failure::input(format!("{}:{line}: not UTF-8; a plan is text", path.display()))
     })
+}
+
+/// The plan with this text; the files that it names lie beside it.
+fn plan_of<'a>(path: &Path, text: &'a str) -> Result<Plan<'a>, Failure> {
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let loader = |name: &str| {
+        let path = beside.join(name);
+        fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    Plan::read(&path.display().to_string(), text, &loader).map_err(Failure::input)
 }
 
 /// The runs of the part that was asked for.

@@ -1,10 +1,10 @@
 //! The results of one run, in a folder of its own that appears whole or not at all.
 
 use crate::failure::Failure;
-use experiment::plan::{FlowRow, Observed, RunResult};
+use experiment::plan::{FlowRow, Output, RunResult};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Folder of the runs within the folder of results.
@@ -33,6 +33,8 @@ pub(super) struct RunPart {
     pub(super) utilisation: Option<f64>,
     /// Packets dropped by queues, all links together.
     pub(super) drops: u64,
+    /// Packets marked by queues, all links together.
+    pub(super) marks: u64,
     /// Packets lost on wires, all links together.
     pub(super) losses: u64,
     /// All together first.
@@ -52,6 +54,7 @@ impl RunPart {
             end: result.end,
             utilisation: bottleneck.map(|row| row.utilisation).or(idle),
             drops: result.links.iter().map(|row| row.drops).sum(),
+            marks: result.links.iter().map(|row| row.marks).sum(),
             losses: result.links.iter().map(|row| row.losses).sum(),
             workloads: workloads.collect(),
         }
@@ -125,10 +128,14 @@ impl Writer {
     }
 }
 
-impl Observed for Writer {
+impl Output for Writer {
     fn flow(&mut self, row: &FlowRow<'_>) {
         if self.failure.is_none() {
             self.failure = self.flows.serialize(row).err();
         }
+    }
+
+    fn file(&mut self, name: &str) -> io::Result<Box<dyn Write>> {
+        Ok(Box::new(BufWriter::new(File::create(self.begun.join(name))?)))
     }
 }

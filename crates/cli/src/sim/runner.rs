@@ -115,6 +115,7 @@ fn one(plan: &Plan<'_>, index: usize, (results, stop): (&Path, &AtomicBool)) -> 
             match error {
                 RunError::Failed(why) => Ended::Failed(why),
                 RunError::Stopped => Ended::Stopped,
+                RunError::Output(error) => Ended::Unwritable(error.to_string()),
             }
         }
         Err(_) => {

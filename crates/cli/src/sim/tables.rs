@@ -18,11 +18,13 @@ const SUMMARY: &str = "summary.csv";
 /// Columns that say which run it was.
 const RUN_COLUMNS: [&str; 3] = ["run", "cell", "repeat"];
 /// Columns about the links of a run.
-pub(super) const LINK_METRICS: [&str; 4] = ["end", "utilisation", "drops", "losses"];
+pub(super) const LINK_METRICS: [&str; 5] = ["end", "utilisation", "drops", "marks", "losses"];
 
 /// Values of [`LINK_METRICS`].
-pub(super) fn link_values(part: &RunPart) -> [Option<f64>; 4] {
-    [Some(part.end), part.utilisation, Some(part.drops as f64), Some(part.losses as f64)]
+pub(super) fn link_values(part: &RunPart) -> [Option<f64>; 5] {
+    let [drops, marks, losses] =
+        [part.drops, part.marks, part.losses].map(|count| Some(count as f64));
+    [Some(part.end), part.utilisation, drops, marks, losses]
 }
 
 /// Writes all tables of the runs `done`; returns the means over repeats.

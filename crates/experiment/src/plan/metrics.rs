@@ -100,7 +100,7 @@ impl<'a> Tallies<'a> {
 
     /// A transfer of a workload, whose member received so many bytes in the interval.
     pub(super) fn flow(&mut self, group: usize, flow: &FlowRecord, received: u64) {
-        let endless = self.groups[group].is_endless();
+        let endless = self.groups[group].activity.is_endless();
         let started = flow.started_at;
         let counts = self.interval.contains(started) || (endless && started < self.interval.until);
         if !counts {

@@ -12,6 +12,7 @@
 
 mod document;
 mod error;
+mod files;
 mod metrics;
 mod run;
 mod scenario;
@@ -19,15 +20,17 @@ mod sweep;
 mod tree;
 
 pub use error::PlanError;
+pub use files::Loader;
 pub use metrics::{Metric, WorkloadResult};
-pub use run::{FlowRow, LinkRow, Observed, RunError, RunResult};
+pub use run::{FlowRow, LinkRow, Output, RunError, RunResult};
 pub use scenario::Scenario;
 pub use sweep::{Coordinate, SCHEME};
 
 use document::Document;
 use error::Fault;
+use files::Files;
+use schemars::Schema;
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 use std::sync::atomic::AtomicBool;
 use sweep::Sweep;
 use tcp::Scheme;
@@ -46,6 +49,7 @@ pub struct Plan<'a> {
     repeats: u32,
     tree: Tree<'a>,
     sweep: Sweep<'a>,
+    files: Files,
 }
 
 /// One run: which cell, and the how manieth time.
@@ -60,16 +64,21 @@ pub struct Run {
 }
 
 impl<'a> Plan<'a> {
-    /// Reads a plan and checks every cell of it.
+    /// Reads a plan and checks every cell of it; `loader` gives the files that it names.
     ///
     /// # Errors
     /// With file and line, at the first thing that is wrong.
-    pub fn read(file: &str, text: &'a str) -> Result<Self, PlanError> {
-        let located = |fault: Fault| fault.of_file(file, text);
-        let plan = Self::parse(file, text).map_err(located)?;
-        (0..plan.cell_count())
-            .try_for_each(|cell| plan.resolve(cell).map(drop))
-            .map_err(located)?;
+    pub fn read(file: &str, text: &'a str, loader: Loader<'_>) -> Result<Self, PlanError> {
+        Self::checked(file, text, loader).map_err(|fault| fault.of_file(file, text))
+    }
+
+    fn checked(file: &str, text: &'a str, loader: Loader<'_>) -> Result<Self, Fault> {
+        let mut plan = Self::parse(file, text)?;
+        for cell in 0..plan.cell_count() {
+            let document = plan.document(cell)?;
+            plan.files.load(&document, loader)?;
+            plan.scenario(&document, cell)?;
+        }
         Ok(plan)
     }
 
@@ -86,14 +95,15 @@ impl<'a> Plan<'a> {
         let sweep = Sweep::new(&document.sweep, tree.get_ref().get("sweep"), schemes)?;
         let repeats = match &document.repeats {
             None => 1,
-            Some(n) if (1..=MOST_REPEATS).contains(n.get_ref()) => *n.get_ref(),
+            Some(n) if (1..=MOST_REPEATS).contains(&**n) => **n,
             Some(n) => {
-                let why = format!("{} repeats: use 1 to {MOST_REPEATS}", n.get_ref());
+                let why = format!("{} repeats: use 1 to {MOST_REPEATS}", **n);
                 return Err(Fault::new(n.span(), why));
             }
         };
         let (seed, title) = (document.seed.unwrap_or(1), document.title);
-        Ok(Self { file: file.to_owned(), text, title, seed, repeats, tree, sweep })
+        let (file, files) = (file.to_owned(), Files::default());
+        Ok(Self { file, text, title, seed, repeats, tree, sweep, files })
     }
 
     /// The file's text.
@@ -116,10 +126,9 @@ impl<'a> Plan<'a> {
         self.repeats
     }
 
-    /// Identifies what is run: the SHA-256 of the plan's text.
+    /// Identifies what is run: the SHA-256 of the plan's text and the files that it names.
     pub fn hash(&self) -> String {
-        let digest = Sha256::digest(self.text.as_bytes());
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        self.files.hash(self.text)
     }
 
     /// Names of the coordinates, in order; the last is [`SCHEME`].
@@ -148,28 +157,38 @@ impl<'a> Plan<'a> {
         Run { index, cell: index / repeats, repeat: (index % repeats) as u32 }
     }
 
-    fn resolve(&self, cell: usize) -> Result<Scenario, Fault> {
+    /// What the plan says of a cell.
+    fn document(&self, cell: usize) -> Result<Document, Fault> {
         let mut tree = self.tree.clone();
         self.sweep.apply(cell, &mut tree)?;
-        Scenario::new(&read_document(tree)?, self.sweep.scheme(cell))
+        read_document(tree)
     }
 
-    /// Makes one run; flows are handed to `observed` one by one.
+    fn scenario(&self, document: &Document, cell: usize) -> Result<Scenario, Fault> {
+        Scenario::new(document, self.sweep.scheme(cell), &self.files)
+    }
+
+    /// Makes one run; what there is to tell goes to `output` piece by piece.
     ///
     /// # Errors
     /// If it did not end as planned, or `stop` was set meanwhile.
     pub fn execute(
         &self,
         run: &Run,
-        observed: &mut dyn Observed,
+        output: &mut dyn Output,
         stop: &AtomicBool,
     ) -> Result<RunResult, RunError> {
-        let scenario = self
-            .resolve(run.cell)
+        let resolved = self.document(run.cell).and_then(|d| self.scenario(&d, run.cell));
+        let scenario = resolved
             .map_err(|fault| RunError::Failed(fault.of_file(&self.file, self.text).to_string()))?;
         let seed = sweep::seed_of(self.seed, &self.coordinates(run.cell), run.repeat);
-        run::run(&scenario, seed, (observed, stop))
+        run::run(&scenario, (seed, run.repeat), (output, stop))
     }
+}
+
+/// What a plan may contain, as JSON Schema (2020-12). TOML's tables are its objects.
+pub fn schema() -> Schema {
+    schemars::schema_for!(Document)
 }
 
 fn read_document(mut tree: Tree<'_>) -> Result<Document, Fault> {

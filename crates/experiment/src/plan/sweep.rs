@@ -1,6 +1,6 @@
 //! Axes and cells: every combination of the axes' values, the schemes varying fastest.
 
-use super::document::{Axis, Written};
+use super::document::{At, Axis, Written};
 use super::error::Fault;
 use super::tree::{self, Tree, Value};
 use netsim::derive_seed;
@@ -52,7 +52,7 @@ type Point<'a> = Vec<Value<'a>>;
 /// An axis, checked.
 #[derive(Clone, Debug)]
 struct CheckedAxis<'a> {
-    keys: Vec<Spanned<String>>,
+    keys: Vec<At<String>>,
     points: Vec<Point<'a>>,
 }
 
@@ -84,11 +84,11 @@ impl<'a> Sweep<'a> {
     fn refuse_repeated_keys(&self) -> Result<(), Fault> {
         let mut seen = Vec::new();
         for key in self.axes.iter().flat_map(|axis| &axis.keys) {
-            if seen.contains(&key.get_ref()) {
-                let why = format!("{:?} is swept twice: an axis has each key once", key.get_ref());
+            if seen.contains(&key) {
+                let why = format!("{:?} is swept twice: an axis has each key once", **key);
                 return Err(Fault::new(key.span(), why));
             }
-            seen.push(key.get_ref());
+            seen.push(key);
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl<'a> Sweep<'a> {
 
     /// Names of the coordinates, in order.
     pub(super) fn keys(&self) -> Vec<String> {
-        let keys = self.axes.iter().flat_map(|axis| &axis.keys).map(|key| key.get_ref().clone());
+        let keys = self.axes.iter().flat_map(|axis| &axis.keys).map(|key| String::clone(key));
         keys.chain([SCHEME.to_owned()]).collect()
     }
 
@@ -136,10 +136,9 @@ impl<'a> Sweep<'a> {
         let (scheme, points) = self.place(cell);
         let keys = self.axes.iter().flat_map(|axis| &axis.keys);
         let values = points.into_iter().flatten();
-        let swept = keys.zip(values).map(|(key, value)| Coordinate {
-            key: key.get_ref().clone(),
-            value: shown(value, text),
-        });
+        let swept = keys
+            .zip(values)
+            .map(|(key, value)| Coordinate { key: String::clone(key), value: shown(value, text) });
         let scheme = Coordinate { key: SCHEME.to_owned(), value: scheme.name().to_owned() };
         swept.chain([scheme]).collect()
     }
@@ -157,10 +156,10 @@ impl<'a> Sweep<'a> {
 }
 
 /// The schemes of a plan, each once.
-pub(super) fn schemes(listed: &[Spanned<Written<Scheme>>]) -> Result<Vec<Scheme>, Fault> {
+pub(super) fn schemes(listed: &[At<Written<Scheme>>]) -> Result<Vec<Scheme>, Fault> {
     let mut schemes: Vec<Scheme> = Vec::new();
     for entry in listed {
-        let Written(scheme) = entry.get_ref();
+        let Written(scheme) = &**entry;
         if schemes.iter().any(|other| other.name() == scheme.name()) {
             return Err(Fault::new(entry.span(), format!("{} is listed twice", scheme.name())));
         }
@@ -196,7 +195,7 @@ fn checked<'a>(axis: &Axis, raw: &Value<'a>) -> Result<CheckedAxis<'a>, Fault> {
     Ok(CheckedAxis { points: points.collect::<Result<_, _>>()?, keys })
 }
 
-fn keys_of(axis: &Axis, span: Range<usize>) -> Result<Vec<Spanned<String>>, Fault> {
+fn keys_of(axis: &Axis, span: Range<usize>) -> Result<Vec<At<String>>, Fault> {
     let keys = match (&axis.key, &axis.keys) {
         (Some(key), None) => vec![key.clone()],
         (None, Some(keys)) if !keys.is_empty() => keys.clone(),
@@ -206,7 +205,7 @@ fn keys_of(axis: &Axis, span: Range<usize>) -> Result<Vec<Spanned<String>>, Faul
         }
     };
     for key in &keys {
-        let first = key.get_ref().split('.').next().unwrap_or_default();
+        let first = key.split('.').next().unwrap_or_default();
         if FIXED.contains(&first) {
             let why = match first {
                 "schemes" => "name the schemes in `schemes`: they are an axis already".to_owned(),

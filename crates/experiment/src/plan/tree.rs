@@ -3,6 +3,7 @@
 //! A sweep sets values in the tree before it is read, so what is wrong with a swept value is
 //! reported at the axis that gave it.
 
+use super::document::At;
 use super::error::{Fault, meant};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,8 +16,21 @@ pub(super) type Tree<'a> = Spanned<DeTable<'a>>;
 pub(super) type Value<'a> = Spanned<DeValue<'a>>;
 
 /// Keys whose tables say with `kind` what they are.
-const TAGGED: [&str; 9] =
-    ["topology", "traffic", "queue", "size", "start", "interval", "think", "idle", "spread"];
+const TAGGED: [&str; 11] = [
+    "topology",
+    "traffic",
+    "queue",
+    "reordering",
+    "size",
+    "start",
+    "jitter",
+    "gaps",
+    "think",
+    "on",
+    "off",
+];
+/// Keys whose tables hold things by names of the plan's own.
+const NAMED: [&str; 3] = ["workload", "link", "group"];
 
 /// Reads a text as TOML.
 pub(super) fn parse(text: &str) -> Result<Tree<'_>, Fault> {
@@ -26,11 +40,11 @@ pub(super) fn parse(text: &str) -> Result<Tree<'_>, Fault> {
 /// Sets the value at a dotted path; the tables on the way must be there.
 pub(super) fn set<'a>(
     tree: &mut Tree<'a>,
-    path: &Spanned<String>,
+    path: &At<String>,
     value: Value<'a>,
 ) -> Result<(), Fault> {
     let mut table = tree.get_mut();
-    let mut parts: Vec<&str> = path.get_ref().split('.').collect();
+    let mut parts: Vec<&str> = path.split('.').collect();
     let last = parts.pop().unwrap_or_default();
     for part in parts {
         let known: Vec<String> = table.keys().map(|key| key.get_ref().to_string()).collect();
@@ -38,7 +52,7 @@ pub(super) fn set<'a>(
         let Some(DeValue::Table(next)) = next else {
             let why = format!(
                 "no table {part:?} on the way to {:?}{}; there are {}",
-                path.get_ref(),
+                **path,
                 meant(part, &known),
                 known.join(", ")
             );
@@ -47,7 +61,7 @@ pub(super) fn set<'a>(
         table = next;
     }
     if matches!(table.get(last).map(Spanned::get_ref), Some(DeValue::Table(_))) {
-        let why = format!("{:?} is a table; sweep one of its keys", path.get_ref());
+        let why = format!("{:?} is a table; sweep one of its keys", **path);
         return Err(Fault::new(path.span(), why));
     }
     table.insert(Spanned::new(path.span(), Cow::Owned(last.to_owned())), value);
@@ -59,7 +73,18 @@ pub(super) fn set<'a>(
 pub(super) fn tag_kinds(table: &mut DeTable<'_>) {
     for (key, value) in table.iter_mut() {
         let span = value.span();
-        tag_value(key.get_ref(), span, value.get_mut());
+        match value.get_mut() {
+            DeValue::Table(inner) if NAMED.contains(&key.get_ref().as_ref()) => {
+                inner.iter_mut().for_each(|(_, value)| tag_within(value));
+            }
+            inner => tag_value(key.get_ref(), span, inner),
+        }
+    }
+}
+
+fn tag_within(value: &mut Value<'_>) {
+    if let DeValue::Table(inner) = value.get_mut() {
+        tag_kinds(inner);
     }
 }
 
@@ -101,7 +126,7 @@ mod tests {
     fn shown(text: &str, sets: &[(&str, &str)]) -> Result<String, String> {
         let mut tree = parse(text).map_err(|fault| fault.why)?;
         for (path, value) in sets {
-            let path = Spanned::new(0..0, (*path).to_owned());
+            let path = At::nowhere((*path).to_owned());
             set(&mut tree, &path, DeValue::parse(value).unwrap()).map_err(|fault| fault.why)?;
         }
         tag_kinds(tree.get_mut());
@@ -123,6 +148,8 @@ mod tests {
     fn kinds_become_names() {
         let tagged = shown("q = { kind = 'red', min = 1 }", &[("q.kind", "'codel'")]).unwrap();
         assert_eq!(tagged, "[q.codel]\nmin = 1\n");
+        let named = shown("workload = { queue = { size = '1B' } }", &[]).unwrap();
+        assert_eq!(named, "[workload.queue]\nsize = \"1B\"\n");
         let untagged = shown("queue = { min = 1 }", &[]).unwrap();
         assert_eq!(untagged, "[queue.\"\"]\nmin = 1\n");
     }

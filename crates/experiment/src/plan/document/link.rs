@@ -1,6 +1,6 @@
-//! Links: both directions of a wire.
+//! Links: rate, delay, queue, and what goes wrong on the wire.
 
-use super::quantity::{Probability, TextOr, Written};
+use super::quantity::{At, Probability, TextOr, Threshold, Written};
 use link::QueueLimit;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,45 +10,195 @@ use units::{Duration, Rate};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wire {
-    /// Transmission rate.
-    pub(crate) rate: Written<Rate>,
+    /// Transmission rate; needed unless there is a trace.
+    pub(crate) rate: Option<Written<Rate>>,
+    /// A file of packet-delivery opportunities in mahimahi's format, beside the plan; the rate
+    /// follows it.
+    pub(crate) trace: Option<At<String>>,
     /// One-way propagation delay; 0 unless given.
     pub(crate) delay: Option<Written<Duration>>,
     /// The queue before the link: a limit, or a table with a discipline; without bound unless given.
-    pub(crate) queue: Option<TextOr<QueueLimit, Discipline>>,
+    pub(crate) queue: Option<At<TextOr<QueueLimit, Queue>>>,
     /// Probability that a packet is lost on the wire, each independently; 0 unless given.
     pub(crate) loss: Option<Probability>,
+    /// How packets come out of order; in order unless given.
+    pub(crate) reordering: Option<At<Reordering>>,
     /// What is different about the way back; all else is as above.
-    pub(crate) back: Option<WireBack>,
+    pub(crate) back: Option<OneWay>,
 }
 
-/// The way back of a wire, where it differs.
+/// One direction of a wire.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct WireBack {
+pub(crate) struct OneWay {
     /// Transmission rate.
     pub(crate) rate: Option<Written<Rate>>,
+    /// A file of packet-delivery opportunities in mahimahi's format.
+    pub(crate) trace: Option<At<String>>,
     /// One-way propagation delay.
     pub(crate) delay: Option<Written<Duration>>,
     /// The queue before the link.
-    pub(crate) queue: Option<TextOr<QueueLimit, Discipline>>,
+    pub(crate) queue: Option<At<TextOr<QueueLimit, Queue>>>,
     /// Probability that a packet is lost on the wire.
     pub(crate) loss: Option<Probability>,
+    /// How packets come out of order.
+    pub(crate) reordering: Option<At<Reordering>>,
+}
+
+impl Wire {
+    /// The way there.
+    pub(crate) fn there(&self) -> OneWay {
+        OneWay {
+            rate: self.rate,
+            trace: self.trace.clone(),
+            delay: self.delay,
+            queue: self.queue.clone(),
+            loss: self.loss,
+            reordering: self.reordering.clone(),
+        }
+    }
+
+    /// The way back: as the way there where nothing else is said.
+    pub(crate) fn back(&self) -> OneWay {
+        let (there, back) = (self.there(), self.back.clone().unwrap_or_default());
+        // A rate of its own takes the place of the other way's trace, and the reverse.
+        let own = back.rate.is_some() || back.trace.is_some();
+        OneWay {
+            rate: if own { back.rate } else { there.rate },
+            trace: if own { back.trace } else { there.trace },
+            delay: back.delay.or(there.delay),
+            queue: back.queue.or(there.queue),
+            loss: back.loss.or(there.loss),
+            reordering: back.reordering.or(there.reordering),
+        }
+    }
+}
+
+/// How packets come out of order: departures are in order, arrivals are not.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(tag = "kind")]
+pub(crate) enum Reordering {
+    /// Some packets take longer.
+    HoldBack(HoldBack),
+    /// Every packet takes longer by another time.
+    Jitter(Jitter),
+}
+
+/// Some packets, each independently, take longer.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HoldBack {
+    /// How often.
+    pub(crate) probability: Probability,
+    /// How much longer.
+    pub(crate) extra: Written<Duration>,
+}
+
+/// Every packet takes longer by a time drawn evenly from 0 to `up_to`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Jitter {
+    /// The longest.
+    pub(crate) up_to: Written<Duration>,
 }
 
 /// How a queue decides what to drop, to mark and to send next.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
-pub(crate) enum Discipline {
+pub(crate) enum Queue {
     /// First in, first out; what does not fit is dropped.
-    Droptail(Droptail),
+    #[serde(rename = "droptail")]
+    DropTail(Plain),
+    /// First in, first out; where there is no room, the low-priority packet nearest to the tail is
+    /// dropped (TCP Fast Start §3.3).
+    #[serde(rename = "pdrop")]
+    PriorityDrop(Plain),
+    /// Random early detection (Floyd & Jacobson 1993).
+    #[serde(rename = "red")]
+    Red(Red),
+    /// Controlled delay (RFC 8289).
+    #[serde(rename = "codel")]
+    CoDel(CoDel),
+    /// Fair queueing with controlled delay (RFC 8290).
+    #[serde(rename = "fq_codel")]
+    FqCoDel(FqCoDel),
+    /// Pure acknowledgements before everything else.
+    #[serde(rename = "acks-first")]
+    AcksFirst(Plain),
 }
 
-/// A first-in, first-out queue.
+/// A queue without parameters.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Droptail {
-    /// How much it holds.
-    pub(crate) limit: Written<QueueLimit>,
+pub(crate) struct Plain {
+    /// How much it holds; without bound unless given.
+    pub(crate) limit: Option<Written<QueueLimit>>,
+}
+
+/// Random early detection; the defaults are the start-up papers'.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Red {
+    /// How much it holds; without bound unless given.
+    pub(crate) limit: Option<Written<QueueLimit>>,
+    /// Average at which striking begins: a share of the limit (0.15 unless given), or packets
+    /// ("5p"), or bytes ("5kB").
+    pub(crate) min: Option<Threshold>,
+    /// Average at which the probability is `max_p`; 0.6 unless given.
+    pub(crate) max: Option<Threshold>,
+    /// Weight of the present queue in its average; 0.02 unless given.
+    pub(crate) weight: Option<f64>,
+    /// Probability at `max`; 0.1 unless given.
+    pub(crate) max_p: Option<f64>,
+    /// From `max` to its double the probability rises on to 1; false unless given.
+    pub(crate) gentle: Option<bool>,
+    /// Mark packets that are ECN-capable instead of dropping them; true unless given.
+    pub(crate) ecn: Option<bool>,
+    /// Mark also where the average is above `max`; true unless given.
+    pub(crate) mark_above_max: Option<bool>,
+    /// Space strikes as ns-2's `wait_` does; false unless given.
+    pub(crate) wait: Option<bool>,
+    /// Bytes of the packets in which idle time is counted; 1000 unless given.
+    pub(crate) mean_packet: Option<u32>,
+    /// Where there is no room, a low-priority packet goes first; false unless given.
+    pub(crate) low_priority_first: Option<bool>,
+}
+
+/// Controlled delay.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CoDel {
+    /// How much it holds; without bound unless given.
+    pub(crate) limit: Option<Written<QueueLimit>>,
+    /// Standing waiting time that is acceptable; 5ms unless given.
+    pub(crate) target: Option<Written<Duration>>,
+    /// How long it may stand; 100ms unless given.
+    pub(crate) interval: Option<Written<Duration>>,
+    /// Bytes of the largest packet; 1514 unless given.
+    pub(crate) mtu: Option<u32>,
+    /// Mark packets that are ECN-capable instead of dropping them; true unless given.
+    pub(crate) ecn: Option<bool>,
+}
+
+/// Fair queueing with controlled delay.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FqCoDel {
+    /// How much it holds; without bound unless given.
+    pub(crate) limit: Option<Written<QueueLimit>>,
+    /// Standing waiting time that is acceptable; 5ms unless given.
+    pub(crate) target: Option<Written<Duration>>,
+    /// How long it may stand; 100ms unless given.
+    pub(crate) interval: Option<Written<Duration>>,
+    /// Bytes of the largest packet; 1514 unless given.
+    pub(crate) mtu: Option<u32>,
+    /// Mark packets that are ECN-capable instead of dropping them; true unless given.
+    pub(crate) ecn: Option<bool>,
+    /// Bytes that a queue may send in its turn; 1514 unless given.
+    pub(crate) quantum: Option<u32>,
+    /// Queues that flows are hashed to; 1024 unless given.
+    pub(crate) queues: Option<u32>,
+    /// Most packets dropped at once where there is no room; 64 unless given.
+    pub(crate) drop_batch: Option<u32>,
 }

@@ -1,20 +1,21 @@
 //! What stands in a plan file, key by key. The doc comments are the schema's descriptions.
 
+mod distribution;
 mod link;
 mod quantity;
 mod topology;
 mod workload;
 
-pub(crate) use link::{Discipline, Wire};
-pub(crate) use quantity::{TextOr, Written};
-pub(crate) use topology::{Dumbbell, Topology};
-pub(crate) use workload::{Bulk, Start, Traffic, Workload};
+pub(crate) use distribution::Spread;
+pub(crate) use link::{CoDel, FqCoDel, OneWay, Queue, Red, Reordering, Wire};
+pub(crate) use quantity::{Amount, At, Bytes, TextOr, Threshold, Written};
+pub(crate) use topology::{Asymmetric, Chain, Dumbbell, Graph, GraphLink, ParkingLot, Topology};
+pub(crate) use workload::{Pairing, Start, Times, Traffic, Workload};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use tcp::Scheme;
-use toml::Spanned;
 use units::Duration;
 
 /// An experiment: a topology, what happens on it, what is varied and what is measured.
@@ -27,22 +28,19 @@ pub(crate) struct Document {
     /// Seed of all random streams; 1 unless given.
     pub(crate) seed: Option<u64>,
     /// Runs of every cell, each with other random numbers; 1 unless given.
-    #[schemars(range(min = 1, max = 100_000), with = "Option<u32>")]
-    pub(crate) repeats: Option<Spanned<u32>>,
+    pub(crate) repeats: Option<At<u32>>,
     /// How long to run, in virtual time. Without it a run ends when all workloads have finished
     /// that are not in the background.
-    #[schemars(with = "Option<Written<Duration>>")]
-    pub(crate) duration: Option<Spanned<Written<Duration>>>,
+    pub(crate) duration: Option<At<Written<Duration>>>,
     /// Without `duration`: a run that has not finished by then has failed; 3600s unless given.
     pub(crate) time_limit: Option<Written<Duration>>,
     /// The schemes under comparison, the last axis of the sweep; `linux` unless given.
-    #[schemars(with = "Option<Vec<Written<Scheme>>>")]
-    pub(crate) schemes: Option<Vec<Spanned<Written<Scheme>>>>,
+    pub(crate) schemes: Option<Vec<At<Written<Scheme>>>>,
     /// What is joined to what.
     pub(crate) topology: Topology,
     /// Who sends what to whom, by name.
     #[schemars(with = "BTreeMap<String, Workload>")]
-    pub(crate) workload: BTreeMap<Spanned<String>, Workload>,
+    pub(crate) workload: BTreeMap<At<String>, Workload>,
     /// How many bytes packets take on links.
     #[serde(default)]
     pub(crate) packets: Packets,
@@ -52,6 +50,13 @@ pub(crate) struct Document {
     /// What is varied: every combination of the axes' values is a cell.
     #[serde(default)]
     pub(crate) sweep: Vec<Axis>,
+}
+
+impl Document {
+    /// The files that it names.
+    pub(crate) fn files(&self) -> Vec<&At<String>> {
+        self.topology.traces()
+    }
 }
 
 /// Bytes of packets; what the headers really take unless given.
@@ -77,8 +82,20 @@ pub(crate) struct Measure {
     /// the run unless given.
     pub(crate) until: Option<Written<Duration>>,
     /// The link whose utilisation is a metric; the topology's bottleneck unless given.
-    #[schemars(with = "Option<String>")]
-    pub(crate) link: Option<Spanned<String>>,
+    pub(crate) link: Option<At<String>>,
+    /// Measure how long packets wait in queues, and how much is in them; false unless given.
+    #[serde(default)]
+    pub(crate) waiting: bool,
+    /// Write every transfer to flows.csv; true unless given.
+    pub(crate) flows: Option<bool>,
+    /// Links of which every step of every packet is written to packets.csv of the run.
+    #[serde(default)]
+    pub(crate) packets: Vec<At<String>>,
+    /// Links of which a capture is written to <link>.pcap of the run.
+    #[serde(default)]
+    pub(crate) captures: Vec<At<String>>,
+    /// Repeats of each cell that have packets and captures written; 1 unless given.
+    pub(crate) recorded_repeats: Option<u32>,
 }
 
 /// One axis of the sweep: values for a key, or lists of values for keys that vary together.
@@ -86,12 +103,10 @@ pub(crate) struct Measure {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Axis {
     /// The key, as a dotted path: `topology.bottleneck.rate`.
-    #[schemars(with = "Option<String>")]
-    pub(crate) key: Option<Spanned<String>>,
+    pub(crate) key: Option<At<String>>,
     /// Several keys that vary together.
-    #[schemars(with = "Option<Vec<String>>")]
-    pub(crate) keys: Option<Vec<Spanned<String>>>,
+    pub(crate) keys: Option<Vec<At<String>>>,
     /// The key's values, or, for several keys, lists of one value for each.
     #[schemars(with = "Vec<schemars::Schema>")]
-    pub(crate) values: Spanned<Vec<Spanned<toml::Value>>>,
+    pub(crate) values: At<Vec<At<toml::Value>>>,
 }

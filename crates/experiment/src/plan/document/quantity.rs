@@ -1,15 +1,84 @@
-//! Quantities written as text, `"20mbit"`, and values that are either text or a table of a kind.
+//! Quantities written as text, `"20mbit"`, numbers within bounds, and values that are either text
+//! or a table of a kind.
 
 use crate::path::{MAX_RATE, QueueSize};
 use link::QueueLimit;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::{Deref, Range};
 use tcp::Scheme;
+use toml::Spanned;
 use units::{Duration, Rate, parse_bytes};
+
+/// A value that knows where it stands.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct At<T>(Spanned<T>);
+
+impl<T> At<T> {
+    /// A value of no plan.
+    #[cfg(test)]
+    pub(crate) fn nowhere(value: T) -> Self {
+        Self(Spanned::new(0..0, value))
+    }
+
+    /// Its place in the text.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.0.span()
+    }
+}
+
+impl<T> Deref for At<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.get_ref()
+    }
+}
+
+impl<T: Eq + Ord> PartialEq for At<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Eq + Ord> Eq for At<T> {}
+
+impl<T: Eq + Ord> PartialOrd for At<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T: Eq + Ord> Ord for At<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for At<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
 
 /// Something that a plan writes as text.
 pub(crate) trait Text: Sized {
@@ -131,6 +200,24 @@ impl Text for QueueLimit {
     }
 }
 
+/// Something that is drawn from a distribution.
+pub(crate) trait Amount: Text + Copy {
+    /// In seconds or bytes.
+    fn number(self) -> f64;
+}
+
+impl Amount for Duration {
+    fn number(self) -> f64 {
+        self.as_secs_f64()
+    }
+}
+
+impl Amount for Bytes {
+    fn number(self) -> f64 {
+        self.0 as f64
+    }
+}
+
 impl Text for Scheme {
     const NAME: &'static str = "scheme";
     const FORM: &'static str =
@@ -168,6 +255,95 @@ impl JsonSchema for Probability {
             "type": "number", "minimum": 0, "exclusiveMaximum": 1,
             "description": "a number from 0 to below 1"
         })
+    }
+}
+
+/// A whole number from 1 to `MOST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UpTo<const MOST: u32>(pub(crate) u32);
+
+/// Hosts or links of a kind.
+pub(crate) type Few = UpTo<100_000>;
+/// Things that follow one another.
+pub(crate) type Count = UpTo<1_000_000_000>;
+
+impl<'de, const MOST: u32> Deserialize<'de> for UpTo<MOST> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        let value = i64::deserialize(reader)?;
+        match u32::try_from(value) {
+            Ok(n) if (1..=MOST).contains(&n) => Ok(Self(n)),
+            _ => Err(D::Error::custom(format!("{value} is out of range: use 1 to {MOST}"))),
+        }
+    }
+}
+
+impl<const MOST: u32> JsonSchema for UpTo<MOST> {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Owned(format!("up_to_{MOST}"))
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 1, "maximum": MOST })
+    }
+}
+
+/// A threshold of a queue: a share of its limit, packets (`"5p"`) or bytes (`"5kB"`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Threshold {
+    /// Of the limit.
+    Share(f64),
+    /// Packets.
+    Packets(f64),
+    /// Bytes.
+    Bytes(f64),
+}
+
+const THRESHOLD: &str = "a share of the limit (0.15), packets (\"5p\") or bytes (\"5kB\")";
+
+struct ThresholdVisitor;
+
+impl Visitor<'_> for ThresholdVisitor {
+    type Value = Threshold;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(THRESHOLD)
+    }
+
+    fn visit_f64<E: Error>(self, share: f64) -> Result<Threshold, E> {
+        match (0.0..=1.0).contains(&share) {
+            true => Ok(Threshold::Share(share)),
+            false => Err(E::custom(format!("{share} is no share: expected {THRESHOLD}"))),
+        }
+    }
+
+    fn visit_i64<E: Error>(self, share: i64) -> Result<Threshold, E> {
+        self.visit_f64(share as f64)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Threshold, E> {
+        match QueueLimit::read(text).map_err(E::custom)? {
+            QueueLimit::Packets(n) => Ok(Threshold::Packets(f64::from(n))),
+            QueueLimit::Bytes(n) => Ok(Threshold::Bytes(n as f64)),
+            QueueLimit::Unlimited => Err(E::custom(format!("expected {THRESHOLD}"))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Threshold {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_any(ThresholdVisitor)
+    }
+}
+
+impl JsonSchema for Threshold {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("threshold")
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let text = generator.subschema_for::<Written<QueueLimit>>();
+        let share = json_schema!({ "type": "number", "minimum": 0, "maximum": 1 });
+        json_schema!({ "description": THRESHOLD, "anyOf": [share, text] })
     }
 }
 

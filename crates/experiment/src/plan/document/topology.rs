@@ -1,8 +1,10 @@
 //! Topologies: ready-made ones, and graphs of named nodes.
 
-use super::link::Wire;
+use super::link::{OneWay, Wire};
+use super::quantity::{At, Few};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// What is joined to what.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -11,6 +13,36 @@ use serde::Deserialize;
 pub(crate) enum Topology {
     /// Sources – router – bottleneck – router – sinks.
     Dumbbell(Dumbbell),
+    /// Sources at the one end of a row of links, sinks at the other; cross traffic over each.
+    ParkingLot(ParkingLot),
+    /// A row of links with hosts at every router.
+    Chain(Chain),
+    /// Servers on the one side of an access link, clients on the other; each direction by itself.
+    Asymmetric(Asymmetric),
+    /// Named hosts, routers and links.
+    Graph(Graph),
+}
+
+impl Topology {
+    /// The rate traces that its links name.
+    pub(crate) fn traces(&self) -> Vec<&At<String>> {
+        let wires: Vec<&At<Wire>> = match self {
+            Self::Dumbbell(plan) => [&plan.bottleneck].into_iter().chain(&plan.side).collect(),
+            Self::ParkingLot(plan) => [&plan.hop].into_iter().chain(&plan.side).collect(),
+            Self::Chain(plan) => [&plan.hop].into_iter().chain(&plan.side).collect(),
+            Self::Asymmetric(plan) => plan.side.iter().collect(),
+            Self::Graph(plan) => plan.link.values().map(|link| &link.wire).collect(),
+        };
+        let mut traces = Vec::new();
+        for wire in wires {
+            traces.extend(&wire.trace);
+            traces.extend(wire.back.as_ref().and_then(|back| back.trace.as_ref()));
+        }
+        if let Self::Asymmetric(plan) = self {
+            traces.extend([&plan.down, &plan.up].into_iter().flat_map(|way| way.trace.as_ref()));
+        }
+        traces
+    }
 }
 
 /// Sources `s0`, `s1`, … (group `sources`), sinks `d0`, `d1`, … (group `sinks`), and between
@@ -19,10 +51,109 @@ pub(crate) enum Topology {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dumbbell {
     /// Sources, and as many sinks; as many as the workload with the most members unless given.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub(crate) pairs: Option<u32>,
+    pub(crate) pairs: Option<Few>,
     /// The link in the middle, towards the sinks.
-    pub(crate) bottleneck: Wire,
+    pub(crate) bottleneck: At<Wire>,
     /// The wire from every source and sink to its router; without it they are at the router.
-    pub(crate) side: Option<Wire>,
+    pub(crate) side: Option<At<Wire>>,
+}
+
+/// Routers 0 to `hops` in a row, joined by the links `hop0`, `hop1`, …; the groups `sources` at the
+/// first and `sinks` at the last. Over hop n go the hosts of the group `in<n>`, at its beginning,
+/// and `out<n>`, at its end; `cross-in` and `cross-out` are those of all hops in turn.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ParkingLot {
+    /// Links in the row.
+    pub(crate) hops: Few,
+    /// Sources, and as many sinks; as many as the workload with the most members unless given.
+    pub(crate) pairs: Option<Few>,
+    /// Hosts of cross traffic on either side of every hop; 1 unless given.
+    pub(crate) cross: Option<Few>,
+    /// Every link of the row, towards the sinks.
+    pub(crate) hop: At<Wire>,
+    /// The wire from every host to its router; without it they are at the router.
+    pub(crate) side: Option<At<Wire>>,
+}
+
+/// Routers 0 to `hops` in a row, joined by the links `hop0`, `hop1`, …; the groups `sources` at the
+/// first and `sinks` at the last. At every router n are the hosts of the groups `in<n>`, where cross
+/// traffic comes in, and `out<n>`, where it goes out; `cross-in` and `cross-out` are those of all
+/// routers in turn.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Chain {
+    /// Links in the row.
+    pub(crate) hops: Few,
+    /// Sources, and as many sinks; as many as the workload with the most members unless given.
+    pub(crate) pairs: Option<Few>,
+    /// Hosts where cross traffic comes in, and as many where it goes out, at every router; 1 unless
+    /// given.
+    pub(crate) cross: Option<Few>,
+    /// Every link of the row, towards the sinks.
+    pub(crate) hop: At<Wire>,
+    /// The wire from every host to its router; without it they are at the router.
+    pub(crate) side: Option<At<Wire>>,
+}
+
+/// The groups `servers` and `clients`, and between them the links `down`, to the clients, and `up`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asymmetric {
+    /// Servers; as many as the workload with the most members unless given.
+    pub(crate) servers: Option<Few>,
+    /// Clients; 1 unless given.
+    pub(crate) clients: Option<Few>,
+    /// Towards the clients.
+    pub(crate) down: At<OneWay>,
+    /// Away from them.
+    pub(crate) up: At<OneWay>,
+    /// The wire from every server to the router; without it they are at the router.
+    pub(crate) side: Option<At<Wire>>,
+}
+
+/// A graph. Routes have the fewest links unless they are given.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Graph {
+    /// Names of the hosts.
+    pub(crate) hosts: Vec<At<String>>,
+    /// Names of the nodes that only forward.
+    #[serde(default)]
+    pub(crate) routers: Vec<At<String>>,
+    /// Wires by name; the way back is `<name>-back`.
+    pub(crate) link: BTreeMap<String, GraphLink>,
+    /// Names for several hosts.
+    #[serde(default)]
+    pub(crate) group: BTreeMap<String, Vec<At<String>>>,
+    /// Routes that do not have the fewest links.
+    #[serde(default)]
+    pub(crate) route: Vec<Route>,
+}
+
+/// A wire between two nodes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GraphLink {
+    /// The end at which packets enter.
+    pub(crate) from: At<String>,
+    /// The end at which they arrive.
+    pub(crate) to: At<String>,
+    /// There is no way back.
+    #[serde(default)]
+    pub(crate) one_way: bool,
+    /// What the wire is.
+    pub(crate) wire: At<Wire>,
+}
+
+/// The way from a host to another.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Route {
+    /// Where it begins.
+    pub(crate) from: At<String>,
+    /// Where it ends.
+    pub(crate) to: At<String>,
+    /// Names of the links on it, in order; a way back is `<name>-back`.
+    pub(crate) links: Vec<At<String>>,
 }

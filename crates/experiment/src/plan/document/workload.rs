@@ -1,30 +1,29 @@
 //! Workloads: who sends what to whom, when, under which scheme.
 
-use super::quantity::{Bytes, TextOr, Written};
+use super::distribution::Spread;
+use super::quantity::{At, Bytes, Count, TextOr, Written};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tcp::Scheme;
-use toml::Spanned;
-use units::Duration;
+use units::{Duration, Rate};
 
 /// A number of members that do the same, each from one host to another.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Workload {
     /// What each member does.
-    pub(crate) traffic: Traffic,
+    pub(crate) traffic: At<Traffic>,
     /// Where data comes from: a group of hosts, `group[2]`, `group[0..4]`, or one host.
-    #[schemars(with = "String")]
-    pub(crate) from: Spanned<String>,
+    pub(crate) from: At<String>,
     /// Where data goes.
-    #[schemars(with = "String")]
-    pub(crate) to: Spanned<String>,
-    /// Members; 1 unless given. Member n has the n-th host of either group, beginning again at the
-    /// first when a group is at its end.
-    #[schemars(range(max = 1_000_000), with = "Option<u32>")]
-    pub(crate) count: Option<Spanned<u32>>,
+    pub(crate) to: At<String>,
+    /// Which host of the one group goes with which of the other; in parallel unless given.
+    #[serde(default)]
+    pub(crate) pairing: Pairing,
+    /// Members; 1 unless given.
+    pub(crate) count: Option<At<u32>>,
     /// When each member begins; 0s unless given.
-    pub(crate) start: Option<TextOr<Duration, Start>>,
+    pub(crate) start: Option<At<TextOr<Duration, Start>>>,
     /// The scheme of its senders; that of the sweep unless given.
     pub(crate) scheme: Option<Written<Scheme>>,
     /// The scheme of its receivers; that of its senders unless given.
@@ -34,26 +33,36 @@ pub(crate) struct Workload {
     pub(crate) background: bool,
 }
 
+/// Which hosts a member has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Pairing {
+    /// Member n has the n-th host of either group, from the first again at a group's end.
+    #[default]
+    Parallel,
+    /// Each member has hosts drawn at random, with a link between them that is no side link.
+    Random,
+}
+
 /// When members begin.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
 pub(crate) enum Start {
-    /// Each at an instant drawn uniformly.
+    /// Each at an instant drawn evenly.
     Uniform(UniformStart),
     /// One after another.
     Staggered(StaggeredStart),
 }
 
-/// Uniformly from `from` to below `until`.
+/// Evenly from `from` to below `until`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UniformStart {
     /// Earliest; 0s unless given.
     pub(crate) from: Option<Written<Duration>>,
     /// Latest.
-    #[schemars(with = "Written<Duration>")]
-    pub(crate) until: Spanned<Written<Duration>>,
+    pub(crate) until: At<Written<Duration>>,
 }
 
 /// Member n begins at `from + n × every`.
@@ -66,6 +75,11 @@ pub(crate) struct StaggeredStart {
     pub(crate) every: Written<Duration>,
 }
 
+/// Bytes, the same each time or drawn.
+pub(crate) type Sizes = At<TextOr<Bytes, Spread<Written<Bytes>>>>;
+/// A time, the same each time or drawn.
+pub(crate) type Times = At<TextOr<Duration, Spread<Written<Duration>>>>;
+
 /// What a member does.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -73,12 +87,76 @@ pub(crate) struct StaggeredStart {
 pub(crate) enum Traffic {
     /// One connection, as fast as TCP lets it.
     Bulk(Bulk),
+    /// Transfers in rounds over kept connections: all transfer, all fall silent, again.
+    Rounds(Rounds),
+    /// Small messages over one connection, as typed.
+    Telnet(Telnet),
+    /// Datagrams of one size at one interval.
+    Cbr(Cbr),
+    /// Bursts of datagrams, and silences between them.
+    OnOff(OnOff),
 }
 
 /// One connection.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bulk {
-    /// Bytes to send; without end unless given.
+    /// Bytes to send, drawn for each member; without end unless given.
+    pub(crate) size: Option<Sizes>,
+    /// Close the connection behind the last byte; false unless given.
+    #[serde(default)]
+    pub(crate) close: bool,
+}
+
+/// Transfers in rounds over kept connections (the experiments of TCP/SPAND). The workload's `start`
+/// says when the first round begins.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rounds {
+    /// Bytes of each transfer.
+    pub(crate) size: Sizes,
+    /// Number of rounds.
+    pub(crate) rounds: Count,
+    /// When transfers start after the beginning of their round; at once unless given.
+    pub(crate) jitter: Option<Times>,
+    /// From the end of a round's last transfer to the next round; 0s unless given.
+    pub(crate) idle: Option<Written<Duration>>,
+}
+
+/// Small messages over one connection.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Telnet {
+    /// Before each message; as telnet's unless given.
+    pub(crate) gaps: Option<Times>,
+    /// Bytes of a message; 1B unless given.
     pub(crate) size: Option<Written<Bytes>>,
+    /// Messages; without end unless given.
+    pub(crate) messages: Option<Count>,
+}
+
+/// Datagrams of one size at a constant rate.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cbr {
+    /// Bits per second on the wire.
+    pub(crate) rate: Written<Rate>,
+    /// Bytes of a datagram on the wire, headers included; 1000B unless given.
+    pub(crate) packet: Option<At<Written<Bytes>>>,
+    /// Datagrams; without end unless given.
+    pub(crate) packets: Option<Count>,
+}
+
+/// Bursts at a constant rate, and silences. It begins with a silence and never finishes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OnOff {
+    /// Bits per second on the wire during a burst.
+    pub(crate) rate: Written<Rate>,
+    /// Bytes of a datagram on the wire, headers included; 1000B unless given.
+    pub(crate) packet: Option<At<Written<Bytes>>>,
+    /// Length of a burst.
+    pub(crate) on: Times,
+    /// Length of a silence.
+    pub(crate) off: Times,
 }

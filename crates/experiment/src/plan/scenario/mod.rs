@@ -2,15 +2,19 @@
 
 mod net;
 mod topology;
+mod traffic;
+mod wire;
 
 pub(crate) use net::Net;
+pub(crate) use traffic::Activity;
 
-use super::document::{Bulk, Document, Packets, Start, TextOr, Traffic, Workload, Written};
+use super::document::{At, Document, Measure, Packets, Pairing, Start, TextOr, Workload, Written};
 use super::error::Fault;
+use super::files::Files;
 use netsim::{HostId, LinkId, WireSizes};
 use tcp::Scheme;
-use toml::Spanned;
 use units::{Duration, Instant};
+use wire::LinkMaker;
 
 /// What a run without a duration may take unless the plan says otherwise.
 const TIME_LIMIT: Duration = Duration::from_secs(3600);
@@ -54,9 +58,10 @@ pub(crate) enum Begin {
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) name: String,
-    pub(crate) traffic: Traffic,
+    pub(crate) activity: Activity,
     pub(crate) from: Vec<HostId>,
     pub(crate) to: Vec<HostId>,
+    pub(crate) pairing: Pairing,
     pub(crate) members: u32,
     pub(crate) begin: Begin,
     pub(crate) scheme: Scheme,
@@ -64,19 +69,16 @@ pub(crate) struct Group {
     pub(crate) background: bool,
 }
 
-impl Group {
-    /// The hosts of member `n`.
-    pub(crate) fn hosts(&self, n: u32) -> (HostId, HostId) {
-        let of = |hosts: &[HostId]| hosts[n as usize % hosts.len()];
-        (of(&self.from), of(&self.to))
-    }
-
-    /// Whether its transfers have no end.
-    pub(crate) const fn is_endless(&self) -> bool {
-        match &self.traffic {
-            Traffic::Bulk(Bulk { size }) => size.is_none(),
-        }
-    }
+/// What is written besides metrics.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Records {
+    pub(crate) flows: bool,
+    /// Links of which every step of every packet is written.
+    pub(crate) packets: Vec<LinkId>,
+    /// Links of which a capture is written.
+    pub(crate) captures: Vec<LinkId>,
+    /// The first repeats, which have packets and captures.
+    pub(crate) repeats: u32,
 }
 
 /// A cell, ready to run.
@@ -88,13 +90,16 @@ pub struct Scenario {
     pub(crate) end: End,
     pub(crate) interval: Interval,
     pub(crate) bottleneck: Option<LinkId>,
+    pub(crate) records: Records,
 }
 
 impl Scenario {
     /// The scenario of a cell's document under the sweep's scheme.
-    pub(super) fn new(document: &Document, scheme: &Scheme) -> Result<Self, Fault> {
+    pub(super) fn new(document: &Document, scheme: &Scheme, files: &Files) -> Result<Self, Fault> {
         let members = document.workload.values().map(members).collect::<Result<Vec<_>, _>>()?;
-        let net = topology::build(&document.topology, members.into_iter().max().unwrap_or(1));
+        let pairs = members.into_iter().max().unwrap_or(1).max(1);
+        let maker = LinkMaker { files, waiting: document.measure.waiting };
+        let net = topology::build(&document.topology, pairs, maker)?;
         let workloads = document.workload.iter();
         let groups = workloads.map(|(name, plan)| group((name, plan), scheme, &net));
         let bottleneck = match &document.measure.link {
@@ -108,6 +113,7 @@ impl Scenario {
             end: end(document),
             interval: interval(document),
             bottleneck,
+            records: records(&document.measure, &net)?,
             net,
         };
         scenario.check(document)?;
@@ -121,22 +127,22 @@ impl Scenario {
             End::At(end) | End::Finished(end) => end,
         });
         if from >= until {
-            let span = document.duration.as_ref().map_or(0..0, Spanned::span);
+            let span = document.duration.as_ref().map_or(0..0, At::span);
             let why = format!("nothing is measured: from {from} to {until}; lengthen duration");
             return Err(Fault::new(span, why));
         }
         if matches!(self.end, End::At(_)) {
             return Ok(());
         }
-        let endless = |group: &&Group| !group.background && group.is_endless();
+        let endless = |group: &&Group| !group.background && group.activity.is_endless();
         if let Some(group) = self.groups.iter().find(endless) {
             let why = format!(
                 "workload {:?} never finishes: give the plan a duration, the workload a size, or \
                  background = true",
                 group.name
             );
-            let named = document.workload.keys().find(|name| *name.get_ref() == group.name);
-            return Err(Fault::new(named.map_or(0..0, Spanned::span), why));
+            let named = document.workload.keys().find(|name| ***name == group.name);
+            return Err(Fault::new(named.map_or(0..0, At::span), why));
         }
         if self.groups.iter().all(|group| group.background) {
             let why = "all workloads are in the background, so nothing says when to end: give the \
@@ -151,7 +157,7 @@ fn members(plan: &Workload) -> Result<u32, Fault> {
     let Some(count) = &plan.count else {
         return Ok(1);
     };
-    match *count.get_ref() {
+    match **count {
         n if n > MOST_MEMBERS => {
             Err(Fault::new(count.span(), format!("{n} members are above {MOST_MEMBERS}")))
         }
@@ -160,21 +166,22 @@ fn members(plan: &Workload) -> Result<u32, Fault> {
 }
 
 fn group(
-    (name, plan): (&Spanned<String>, &Workload),
+    (name, plan): (&At<String>, &Workload),
     scheme: &Scheme,
     net: &Net,
 ) -> Result<Group, Fault> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    if name.get_ref().is_empty() || !name.get_ref().bytes().all(plain) {
-        let why = format!("workload {:?}: use letters, digits, - and _", name.get_ref());
+    if name.is_empty() || !name.bytes().all(plain) {
+        let why = format!("workload {:?}: use letters, digits, - and _", **name);
         return Err(Fault::new(name.span(), why));
     }
     let sender = plan.scheme.as_ref().map_or(scheme, |Written(scheme)| scheme).clone();
     Ok(Group {
-        name: name.get_ref().clone(),
-        traffic: plan.traffic.clone(),
+        name: String::clone(name),
+        activity: Activity::of(&plan.traffic)?,
         from: net.hosts_named(&plan.from)?,
         to: net.hosts_named(&plan.to)?,
+        pairing: plan.pairing,
         members: members(plan)?,
         begin: begin(plan)?,
         receiver: plan.receiver.as_ref().map_or(&sender, |Written(scheme)| scheme).clone(),
@@ -185,11 +192,11 @@ fn group(
 
 fn begin(plan: &Workload) -> Result<Begin, Fault> {
     let at = |time: Option<Written<Duration>>| instant(time.map_or(Duration::ZERO, |t| t.0));
-    Ok(match &plan.start {
+    Ok(match plan.start.as_deref() {
         None => Begin::Fixed(Instant::ZERO),
         Some(TextOr::Text(start)) => Begin::Fixed(instant(*start)),
         Some(TextOr::Kind(Start::Uniform(start))) => {
-            let (from, until) = (at(start.from), instant(start.until.get_ref().0));
+            let (from, until) = (at(start.from), instant(start.until.0));
             if until <= from {
                 let why = format!("until {until} is not after from {from}");
                 return Err(Fault::new(start.until.span(), why));
@@ -204,9 +211,21 @@ fn begin(plan: &Workload) -> Result<Begin, Fault> {
 
 fn end(document: &Document) -> End {
     match &document.duration {
-        Some(duration) => End::At(instant(duration.get_ref().0)),
+        Some(duration) => End::At(instant(duration.0)),
         None => End::Finished(instant(document.time_limit.map_or(TIME_LIMIT, |limit| limit.0))),
     }
+}
+
+fn records(measure: &Measure, net: &Net) -> Result<Records, Fault> {
+    let links = |names: &[At<String>]| {
+        names.iter().map(|name| net.link_named(name)).collect::<Result<Vec<_>, _>>()
+    };
+    Ok(Records {
+        flows: measure.flows.unwrap_or(true),
+        packets: links(&measure.packets)?,
+        captures: links(&measure.captures)?,
+        repeats: measure.recorded_repeats.unwrap_or(1),
+    })
 }
 
 fn interval(document: &Document) -> Interval {

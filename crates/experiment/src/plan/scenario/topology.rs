@@ -1,24 +1,173 @@
 //! The plan's topology as a network.
 
-use super::net::Net;
-use crate::plan::document::{Dumbbell, Topology};
+use super::net::{Builder, Net, dangling};
+use super::wire::LinkMaker;
+use crate::plan::document::{
+    Asymmetric, At, Chain, Dumbbell, Graph, GraphLink, ParkingLot, Topology, Wire,
+};
+use crate::plan::error::Fault;
+use netsim::NodeId;
+use std::collections::BTreeMap;
 
 /// Builds the network; a topology that does not say how many pairs it has gets `pairs`.
-pub(super) fn build(topology: &Topology, pairs: u32) -> Net {
+pub(super) fn build(topology: &Topology, pairs: u32, maker: LinkMaker<'_>) -> Result<Net, Fault> {
+    let builder = Builder { net: Net::default(), maker };
     match topology {
-        Topology::Dumbbell(plan) => dumbbell(plan, plan.pairs.unwrap_or(pairs)),
+        Topology::Dumbbell(plan) => dumbbell(builder, plan, pairs),
+        Topology::ParkingLot(plan) => Row::of_parking_lot(plan, pairs).build(builder),
+        Topology::Chain(plan) => Row::of_chain(plan, pairs).build(builder),
+        Topology::Asymmetric(plan) => asymmetric(builder, plan, pairs),
+        Topology::Graph(plan) => graph(builder, plan),
     }
 }
 
-fn dumbbell(plan: &Dumbbell, pairs: u32) -> Net {
-    let mut net = Net::default();
-    let (left, right) = (net.topology.add_router(), net.topology.add_router());
-    net.bottleneck = Some(net.wire("bottleneck", (left, right), &plan.bottleneck));
-    for n in 0..pairs {
-        let source = net.host(&format!("s{n}"), left, plan.side.as_ref());
-        let sink = net.host(&format!("d{n}"), right, plan.side.as_ref());
-        net.join("sources", source);
-        net.join("sinks", sink);
+fn dumbbell(mut to: Builder<'_>, plan: &Dumbbell, pairs: u32) -> Result<Net, Fault> {
+    let (left, right) = (to.net.topology.add_router(), to.net.topology.add_router());
+    to.net.bottleneck = Some(to.wire("bottleneck", (left, right), &plan.bottleneck)?);
+    for n in 0..plan.pairs.map_or(pairs, |pairs| pairs.0) {
+        let source = to.host(&format!("s{n}"), left, plan.side.as_ref())?;
+        let sink = to.host(&format!("d{n}"), right, plan.side.as_ref())?;
+        to.join("sources", source);
+        to.join("sinks", sink);
     }
-    net
+    Ok(to.net)
+}
+
+/// Routers in a row.
+struct Row<'a> {
+    hops: u32,
+    pairs: u32,
+    cross: u32,
+    hop: &'a At<Wire>,
+    side: Option<&'a At<Wire>>,
+    /// Cross traffic goes out at the next router; otherwise there is some in and out at every one.
+    next: bool,
+}
+
+impl<'a> Row<'a> {
+    fn of_parking_lot(plan: &'a ParkingLot, pairs: u32) -> Self {
+        Self {
+            hops: plan.hops.0,
+            pairs: plan.pairs.map_or(pairs, |pairs| pairs.0),
+            cross: plan.cross.map_or(1, |cross| cross.0),
+            hop: &plan.hop,
+            side: plan.side.as_ref(),
+            next: true,
+        }
+    }
+
+    fn of_chain(plan: &'a Chain, pairs: u32) -> Self {
+        Self {
+            hops: plan.hops.0,
+            pairs: plan.pairs.map_or(pairs, |pairs| pairs.0),
+            cross: plan.cross.map_or(1, |cross| cross.0),
+            hop: &plan.hop,
+            side: plan.side.as_ref(),
+            next: false,
+        }
+    }
+
+    fn build(self, mut to: Builder<'_>) -> Result<Net, Fault> {
+        let routers: Vec<NodeId> = (0..=self.hops).map(|_| to.net.topology.add_router()).collect();
+        for (n, ends) in routers.windows(2).enumerate() {
+            let link = to.wire(&format!("hop{n}"), (ends[0], ends[1]), self.hop)?;
+            to.net.bottleneck.get_or_insert(link);
+        }
+        let (first, last) = (routers[0], routers[self.hops as usize]);
+        to.hosts(("sources", "s"), self.pairs, (first, self.side))?;
+        to.hosts(("sinks", "d"), self.pairs, (last, self.side))?;
+        self.cross(&mut to, &routers)?;
+        Ok(to.net)
+    }
+
+    /// Hosts of cross traffic, first by place and then, for `cross-in` and `cross-out`, in turn.
+    fn cross(&self, to: &mut Builder<'_>, routers: &[NodeId]) -> Result<(), Fault> {
+        let places = routers.len() - usize::from(self.next);
+        let mut hosts = Vec::new();
+        for n in 0..places {
+            let out = routers[n + usize::from(self.next)];
+            let (name_in, name_out) = (format!("in{n}"), format!("out{n}"));
+            let prefixes = (format!("in{n}-"), format!("out{n}-"));
+            let inner = (routers[n], self.side);
+            let ins = to.hosts((&name_in, &prefixes.0), self.cross, inner)?;
+            let outs = to.hosts((&name_out, &prefixes.1), self.cross, (out, self.side))?;
+            hosts.push((ins, outs));
+        }
+        for nth in 0..self.cross as usize {
+            for (ins, outs) in &hosts {
+                to.join("cross-in", ins[nth]);
+                to.join("cross-out", outs[nth]);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn asymmetric(mut to: Builder<'_>, plan: &Asymmetric, pairs: u32) -> Result<Net, Fault> {
+    let (router, home) = (to.net.topology.add_router(), to.net.topology.add_router());
+    to.net.bottleneck = Some(to.one_way("down", (router, home), &plan.down)?);
+    to.one_way("up", (home, router), &plan.up)?;
+    let servers = plan.servers.map_or(pairs, |servers| servers.0);
+    to.hosts(("servers", "server"), servers, (router, plan.side.as_ref()))?;
+    let clients = plan.clients.map_or(1, |clients| clients.0);
+    to.hosts(("clients", "client"), clients, (home, None))?;
+    Ok(to.net)
+}
+
+fn graph(mut to: Builder<'_>, plan: &Graph) -> Result<Net, Fault> {
+    let mut nodes = BTreeMap::new();
+    for name in plan.routers.iter().chain(&plan.hosts) {
+        if nodes.insert(String::clone(name), to.net.topology.add_router()).is_some() {
+            let why = format!("{:?} is there twice: names are unique", **name);
+            return Err(Fault::new(name.span(), why));
+        }
+    }
+    for name in &plan.hosts {
+        to.host(name, nodes[&**name], None)?;
+    }
+    for (name, link) in &plan.link {
+        graph_link(&mut to, &nodes, (name, link))?;
+    }
+    for (group, hosts) in &plan.group {
+        for name in hosts {
+            for host in to.net.hosts_named(name)? {
+                to.join(group, host);
+            }
+        }
+    }
+    routes(&mut to.net, plan)?;
+    Ok(to.net)
+}
+
+fn graph_link(
+    to: &mut Builder<'_>,
+    nodes: &BTreeMap<String, NodeId>,
+    (name, link): (&str, &GraphLink),
+) -> Result<(), Fault> {
+    let node = |end: &At<String>| {
+        let known: Vec<&String> = nodes.keys().collect();
+        nodes.get(&**end).copied().ok_or_else(|| dangling("host or router", end, &known))
+    };
+    let ends = (node(&link.from)?, node(&link.to)?);
+    if link.one_way {
+        let config = to.maker.one(&link.wire.there(), link.wire.span())?;
+        to.link(name, ends, config);
+    } else {
+        to.wire(name, ends, &link.wire)?;
+    }
+    Ok(())
+}
+
+fn routes(net: &mut Net, plan: &Graph) -> Result<(), Fault> {
+    for route in &plan.route {
+        let links = route.links.iter().map(|name| net.link_named(name));
+        let links = links.collect::<Result<Vec<_>, _>>()?;
+        for from in net.hosts_named(&route.from)? {
+            for to in net.hosts_named(&route.to)? {
+                let set = net.topology.set_route(from, to, &links);
+                set.map_err(|error| Fault::new(route.from.span(), error))?;
+            }
+        }
+    }
+    Ok(())
 }

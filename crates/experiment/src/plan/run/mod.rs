@@ -1,0 +1,178 @@
+//! One run: workloads become applications, time goes on, and what came of it is read off.
+
+mod apps;
+mod links;
+mod record;
+mod rows;
+
+pub use rows::{FlowRow, LinkRow, Output};
+
+use super::metrics::{Tallies, WorkloadResult};
+use super::scenario::{End, Interval, Scenario};
+use apps::Actor;
+use links::LinkTotals;
+use netsim::{LinkId, Simulation, SimulationConfig, SimulationError};
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::{Duration, Instant};
+
+/// Virtual time passes in slices, between which a run can be stopped: a fraction of what has
+/// passed, at least this and at most the end over [`SLICES`]. Results do not depend on them.
+const FIRST_SLICE: Duration = Duration::from_millis(10);
+const SLICES: u64 = 1000;
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// When it ended, seconds.
+    pub end: f64,
+    /// All workloads together that are not in the background, named `all`, then each workload.
+    pub workloads: Vec<WorkloadResult>,
+    /// Every link that had something to do.
+    pub links: Vec<LinkRow>,
+    /// Name of the link whose utilisation is a metric.
+    pub bottleneck: Option<String>,
+}
+
+/// Why a run has no result.
+#[derive(Debug)]
+pub enum RunError {
+    /// It did not end as planned.
+    Failed(String),
+    /// It was asked to stop.
+    Stopped,
+    /// What it has to tell cannot be written.
+    Output(io::Error),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(why) => f.write_str(why),
+            Self::Stopped => f.write_str("stopped"),
+            Self::Output(error) => write!(f, "cannot write results: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<SimulationError> for RunError {
+    fn from(error: SimulationError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<io::Error> for RunError {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// Runs a scenario with the random numbers of `seed`.
+pub(super) fn run(
+    scenario: &Scenario,
+    (seed, repeat): (u64, u32),
+    (output, stop): (&mut dyn Output, &AtomicBool),
+) -> Result<RunResult, RunError> {
+    let mut stage = Stage::new(scenario, seed);
+    if repeat < scenario.records.repeats {
+        record::begin(&mut stage.simulation, scenario, output)?;
+    }
+    stage.go_to(scenario.interval.from, stop)?;
+    let before = stage.snapshot();
+    stage.go_to(scenario.interval.until, stop)?;
+    let after = stage.snapshot();
+    stage.go_to(Instant::FAR_FUTURE, stop)?;
+    record::finish(&mut stage.simulation)?;
+    let name = |id: LinkId| scenario.net.topology.links()[id.index()].name.clone();
+    Ok(RunResult {
+        end: stage.simulation.now().as_secs_f64(),
+        workloads: stage.read_flows((&before, &after), output),
+        links: after.links.since(&before.links, &stage.simulation),
+        bottleneck: scenario.bottleneck.map(name),
+    })
+}
+
+/// The state of links and workloads at an instant.
+struct Snapshot {
+    links: LinkTotals,
+    /// Payload bytes received, by actor.
+    received: Vec<u64>,
+}
+
+struct Stage<'a> {
+    scenario: &'a Scenario,
+    simulation: Simulation,
+    actors: Vec<Actor>,
+    finished: bool,
+}
+
+impl<'a> Stage<'a> {
+    fn new(scenario: &'a Scenario, seed: u64) -> Self {
+        let config = SimulationConfig { seed, wire_sizes: scenario.wire_sizes };
+        let mut simulation = Simulation::new(scenario.net.topology.clone(), config);
+        let mut actors = Vec::new();
+        for (index, group) in scenario.groups.iter().enumerate() {
+            actors.extend(apps::add(&mut simulation, (index, group), (&scenario.net, seed)));
+        }
+        Self { scenario, simulation, actors, finished: false }
+    }
+
+    /// Runs to `target` or to the run's end, whichever comes first.
+    fn go_to(&mut self, target: Instant, stop: &AtomicBool) -> Result<(), RunError> {
+        let (end, until_finished) = match self.scenario.end {
+            End::At(end) => (end, false),
+            End::Finished(limit) => (limit, true),
+        };
+        let target = target.min(end);
+        let longest = ((end - Instant::ZERO) / SLICES).max(FIRST_SLICE);
+        while !self.finished && self.simulation.now() < target {
+            if stop.load(Ordering::Relaxed) {
+                return Err(RunError::Stopped);
+            }
+            let passed = self.simulation.now() - Instant::ZERO;
+            let slice = (passed / 4).max(FIRST_SLICE).min(longest);
+            let next = (self.simulation.now() + slice).min(target);
+            match until_finished {
+                false => self.simulation.run_until(next)?,
+                true => match self.simulation.run(next) {
+                    Ok(_) => self.finished = true,
+                    Err(SimulationError::TimeLimit { .. }) if next < end => {}
+                    Err(error) => return Err(error.into()),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let received = self.actors.iter().map(|actor| actor.received(&self.simulation));
+        Snapshot { links: LinkTotals::of(&self.simulation), received: received.collect() }
+    }
+
+    /// Hands all flows out and sums them up by workload.
+    fn read_flows(
+        &self,
+        (before, after): (&Snapshot, &Snapshot),
+        output: &mut dyn Output,
+    ) -> Vec<WorkloadResult> {
+        let interval = Interval { from: before.links.at, until: after.links.at };
+        let mut tallies = Tallies::new(&self.scenario.groups, interval);
+        for (index, actor) in self.actors.iter().enumerate() {
+            let group = &self.scenario.groups[actor.group];
+            let received = after.received[index] - before.received[index];
+            tallies.received(actor.group, received);
+            for (nth, flow) in actor.flows(&self.simulation).iter().enumerate() {
+                tallies.flow(actor.group, flow, received);
+                if self.scenario.records.flows {
+                    let names = (group.name.as_str(), group.scheme.name());
+                    let topology = self.simulation.topology();
+                    output.flow(&FlowRow::new(names, actor.place(nth), flow, topology));
+                }
+            }
+        }
+        tallies.results()
+    }
+}
