@@ -7,6 +7,7 @@ mod check;
 mod completions;
 mod failure;
 mod input;
+mod merge;
 mod pages;
 mod paths;
 mod progress;
@@ -45,6 +46,8 @@ enum Command {
     Race(Box<race::Args>),
     /// Run the experiment of a plan file
     Sim(Box<sim::Args>),
+    /// Put the parts of a sharded sweep together
+    Merge(merge::Args),
     /// List the schemes and their parameters
     Schemes(schemes::Args),
     /// List the pages that come with headstart
@@ -70,6 +73,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Race(args) => race::run(*args),
         Command::Sim(args) => sim::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Pages => pages::run(),
         Command::Paths => paths::run(),

@@ -8,41 +8,41 @@ use std::str::FromStr;
 pub(crate) struct Args {
     /// The plan
     #[arg(value_name = "PLAN.toml", required_unless_present_any = ["schema", "example"])]
-    pub(super) plan: Option<PathBuf>,
+    pub(crate) plan: Option<PathBuf>,
 
     /// Folder for the results [default: PLAN-results]
     ///
     /// The same plan into the same folder again goes on where it stopped.
     #[arg(long, value_name = "DIR")]
-    pub(super) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 
     /// Throw away what another plan, or another version, has left in the folder
     #[arg(long)]
-    pub(super) force: bool,
+    pub(crate) force: bool,
 
     /// Runs at a time; results do not depend on it [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(super) jobs: Option<u16>,
+    pub(crate) jobs: Option<u16>,
 
     /// Make the i-th of n equal parts of the runs; `headstart merge` puts the parts together
     #[arg(long, value_name = "i/n")]
-    pub(super) shard: Option<Shard>,
+    pub(crate) shard: Option<Shard>,
 
     /// Check the plan, say what would be run, and do nothing else
     #[arg(long)]
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
 
     /// Print the results as JSON instead of a table
     #[arg(long)]
-    pub(super) json: bool,
+    pub(crate) json: bool,
 
     /// Print what a plan may contain as JSON Schema, and do nothing else
     #[arg(long)]
-    pub(super) schema: bool,
+    pub(crate) schema: bool,
 
     /// Print a plan to begin with, and do nothing else
     #[arg(long, value_name = "NAME", value_parser = super::examples::parse)]
-    pub(super) example: Option<&'static str>,
+    pub(crate) example: Option<&'static str>,
 }
 
 const EXAMPLES: &str = "\
@@ -62,18 +62,18 @@ A plan says what is joined to what, who sends what to whom, and what is varied: 
 
 /// Part `number` of `count`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shard {
-    pub(super) number: usize,
-    pub(super) count: usize,
+pub(crate) struct Shard {
+    pub(crate) number: usize,
+    pub(crate) count: usize,
 }
 
 impl Shard {
     /// Everything in one part.
-    pub(super) const WHOLE: Self = Self { number: 1, count: 1 };
+    pub(crate) const WHOLE: Self = Self { number: 1, count: 1 };
 
     /// Whether the run of this number belongs to it: runs are dealt out in turn, so that costly
     /// neighbours end up in different parts.
-    pub(super) const fn contains(self, run: usize) -> bool {
+    pub(crate) const fn contains(self, run: usize) -> bool {
         run % self.count == self.number - 1
     }
 }
@@ -98,12 +98,12 @@ impl std::fmt::Display for Shard {
 }
 
 impl Args {
-    pub(super) fn shard(&self) -> Shard {
+    pub(crate) fn shard(&self) -> Shard {
         self.shard.unwrap_or(Shard::WHOLE)
     }
 
     /// Where results go: as named, or beside the plan's name in the present folder.
-    pub(super) fn folder(&self, plan: &Path) -> PathBuf {
+    pub(crate) fn folder(&self, plan: &Path) -> PathBuf {
         if let Some(out) = &self.out {
             return out.clone();
         }

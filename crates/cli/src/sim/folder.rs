@@ -7,7 +7,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// A folder that no other process writes to.
-pub(super) struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
     /// Holds the lock.
     _lock: File,
@@ -17,7 +17,7 @@ impl Folder {
     /// Takes the folder for results that `manifest` describes.
     ///
     /// It may be new, empty, or hold results of the same plan and part; with `force`, of any.
-    pub(super) fn open(path: &Path, manifest: &Manifest, force: bool) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, manifest: &Manifest, force: bool) -> Result<Self, Failure> {
         let wrong =
             |why: &dyn std::fmt::Display| Failure::input(format!("{}: {why}", path.display()));
         fs::create_dir_all(path).map_err(|error| wrong(&error))?;
@@ -46,12 +46,12 @@ impl Folder {
         Ok(folder)
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Those of `runs` that have results, and those that have not.
-    pub(super) fn split(&self, runs: impl Iterator<Item = usize>) -> (Vec<usize>, Vec<usize>) {
+    pub(crate) fn split(&self, runs: impl Iterator<Item = usize>) -> (Vec<usize>, Vec<usize>) {
         runs.partition(|run| part::is_done(&self.path, *run))
     }
 

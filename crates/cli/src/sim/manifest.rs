@@ -13,42 +13,42 @@ const FILE: &str = "manifest.json";
 
 /// A run that has no result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct FailedRun {
-    pub(super) run: usize,
-    pub(super) cell: usize,
-    pub(super) repeat: u32,
+pub(crate) struct FailedRun {
+    pub(crate) run: usize,
+    pub(crate) cell: usize,
+    pub(crate) repeat: u32,
     /// The cell's coordinates, as `key=value`.
-    pub(super) coordinates: Vec<String>,
-    pub(super) why: String,
+    pub(crate) coordinates: Vec<String>,
+    pub(crate) why: String,
 }
 
 /// What a folder holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Manifest {
+pub(crate) struct Manifest {
     /// Version of headstart.
-    pub(super) headstart: String,
+    pub(crate) headstart: String,
     /// Identifies the plan and the files it names.
-    pub(super) plan_sha256: String,
-    pub(super) title: String,
-    pub(super) seed: u64,
-    pub(super) cells: usize,
-    pub(super) repeats: u32,
+    pub(crate) plan_sha256: String,
+    pub(crate) title: String,
+    pub(crate) seed: u64,
+    pub(crate) cells: usize,
+    pub(crate) repeats: u32,
     /// Runs of the whole plan.
-    pub(super) runs: usize,
+    pub(crate) runs: usize,
     /// Which part of them this is, as `i/n`; `null` for all.
-    pub(super) shard: Option<String>,
+    pub(crate) shard: Option<String>,
     /// Runs of this part that have a result.
-    pub(super) done: usize,
+    pub(crate) done: usize,
     /// Runs of this part that have been tried in vain.
-    pub(super) failed: Vec<FailedRun>,
+    pub(crate) failed: Vec<FailedRun>,
     /// The plan itself.
-    pub(super) plan: String,
+    pub(crate) plan: String,
 }
 
 impl Manifest {
     /// Of a part of a plan of which nothing has been run.
-    pub(super) fn new(plan: &Plan<'_>, shard: Shard) -> Self {
+    pub(crate) fn new(plan: &Plan<'_>, shard: Shard) -> Self {
         Self {
             headstart: env!("CARGO_PKG_VERSION").to_owned(),
             plan_sha256: plan.hash(),
@@ -65,7 +65,7 @@ impl Manifest {
     }
 
     /// The manifest in `folder`; `None` if there is none.
-    pub(super) fn read(folder: &Path) -> Result<Option<Self>, Failure> {
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, Failure> {
         let path = folder.join(FILE);
         let text = match fs::read(&path) {
             Ok(text) => text,
@@ -78,18 +78,18 @@ impl Manifest {
         Ok(Some(manifest))
     }
 
-    pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(self).map_err(Failure::failed)? + "\n";
         write_atomically(&folder.join(FILE), text.as_bytes()).map_err(Failure::failed)
     }
 
     /// Whether results of `other` may stand beside those of this one.
-    pub(super) fn is_same_part(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_part(&self, other: &Self) -> bool {
         self.is_same_plan(other) && self.shard == other.shard
     }
 
     /// Whether both are of the same plan, run by the same version.
-    pub(super) fn is_same_plan(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_plan(&self, other: &Self) -> bool {
         self.headstart == other.headstart && self.plan_sha256 == other.plan_sha256
     }
 }

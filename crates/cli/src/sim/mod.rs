@@ -12,17 +12,19 @@ mod manifest;
 mod part;
 mod progress;
 mod runner;
-mod show;
+pub(crate) mod show;
 mod summary;
-mod tables;
+pub(crate) mod tables;
 
-pub(crate) use args::Args;
+pub(crate) use args::{Args, Shard};
+pub(crate) use folder::Folder;
+pub(crate) use manifest::Manifest;
+pub(crate) use part::link_run;
 
 use crate::failure::{Failure, remark};
 use crate::{input, stdout};
 use experiment::plan::{self, Plan};
-use folder::Folder;
-use manifest::{FailedRun, Manifest};
+use manifest::FailedRun;
 use std::fs;
 use std::path::Path;
 use std::thread;

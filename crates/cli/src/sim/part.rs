@@ -8,37 +8,37 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Folder of the runs within the folder of results.
-pub(super) const RUNS: &str = "runs";
+pub(crate) const RUNS: &str = "runs";
 /// What a run comes down to.
 const RESULT: &str = "run.json";
 /// One line per transfer.
-pub(super) const FLOWS: &str = "flows.csv";
+pub(crate) const FLOWS: &str = "flows.csv";
 /// One line per link.
-pub(super) const QUEUES: &str = "queues.csv";
+pub(crate) const QUEUES: &str = "queues.csv";
 
 /// A workload's metrics; `null` where there is nothing to compute them from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct WorkloadPart {
-    pub(super) workload: String,
+pub(crate) struct WorkloadPart {
+    pub(crate) workload: String,
     /// In the order of `Metric::ALL`.
-    pub(super) values: Vec<Option<f64>>,
+    pub(crate) values: Vec<Option<f64>>,
 }
 
 /// What a run comes down to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct RunPart {
+pub(crate) struct RunPart {
     /// When it ended, seconds.
-    pub(super) end: f64,
+    pub(crate) end: f64,
     /// Of the link that the plan measures.
-    pub(super) utilisation: Option<f64>,
+    pub(crate) utilisation: Option<f64>,
     /// Packets dropped by queues, all links together.
-    pub(super) drops: u64,
+    pub(crate) drops: u64,
     /// Packets marked by queues, all links together.
-    pub(super) marks: u64,
+    pub(crate) marks: u64,
     /// Packets lost on wires, all links together.
-    pub(super) losses: u64,
+    pub(crate) losses: u64,
     /// All together first.
-    pub(super) workloads: Vec<WorkloadPart>,
+    pub(crate) workloads: Vec<WorkloadPart>,
 }
 
 impl RunPart {
@@ -61,7 +61,7 @@ impl RunPart {
     }
 
     /// The result of a run that is done.
-    pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
         let path = folder.join(RESULT);
         let wrong = |error: &dyn std::fmt::Display| {
             Failure::failed(format!(
@@ -75,17 +75,40 @@ impl RunPart {
 }
 
 /// Where the results of run `index` are, once it is done.
-pub(super) fn folder(results: &Path, index: usize) -> PathBuf {
+pub(crate) fn folder(results: &Path, index: usize) -> PathBuf {
     results.join(RUNS).join(format!("{index:06}"))
 }
 
 /// Whether the run has a result.
-pub(super) fn is_done(results: &Path, index: usize) -> bool {
+pub(crate) fn is_done(results: &Path, index: usize) -> bool {
     folder(results, index).join(RESULT).is_file()
 }
 
+/// Lets the results of a run that is done count in another folder too.
+pub(crate) fn link_run(from: &Path, to: &Path, index: usize) -> io::Result<()> {
+    if !is_done(from, index) || is_done(to, index) {
+        return Ok(());
+    }
+    let done = folder(to, index);
+    let begun = done.with_extension("begun");
+    if begun.exists() {
+        fs::remove_dir_all(&begun)?;
+    }
+    fs::create_dir_all(&begun)?;
+    for entry in fs::read_dir(folder(from, index))? {
+        let entry = entry?;
+        let target = begun.join(entry.file_name());
+        // Results are never changed, so both folders may share the files; across file systems
+        // they cannot.
+        if fs::hard_link(entry.path(), &target).is_err() {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    fs::rename(&begun, &done)
+}
+
 /// A run's results being written.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     begun: PathBuf,
     done: PathBuf,
     flows: csv::Writer<BufWriter<File>>,
@@ -94,7 +117,7 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Begins with a folder that does not count yet.
-    pub(super) fn begin(results: &Path, index: usize) -> io::Result<Self> {
+    pub(crate) fn begin(results: &Path, index: usize) -> io::Result<Self> {
         let done = folder(results, index);
         let begun = done.with_extension("begun");
         if begun.exists() {
@@ -106,7 +129,7 @@ impl Writer {
     }
 
     /// Writes what is left and lets the folder count.
-    pub(super) fn finish(mut self, result: &RunResult) -> io::Result<()> {
+    pub(crate) fn finish(mut self, result: &RunResult) -> io::Result<()> {
         if let Some(failure) = self.failure.take() {
             return Err(failure.into());
         }
@@ -122,7 +145,7 @@ impl Writer {
     }
 
     /// Leaves nothing behind.
-    pub(super) fn give_up(self) {
+    pub(crate) fn give_up(self) {
         // What cannot be removed is removed when the run is made again.
         let _ = fs::remove_dir_all(&self.begun);
     }

@@ -40,7 +40,7 @@ struct Json<'a> {
     failed: &'a [FailedRun],
 }
 
-pub(super) fn json(plan: &Plan<'_>, summary: &Summary, manifest: &Manifest) -> Result<(), Failure> {
+pub(crate) fn json(plan: &Plan<'_>, summary: &Summary, manifest: &Manifest) -> Result<(), Failure> {
     let cells = summary.cells().map(|(cell, metrics)| {
         let coordinates = plan.coordinates(cell).into_iter();
         CellJson { cell, coordinates: coordinates.map(|c| (c.key, c.value)).collect(), metrics }
@@ -55,7 +55,7 @@ pub(super) fn json(plan: &Plan<'_>, summary: &Summary, manifest: &Manifest) -> R
 }
 
 /// One line per cell: what varies, and the metrics of all workloads together.
-pub(super) fn table(plan: &Plan<'_>, summary: &Summary) -> Result<(), Failure> {
+pub(crate) fn table(plan: &Plan<'_>, summary: &Summary) -> Result<(), Failure> {
     let varying = varying(plan, summary);
     let mut columns: Vec<_> = varying
         .iter()

@@ -11,31 +11,31 @@ use std::path::Path;
 
 /// A metric of a workload in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Entry {
-    pub(super) workload: String,
-    pub(super) metric: &'static str,
-    pub(super) mean: f64,
+pub(crate) struct Entry {
+    pub(crate) workload: String,
+    pub(crate) metric: &'static str,
+    pub(crate) mean: f64,
     /// `null` for a single run.
-    pub(super) standard_error: Option<f64>,
+    pub(crate) standard_error: Option<f64>,
     /// Runs that have the metric.
-    pub(super) n: usize,
+    pub(crate) n: usize,
 }
 
 /// By cell: names of workloads and metrics in order, each with its values.
 type Values = Vec<((String, &'static str), Vec<f64>)>;
 
 /// Values of all cells.
-pub(super) struct Summary {
+pub(crate) struct Summary {
     cells: BTreeMap<usize, Values>,
 }
 
 impl Summary {
-    pub(super) const fn new(_: &Plan<'_>) -> Self {
+    pub(crate) const fn new(_: &Plan<'_>) -> Self {
         Self { cells: BTreeMap::new() }
     }
 
     /// Adds a run of a cell.
-    pub(super) fn add(&mut self, cell: usize, part: &RunPart) {
+    pub(crate) fn add(&mut self, cell: usize, part: &RunPart) {
         let values = self.cells.entry(cell).or_default();
         for (nth, workload) in part.workloads.iter().enumerate() {
             let links = LINK_METRICS.into_iter().zip(link_values(part)).filter(|_| nth == 0);
@@ -53,11 +53,11 @@ impl Summary {
     }
 
     /// The cells that have results, with their metrics.
-    pub(super) fn cells(&self) -> impl Iterator<Item = (usize, Vec<Entry>)> + '_ {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (usize, Vec<Entry>)> + '_ {
         self.cells.iter().map(|(cell, values)| (*cell, values.iter().filter_map(entry).collect()))
     }
 
-    pub(super) fn write(&self, path: &Path, plan: &Plan<'_>) -> io::Result<()> {
+    pub(crate) fn write(&self, path: &Path, plan: &Plan<'_>) -> io::Result<()> {
         let mut out = csv::Writer::from_path(path)?;
         let keys = plan.keys();
         let head = ["cell".to_owned()].into_iter().chain(keys);

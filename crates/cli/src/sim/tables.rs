@@ -18,17 +18,17 @@ const SUMMARY: &str = "summary.csv";
 /// Columns that say which run it was.
 const RUN_COLUMNS: [&str; 3] = ["run", "cell", "repeat"];
 /// Columns about the links of a run.
-pub(super) const LINK_METRICS: [&str; 5] = ["end", "utilisation", "drops", "marks", "losses"];
+pub(crate) const LINK_METRICS: [&str; 5] = ["end", "utilisation", "drops", "marks", "losses"];
 
 /// Values of [`LINK_METRICS`].
-pub(super) fn link_values(part: &RunPart) -> [Option<f64>; 5] {
+pub(crate) fn link_values(part: &RunPart) -> [Option<f64>; 5] {
     let [drops, marks, losses] =
         [part.drops, part.marks, part.losses].map(|count| Some(count as f64));
     [Some(part.end), part.utilisation, drops, marks, losses]
 }
 
 /// Writes all tables of the runs `done`; returns the means over repeats.
-pub(super) fn write(results: &Path, plan: &Plan<'_>, done: &[usize]) -> Result<Summary, Failure> {
+pub(crate) fn write(results: &Path, plan: &Plan<'_>, done: &[usize]) -> Result<Summary, Failure> {
     let written = |error: io::Error| {
         Failure::failed(format!("cannot write tables in {}: {error}", results.display()))
     };
@@ -101,7 +101,7 @@ impl Runs {
 }
 
 /// A number in the shortest form that reads back as the same, or nothing.
-pub(super) fn shown(value: Option<f64>) -> String {
+pub(crate) fn shown(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 

@@ -72,6 +72,15 @@ impl<'a> Plan<'a> {
         Self::checked(file, text, loader).map_err(|fault| fault.of_file(file, text))
     }
 
+    /// Reads what a plan varies, without looking at what it runs or the files that it names: enough
+    /// to tell runs that were made elsewhere.
+    ///
+    /// # Errors
+    /// As [`Plan::read`].
+    pub fn outline(file: &str, text: &'a str) -> Result<Self, PlanError> {
+        Self::parse(file, text).map_err(|fault| fault.of_file(file, text))
+    }
+
     fn checked(file: &str, text: &'a str, loader: Loader<'_>) -> Result<Self, Fault> {
         let mut plan = Self::parse(file, text)?;
         for cell in 0..plan.cell_count() {

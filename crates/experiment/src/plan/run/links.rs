@@ -1,24 +1,41 @@
 //! What links did in the measured interval: totals at its end less totals at its beginning.
 
 use super::rows::LinkRow;
-use link::{Counters, Statistics};
+use link::{Counters, Occupancy, Statistics};
 use netsim::{LinkId, Simulation};
 use units::{Duration, Instant};
 
 /// The totals of all links at an instant.
 pub(super) struct LinkTotals {
     pub(super) at: Instant,
-    links: Vec<(Counters, Option<Statistics>)>,
+    links: Vec<Totals>,
+}
+
+/// One link's totals, and what its queue holds.
+struct Totals {
+    counters: Counters,
+    statistics: Option<Statistics>,
+    queue: Occupancy,
+}
+
+impl Totals {
+    fn of(simulation: &mut Simulation, id: LinkId) -> Self {
+        let queue = simulation.occupancy(id);
+        let link = simulation.link(id);
+        Self { counters: *link.counters(), statistics: link.statistics().copied(), queue }
+    }
+
+    /// Bytes transmitted: taken, and no longer in the queue.
+    const fn sent_bytes(&self) -> u64 {
+        self.counters.taken_bytes.saturating_sub(self.queue.bytes)
+    }
 }
 
 impl LinkTotals {
-    pub(super) fn of(simulation: &Simulation) -> Self {
+    pub(super) fn of(simulation: &mut Simulation) -> Self {
         let ids = 0..simulation.topology().links().len() as u32;
-        let totals = ids.map(|id| {
-            let link = simulation.link(LinkId(id));
-            (*link.counters(), link.statistics().copied())
-        });
-        Self { at: simulation.now(), links: totals.collect() }
+        let links = ids.map(|id| Totals::of(simulation, LinkId(id))).collect();
+        Self { at: simulation.now(), links }
     }
 
     /// Rows of the links that had something to do since `before`.
@@ -27,11 +44,13 @@ impl LinkTotals {
         let specs = simulation.topology().links().iter();
         let totals = before.links.iter().zip(&self.links);
         let rows = specs.zip(totals).map(|(spec, (before, after))| {
-            let (was, is) = (&before.0, &after.0);
+            let (was, is) = (&before.counters, &after.counters);
             // A packet thrown out of the queue is no longer counted as taken.
             let bytes = is.taken_bytes.saturating_sub(was.taken_bytes);
-            let busy = spec.config.rate().transmit_time(bytes);
-            let waiting = before.1.zip(after.1).map(|(was, is)| Waiting::between(&was, &is, time));
+            let sent = after.sent_bytes().saturating_sub(before.sent_bytes());
+            let busy = spec.config.rate().transmit_time(sent);
+            let waiting = before.statistics.zip(after.statistics);
+            let waiting = waiting.map(|(was, is)| Waiting::between(&was, &is, time));
             LinkRow {
                 link: spec.name.clone(),
                 utilisation: share(busy, time).min(1.0),

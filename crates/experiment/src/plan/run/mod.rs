@@ -147,9 +147,10 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    fn snapshot(&self) -> Snapshot {
+    fn snapshot(&mut self) -> Snapshot {
+        let links = LinkTotals::of(&mut self.simulation);
         let received = self.actors.iter().map(|actor| actor.received(&self.simulation));
-        Snapshot { links: LinkTotals::of(&self.simulation), received: received.collect() }
+        Snapshot { links, received: received.collect() }
     }
 
     /// Hands all flows out and sums them up by workload.
