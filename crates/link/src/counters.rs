@@ -33,6 +33,11 @@ impl Counters {
         self.taken_bytes += bytes as u64;
     }
 
+    pub(crate) const fn untake(&mut self, bytes: u32) {
+        self.taken_packets -= 1;
+        self.taken_bytes -= bytes as u64;
+    }
+
     pub(crate) const fn drop(&mut self, bytes: u32) {
         self.dropped_packets += 1;
         self.dropped_bytes += bytes as u64;
@@ -40,8 +45,7 @@ impl Counters {
 
     /// A packet that had been taken is dropped.
     pub(crate) const fn discard(&mut self, bytes: u32) {
-        self.taken_packets -= 1;
-        self.taken_bytes -= bytes as u64;
+        self.untake(bytes);
         self.drop(bytes);
     }
 

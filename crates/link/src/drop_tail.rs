@@ -74,6 +74,11 @@ impl DropTail {
         }
     }
 
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        *self = Self { limit: self.limit, newest: None, older: VecDeque::new(), older_bytes: 0 };
+    }
+
     /// Takes in a packet that will have departed at `departs`, not before any other that is in.
     #[inline]
     pub fn push(&mut self, departs: Instant, bytes: u32) {

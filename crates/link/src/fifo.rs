@@ -74,6 +74,23 @@ impl Fifo {
         self.queue.waiting()
     }
 
+    /// Takes back offers that lie in the future, by their sizes: the link, which neither drops nor
+    /// loses, is as if they had not been made. `kept`: departure and size of every packet that was
+    /// offered by now and has not arrived, oldest first.
+    pub fn take_back(
+        &mut self,
+        offers: impl IntoIterator<Item = u32>,
+        kept: impl IntoIterator<Item = (Instant, u32)>,
+    ) {
+        offers.into_iter().for_each(|bytes| self.counters.untake(bytes));
+        self.queue.clear();
+        self.free_at = Instant::ZERO;
+        for (departs, bytes) in kept {
+            self.queue.push(departs, bytes);
+            self.free_at = departs;
+        }
+    }
+
     /// When the link will be free of all that it has taken.
     pub(crate) const fn free_at(&self) -> Instant {
         self.free_at

@@ -43,6 +43,11 @@ impl Link {
         &mut self.stage
     }
 
+    /// It is a [`Stage::Fifo`].
+    pub const fn is_plain(&self) -> bool {
+        matches!(self.stage, Stage::Fifo(_))
+    }
+
     /// Packets and bytes in the queue at `now`, the packet in service included.
     pub fn occupancy(&mut self, now: Instant) -> Occupancy {
         match &mut self.stage {

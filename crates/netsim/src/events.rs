@@ -44,7 +44,7 @@ impl Key {
     /// The index that stands for no link.
     pub(crate) const NO_LINK: u32 = (1 << INDEX_BITS) - 1;
     /// Before everything.
-    const FIRST: Self = Self { time: 0, tie: 0 };
+    pub(crate) const FIRST: Self = Self { time: 0, tie: 0 };
     /// After everything.
     pub(crate) const NEVER: Self = Self { time: u64::MAX, tie: u64::MAX };
 
@@ -69,6 +69,11 @@ impl Key {
     #[inline]
     pub(crate) const fn at(self) -> Instant {
         Instant::from_nanos(self.time)
+    }
+
+    /// After everything at `at`.
+    pub(crate) const fn end_of(at: Instant) -> Self {
+        Self { time: at.as_nanos(), tie: u64::MAX }
     }
 
     /// The link, host or application.
@@ -162,20 +167,32 @@ pub(crate) struct EventQueue {
 const HEAP: usize = 0;
 
 impl EventQueue {
-    /// An empty queue with `lanes` lanes.
-    pub(crate) fn new(lanes: usize) -> Self {
-        Self {
-            lanes: vec![Lane { pending: Ring::new(), last: Key::FIRST }; lanes],
-            heap: BinaryHeap::new(),
-            heads: Tournament::new(lanes + 1),
-            sequence: 0,
+    /// Nothing scheduled, and no lanes.
+    pub(crate) fn new() -> Self {
+        Self { lanes: Vec::new(), heap: BinaryHeap::new(), heads: Tournament::new(1), sequence: 0 }
+    }
+
+    /// One more lane.
+    pub(crate) fn add_lane(&mut self) -> u32 {
+        self.lanes.push(Lane { pending: Ring::new(), last: Key::FIRST });
+        if self.lanes.len() + 1 > self.heads.capacity() {
+            self.heads = Tournament::new(self.lanes.len() + 1);
+            self.enter_heads();
+        }
+        (self.lanes.len() - 1) as u32
+    }
+
+    /// Enters all heads in the tournament.
+    fn enter_heads(&mut self) {
+        self.heads.enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
+        for (n, lane) in self.lanes.iter().enumerate() {
+            self.heads.enter(n + 1, lane.pending.front().map_or(Key::NEVER, |(key, _)| *key));
         }
     }
 
-    /// Schedules the arrival of a packet over `link`.
+    /// Schedules an arrival by a key of [`EventQueue::arrival_key`].
     #[inline(always)]
-    pub(crate) fn push_arrival(&mut self, lane: u32, at: Instant, link: u32, arrival: Arrival) {
-        let key = self.next_key(at, Kind::Arrival, link);
+    pub(crate) fn push_arrival(&mut self, lane: u32, key: Key, arrival: Arrival) {
         let queue = &mut self.lanes[lane as usize];
         let heads = queue.pending.is_empty();
         if key < queue.last && !heads {
@@ -191,8 +208,41 @@ impl EventQueue {
 
     /// Schedules the arrival, over no link at all, of what a host sent to itself.
     pub(crate) fn push_loopback(&mut self, at: Instant, arrival: Arrival) {
-        let key = self.next_key(at, Kind::Arrival, Key::NO_LINK);
+        let key = self.arrival_key(at, Key::NO_LINK);
+        self.restore(key, arrival);
+    }
+
+    /// Schedules an arrival that has had its key for longer.
+    pub(crate) fn restore(&mut self, key: Key, arrival: Arrival) {
         self.push_heap(Entry { key, due: Due::Arrival(arrival) });
+    }
+
+    /// Takes out the arrivals that `wanted` picks; in the order of their keys.
+    pub(crate) fn extract(
+        &mut self,
+        mut wanted: impl FnMut(Key, &Arrival) -> bool,
+    ) -> Vec<(Key, Arrival)> {
+        let mut out = Vec::new();
+        for lane in &mut self.lanes {
+            let pending = std::mem::replace(&mut lane.pending, Ring::new());
+            for (key, arrival) in pending {
+                if wanted(key, &arrival) {
+                    out.push((key, arrival));
+                } else {
+                    lane.pending.push_back((key, arrival));
+                }
+            }
+        }
+        self.heap.retain(|entry| match &entry.due {
+            Due::Arrival(arrival) if wanted(entry.key, arrival) => {
+                out.push((entry.key, *arrival));
+                false
+            }
+            _ => true,
+        });
+        self.enter_heads();
+        out.sort_unstable_by_key(|(key, _)| *key);
+        out
     }
 
     /// Schedules a wake-up, timer or service of the host, application or link `index`.
@@ -218,6 +268,12 @@ impl EventQueue {
     /// True if nothing is scheduled.
     pub(crate) fn is_empty(&self) -> bool {
         self.heads.is_empty()
+    }
+
+    /// The key of an arrival over `link`; of those at the same instant the first to be made is first.
+    #[inline]
+    pub(crate) fn arrival_key(&mut self, at: Instant, link: u32) -> Key {
+        self.next_key(at, Kind::Arrival, link)
     }
 
     #[inline]
@@ -265,20 +321,31 @@ mod tests {
         Arrival { packet, cursor: 0, bytes: 0 }
     }
 
+    fn queue_of(lanes: usize) -> EventQueue {
+        let mut queue = EventQueue::new();
+        (0..lanes).for_each(|_| _ = queue.add_lane());
+        queue
+    }
+
+    fn push(queue: &mut EventQueue, lane: u32, at: Instant, link: u32, arrival: Arrival) {
+        let key = queue.arrival_key(at, link);
+        queue.push_arrival(lane, key, arrival);
+    }
+
     fn drain(queue: &mut EventQueue) -> Vec<Due> {
         std::iter::from_fn(|| queue.pop_until(Instant::FAR_FUTURE)).map(|(_, due)| due).collect()
     }
 
     #[test]
     fn ties_go_by_kind_then_index_then_sequence() {
-        let mut queue = EventQueue::new(2);
+        let mut queue = queue_of(2);
         queue.push_timer(at(5), 0, Due::Service);
         queue.push_timer(at(5), 0, Due::Timer { token: 9 });
         queue.push_timer(at(5), 1, Due::Wake);
-        queue.push_arrival(0, at(5), 7, arrival(0));
-        queue.push_arrival(1, at(5), 3, arrival(1));
-        queue.push_arrival(1, at(5), 3, arrival(2));
-        queue.push_arrival(1, at(4), 8, arrival(3));
+        push(&mut queue, 0, at(5), 7, arrival(0));
+        push(&mut queue, 1, at(5), 3, arrival(1));
+        push(&mut queue, 1, at(5), 3, arrival(2));
+        push(&mut queue, 1, at(4), 8, arrival(3));
         // Time 4 first, though its lane was scheduled beyond it; then arrivals by link 3, 3, 7;
         // then the wake-up; then the timer; then the service that was scheduled first of all.
         let expected = [3, 1, 2, 0].map(|packet| Due::Arrival(arrival(packet)));
@@ -289,8 +356,8 @@ mod tests {
 
     #[test]
     fn the_limit_is_inclusive() {
-        let mut queue = EventQueue::new(1);
-        queue.push_arrival(0, at(5), 0, arrival(0));
+        let mut queue = queue_of(1);
+        push(&mut queue, 0, at(5), 0, arrival(0));
         assert_eq!(queue.pop_until(at(4)), None);
         assert!(queue.pop_until(at(5)).is_some());
         assert!(queue.is_empty());
@@ -301,7 +368,7 @@ mod tests {
         /// sort by (time, kind, index).
         #[test]
         fn pops_in_key_order(events in prop::collection::vec((0u64..50, 0u32..4, 0u32..5), 1..200)) {
-            let mut queue = EventQueue::new(4);
+            let mut queue = queue_of(4);
             let mut expected = Vec::new();
             for (n, (time, lane, link)) in events.into_iter().enumerate() {
                 let token = n as u32;
@@ -309,7 +376,7 @@ mod tests {
                     queue.push_timer(at(time), lane, Due::Timer { token });
                     expected.push(((time, Kind::Timer, lane), Due::Timer { token }));
                 } else {
-                    queue.push_arrival(lane, at(time), link, arrival(token));
+                    push(&mut queue, lane, at(time), link, arrival(token));
                     expected.push(((time, Kind::Arrival, link), Due::Arrival(arrival(token))));
                 }
             }

@@ -3,8 +3,9 @@
 //! [`Network::send`] puts a packet on the first link of its route; [`Network::next`] runs virtual
 //! time forward, passing packets from link to link, until something concerns a host or an
 //! application. Nothing here knows TCP. `stages` sees to links that look at more than sizes or
-//! decide when they serve.
+//! decide when they serve, `ahead` to those that need no event of their own.
 
+mod ahead;
 mod stages;
 
 use crate::events::{Arrival, Due, EventQueue, Key};
@@ -12,10 +13,11 @@ use crate::observer::{Observer, Step};
 use crate::packet::PacketPool;
 use crate::routes::Routes;
 use crate::streams::stream;
-use crate::{AppId, HostId, LinkId, Packet, Topology};
+use crate::{AppId, HostId, LinkId, LinkSpec, Packet, Topology};
+use ahead::Ahead;
 use link::{Fate, Link, QueueLimit, Stage};
 use std::collections::BTreeMap;
-use units::Instant;
+use units::{Duration, Instant, Rate};
 
 /// What concerns someone outside the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +30,41 @@ pub(crate) enum Next {
     Timer(AppId, u32),
 }
 
-/// A link and the first of the two lanes its arrivals are scheduled in.
+/// Who puts packets on a link, as far as the routes in use tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeder {
+    Nobody,
+    Link(LinkId),
+    /// Several links, or a host.
+    Several,
+}
+
+/// A link and how it is driven.
 #[derive(Debug)]
 struct Wire {
     link: Link,
-    lane: u32,
+    /// Where arrivals of small and of other packets are scheduled; [`NO_LANE`] until there are any.
+    lanes: [u32; 2],
     /// An event stands for its next service.
     service_scheduled: bool,
+    feeder: Feeder,
+    /// Packets cross it ahead of time.
+    ahead: bool,
+    /// Some link that it feeds is crossed ahead, or has been.
+    feeds_ahead: bool,
+}
+
+const NO_LANE: u32 = u32::MAX;
+
+/// Links whose arrivals are scheduled in order between them, but for the sizes of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum LaneClass {
+    /// It means to be a bottleneck.
+    Own(LinkId),
+    /// Links that never drop are mostly idle: of equal rate and delay, for small packets or others.
+    Idle(Rate, Duration, bool),
+    /// The same behind one link, crossed ahead.
+    Behind(LinkId, Rate, Duration, bool),
 }
 
 /// Links, the packets on them, and virtual time.
@@ -46,7 +76,10 @@ pub(crate) struct Network {
     /// By packet, while a link with a service stage keeps it: the cursor of that link.
     kept: Vec<u32>,
     queue: EventQueue,
-    now: Instant,
+    lanes: BTreeMap<LaneClass, u32>,
+    ahead: Ahead,
+    /// The key of the last event.
+    current: Key,
     observers: Vec<Box<dyn Observer>>,
     unreachable: Option<(HostId, HostId)>,
 }
@@ -61,15 +94,16 @@ impl Network {
         let limit = Key::INDEX_LIMIT;
         assert!(topology.links().len() < limit, "more than {limit} links");
         assert!(topology.host_count() < limit, "more than {limit} hosts");
-        let (wires, lanes) = wires(&topology, seed);
         Self {
             routes: Routes::new(topology.host_count()),
+            wires: wires(&topology, seed),
             topology,
-            wires,
             packets: PacketPool::default(),
             kept: Vec::new(),
-            queue: EventQueue::new(lanes),
-            now: Instant::ZERO,
+            queue: EventQueue::new(),
+            lanes: BTreeMap::new(),
+            ahead: Ahead::default(),
+            current: Key::FIRST,
             observers: Vec::new(),
             unreachable: None,
         }
@@ -78,17 +112,24 @@ impl Network {
     /// Puts a packet on the first link of its route. Without a route it is noted and discarded.
     #[inline]
     pub(crate) fn send(&mut self, packet: Packet) {
-        match self.routes.start(&self.topology, packet.from, packet.to) {
-            Some(cursor) => {
-                let bytes = packet.wire_bytes;
-                let index = self.packets.insert(packet);
-                if self.forward(index, cursor, bytes) {
-                    // A host that sends to itself has no link on the way.
-                    self.queue.push_loopback(self.now, arrival(index, cursor, bytes));
-                }
-            }
-            None => self.unreachable = self.unreachable.or(Some((packet.from, packet.to))),
+        let (from, to) = (packet.from, packet.to);
+        let Some(cursor) = self.routes.start(from, to).or_else(|| self.lay_out(from, to)) else {
+            self.unreachable = self.unreachable.or(Some((from, to)));
+            return;
+        };
+        let bytes = packet.wire_bytes;
+        let index = self.packets.insert(packet);
+        if self.forward(index, cursor, bytes) {
+            // A host that sends to itself has no link on the way.
+            self.queue.push_loopback(self.now(), arrival(index, cursor, bytes));
         }
+    }
+
+    #[cold]
+    fn lay_out(&mut self, from: HostId, to: HostId) -> Option<u32> {
+        let start = self.routes.lay_out(&self.topology, from, to)?;
+        self.note_route(start);
+        Some(start)
     }
 
     /// Runs time forward to the next thing that concerns a host or an application, not beyond
@@ -96,7 +137,7 @@ impl Network {
     #[inline]
     pub(crate) fn next(&mut self, limit: Instant) -> Option<Next> {
         while let Some((key, due)) = self.queue.pop_until(limit) {
-            self.now = key.at();
+            self.current = key;
             let Due::Arrival(Arrival { packet, cursor, bytes }) = due else {
                 match self.other(key, due) {
                     None => continue,
@@ -133,26 +174,60 @@ impl Network {
     // more instructions.
     #[inline(always)]
     fn forward(&mut self, packet: u32, cursor: u32, bytes: u32) -> bool {
-        let Some(id) = self.routes.link(cursor) else {
+        let Some(hop) = self.routes.hop(cursor) else {
             return true;
         };
-        let wire = &mut self.wires[id.index()];
-        let lane = wire.lane + u32::from(bytes > SMALL);
-        let Stage::Fifo(fifo) = wire.link.stage() else {
+        let (id, now) = (hop.link(), self.now());
+        let Stage::Fifo(fifo) = self.wires[id.index()].link.stage() else {
             self.forward_known(id, packet, cursor);
             return false;
         };
-        let fate = fifo.offer(self.now, bytes);
+        let fate = fifo.offer(now, bytes);
         if !self.observers.is_empty() {
             self.observe_fate(id, fate, packet);
         }
         match fate {
             Fate::Delivered { arrives, .. } => {
-                self.queue.push_arrival(lane, arrives, id.0, arrival(packet, cursor + 1, bytes));
+                let due = arrival(packet, cursor + 1, bytes);
+                if hop.leads_ahead() {
+                    let key = self.queue.arrival_key(arrives, id.0);
+                    self.cross_ahead(key, due);
+                } else {
+                    self.schedule(id, arrives, due);
+                }
             }
             Fate::Dropped | Fate::Lost { .. } => self.packets.remove(packet),
         }
         false
+    }
+
+    /// Schedules an arrival over a link.
+    #[inline(always)]
+    fn schedule(&mut self, id: LinkId, at: Instant, arrival: Arrival) {
+        let large = arrival.bytes > SMALL;
+        let lane = match self.wires[id.index()].lanes[usize::from(large)] {
+            NO_LANE => self.lane_for(id, large),
+            lane => lane,
+        };
+        let key = self.queue.arrival_key(at, id.0);
+        self.queue.push_arrival(lane, key, arrival);
+    }
+
+    #[cold]
+    fn lane_for(&mut self, id: LinkId, large: bool) -> u32 {
+        let wire = &mut self.wires[id.index()];
+        let config = wire.link.config();
+        let (rate, delay) = (config.rate(), config.delay());
+        let class = match wire.feeder {
+            Feeder::Link(feeder) if wire.ahead => LaneClass::Behind(feeder, rate, delay, large),
+            _ if config.queue() == QueueLimit::Unlimited && config.knows_departures() => {
+                LaneClass::Idle(rate, delay, large)
+            }
+            _ => LaneClass::Own(id),
+        };
+        let lane = *self.lanes.entry(class).or_insert_with(|| self.queue.add_lane());
+        wire.lanes[usize::from(large)] = lane;
+        lane
     }
 
     #[cold]
@@ -194,11 +269,12 @@ impl Network {
 
     /// Moves time forward where nothing happens.
     pub(crate) fn advance_to(&mut self, at: Instant) {
-        self.now = self.now.max(at);
+        self.current = self.current.max(Key::end_of(at));
     }
 
+    #[inline]
     pub(crate) const fn now(&self) -> Instant {
-        self.now
+        self.current.at()
     }
 
     #[inline]
@@ -228,7 +304,9 @@ impl Network {
         self.unreachable
     }
 
+    /// Adds an observer, between runs.
     pub(crate) fn add_observer(&mut self, observer: Box<dyn Observer>) {
+        self.end_all_crossings();
         self.observers.push(observer);
     }
 
@@ -255,27 +333,15 @@ const fn arrival(packet: u32, cursor: u32, bytes: u32) -> Arrival {
     Arrival { packet, cursor, bytes }
 }
 
-/// The links of a topology with their lanes, and the number of lanes. Links that never drop share
-/// by rate and delay: they are mostly idle, and then schedule in order. A limited queue means to
-/// be a bottleneck and has lanes of its own.
-fn wires(topology: &Topology, seed: u64) -> (Vec<Wire>, usize) {
-    let mut shared = BTreeMap::new();
-    let mut lanes = 0;
-    let mut wires = Vec::with_capacity(topology.links().len());
-    for spec in topology.links() {
-        let link = Link::new(spec.config.clone(), stream(seed, &format!("link/{}", spec.name)));
-        let mut fresh = || {
-            lanes += 2;
-            lanes - 2
-        };
-        let unlimited = spec.config.queue() == QueueLimit::Unlimited;
-        let lane = if unlimited && spec.config.knows_departures() {
-            let class = (spec.config.rate(), spec.config.delay());
-            *shared.entry(class).or_insert_with(fresh)
-        } else {
-            fresh()
-        };
-        wires.push(Wire { link, lane, service_scheduled: false });
-    }
-    (wires, lanes as usize)
+/// The links of a topology.
+fn wires(topology: &Topology, seed: u64) -> Vec<Wire> {
+    let wire = |spec: &LinkSpec| Wire {
+        link: Link::new(spec.config.clone(), stream(seed, &format!("link/{}", spec.name))),
+        lanes: [NO_LANE; 2],
+        service_scheduled: false,
+        feeder: Feeder::Nobody,
+        ahead: false,
+        feeds_ahead: false,
+    };
+    topology.links().iter().map(wire).collect()
 }

@@ -62,6 +62,14 @@ impl<T: Copy> Ring<T> {
     }
 }
 
+impl<T: Copy> Iterator for Ring<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.pop_front()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

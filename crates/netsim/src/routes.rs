@@ -4,6 +4,25 @@ use crate::{HostId, LinkId, Topology};
 
 /// Ends a route in the list of hops.
 const DELIVER: u32 = u32::MAX;
+/// The next link of the route is crossed ahead of time.
+const LEADS_AHEAD: u32 = 1 << 31;
+
+/// A link on a route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop(u32);
+
+impl Hop {
+    #[inline]
+    pub(crate) const fn link(self) -> LinkId {
+        LinkId(self.0 & !LEADS_AHEAD)
+    }
+
+    /// The next link of the route is crossed ahead of time.
+    #[inline]
+    pub(crate) const fn leads_ahead(self) -> bool {
+        self.0 & LEADS_AHEAD != 0
+    }
+}
 
 /// Routes laid out when first used.
 #[derive(Debug)]
@@ -18,29 +37,55 @@ impl Routes {
         Self { hops: Vec::new(), starts: vec![Vec::new(); hosts] }
     }
 
-    /// The cursor at the first hop from one host to another; `None` if there is no way.
+    /// The cursor at the first hop from one host to another, if the route is laid out.
     #[inline]
-    pub(crate) fn start(&mut self, topology: &Topology, from: HostId, to: HostId) -> Option<u32> {
+    pub(crate) fn start(&self, from: HostId, to: HostId) -> Option<u32> {
         let known = &self.starts[from.index()];
-        match known.binary_search_by_key(&to, |(host, _)| *host) {
-            Ok(at) => Some(known[at].1),
-            Err(at) => self.lay_out(topology, from, to, at),
-        }
+        let at = known.binary_search_by_key(&to, |(host, _)| *host).ok()?;
+        Some(known[at].1)
     }
 
-    fn lay_out(&mut self, topology: &Topology, from: HostId, to: HostId, at: usize) -> Option<u32> {
+    /// Lays out a route that is not; `None` if there is no way.
+    pub(crate) fn lay_out(&mut self, topology: &Topology, from: HostId, to: HostId) -> Option<u32> {
         let route = topology.route(from, to)?;
         let start = self.hops.len() as u32;
         self.hops.extend(route.iter().map(|link| link.0));
         self.hops.push(DELIVER);
-        self.starts[from.index()].insert(at, (to, start));
+        let known = &mut self.starts[from.index()];
+        let at = known.partition_point(|(host, _)| *host < to);
+        known.insert(at, (to, start));
         Some(start)
     }
 
-    /// The link at `cursor`, or `None` at the end of the route.
+    /// The hop at `cursor`, or `None` at the end of the route.
     #[inline]
-    pub(crate) fn link(&self, cursor: u32) -> Option<LinkId> {
+    pub(crate) fn hop(&self, cursor: u32) -> Option<Hop> {
         let hop = self.hops[cursor as usize];
-        (hop != DELIVER).then_some(LinkId(hop))
+        (hop != DELIVER).then_some(Hop(hop))
+    }
+
+    /// The links of the route that starts at `start`.
+    pub(crate) fn links(&self, start: u32) -> impl Iterator<Item = LinkId> {
+        (start..).map_while(|cursor| self.hop(cursor)).map(Hop::link)
+    }
+
+    /// Notes along a route which links are crossed ahead.
+    pub(crate) fn mark(&mut self, start: u32, ahead: impl Fn(LinkId) -> bool) {
+        let links: Vec<_> = self.links(start).collect();
+        for (at, next) in links.iter().skip(1).enumerate() {
+            if ahead(*next) {
+                self.hops[start as usize + at] |= LEADS_AHEAD;
+            }
+        }
+    }
+
+    /// A link is no longer crossed ahead.
+    pub(crate) fn unmark(&mut self, link: LinkId) {
+        for at in 1..self.hops.len() {
+            if self.hops[at] != DELIVER && Hop(self.hops[at]).link() == link {
+                let before = &mut self.hops[at - 1];
+                *before = if *before == DELIVER { DELIVER } else { *before & !LEADS_AHEAD };
+            }
+        }
     }
 }

@@ -116,6 +116,12 @@ impl Simulation {
     /// # Errors
     /// If nothing is left to happen, or `limit` has come, before that; or without a route.
     pub fn run(&mut self, limit: Instant) -> Result<Instant, SimulationError> {
+        let outcome = self.run_to_completion(limit);
+        self.world.network.pause();
+        outcome
+    }
+
+    fn run_to_completion(&mut self, limit: Instant) -> Result<Instant, SimulationError> {
         self.proceed(limit, true)?;
         self.stop();
         if self.world.unfinished_count() == 0 {
@@ -134,10 +140,13 @@ impl Simulation {
     /// # Errors
     /// [`SimulationError::NoRoute`].
     pub fn run_until(&mut self, end: Instant) -> Result<(), SimulationError> {
-        self.proceed(end, false)?;
-        self.world.network.advance_to(end);
-        self.stop();
-        Ok(())
+        let outcome = self.proceed(end, false);
+        if outcome.is_ok() {
+            self.world.network.advance_to(end);
+            self.stop();
+        }
+        self.world.network.pause();
+        outcome
     }
 
     /// Tells every application that has started that the run stops here.
@@ -148,6 +157,7 @@ impl Simulation {
     }
 
     fn proceed(&mut self, limit: Instant, until_finished: bool) -> Result<(), SimulationError> {
+        self.world.network.resume();
         loop {
             while let Some(notice) = self.world.settle() {
                 self.tell(notice);

@@ -71,6 +71,11 @@ impl Tournament {
         Self { rounds: vec![Round::EMPTY; first + entries], first }
     }
 
+    /// Contestants that there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        (self.rounds.len() - self.first) * WIDTH
+    }
+
     /// Gives a contestant a new key.
     #[inline]
     pub(crate) fn enter(&mut self, contestant: usize, key: Key) {

@@ -4,7 +4,7 @@
 //! for its next service; it comes after everything else of the same instant, so that the link sees
 //! all that arrives then.
 
-use super::{Network, SMALL, arrival};
+use super::{Network, arrival};
 use crate::events::Due;
 use crate::observer::Step;
 use crate::packet::{Body, Packet};
@@ -17,7 +17,7 @@ impl Network {
     #[inline(never)]
     pub(super) fn forward_known(&mut self, id: LinkId, packet: u32, cursor: u32) {
         let info = info_of(self.packets.packet(packet));
-        let now = self.now;
+        let now = self.now();
         match self.wires[id.index()].link.stage() {
             Stage::Fifo(fifo) => {
                 let fate = fifo.offer(now, info.bytes);
@@ -43,7 +43,7 @@ impl Network {
     fn enter(&mut self, id: LinkId, entry: Entry, packet: u32, cursor: u32) {
         self.observe_entry(id, entry == Entry::Dropped, packet);
         if entry == (Entry::Queued { marked: true }) {
-            self.mark(self.now, id, packet);
+            self.mark(self.now(), id, packet);
         }
         if entry == Entry::Dropped {
             self.packets.remove(packet);
@@ -58,10 +58,11 @@ impl Network {
 
     /// A link's service is due.
     pub(super) fn serve(&mut self, id: LinkId) {
+        let now = self.now();
         let wire = &mut self.wires[id.index()];
         wire.service_scheduled = false;
         if let Stage::Served(served) = wire.link.stage() {
-            served.handle_timeout(self.now);
+            served.handle_timeout(now);
         }
         self.take_outcomes(id);
     }
@@ -106,8 +107,7 @@ impl Network {
         match fate {
             Fate::Delivered { arrives, .. } => {
                 let bytes = self.packets.packet(packet).wire_bytes;
-                let lane = self.wires[id.index()].lane + u32::from(bytes > SMALL);
-                self.queue.push_arrival(lane, arrives, id.0, arrival(packet, cursor + 1, bytes));
+                self.schedule(id, arrives, arrival(packet, cursor + 1, bytes));
             }
             Fate::Dropped | Fate::Lost { .. } => self.packets.remove(packet),
         }
@@ -120,9 +120,10 @@ impl Network {
 
     pub(super) fn observe_entry(&mut self, id: LinkId, dropped: bool, packet: u32) {
         if !self.observers.is_empty() {
-            let queue = self.wires[id.index()].link.occupancy(self.now);
+            let now = self.now();
+            let queue = self.wires[id.index()].link.occupancy(now);
             let step = if dropped { Step::Drop { queue } } else { Step::Enter { queue } };
-            self.observe(self.now, id, step, packet);
+            self.observe(now, id, step, packet);
         }
     }
 

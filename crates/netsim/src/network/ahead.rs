@@ -1,0 +1,172 @@
+//! Links that are crossed ahead of time.
+//!
+//! Where all packets of a link come over one other link, in order, and the link neither drops, loses
+//! nor reorders, the time at which a packet will be at its far end is known as soon as it is known
+//! when it enters: one event stands for two hops. That holds as long as no one else puts packets on
+//! the link; when a new route does, or the run stops and someone may look, the crossings that lie
+//! in the future are taken back. Keys are what they would be without all this, so that no result
+//! depends on it. Observers want to see each step in its order: where there is one, every link
+//! takes its turn.
+
+use super::{Feeder, NO_LANE, Network, Wire, arrival};
+use crate::LinkId;
+use crate::events::{Arrival, Key};
+use link::{Fate, LinkConfig, QueueLimit, Stage};
+use std::collections::BTreeMap;
+use units::Duration;
+
+/// Which packets have crossed a link ahead of time.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    /// By packet: the event for which its last crossing ahead stands, its entry of that link.
+    entered: Vec<Key>,
+    /// Crossings that lie in the future have been taken back.
+    paused: bool,
+}
+
+impl Network {
+    /// Takes a packet that arrives by `key` over the link that follows, as if it were there.
+    #[inline(always)]
+    pub(super) fn cross_ahead(&mut self, key: Key, due: Arrival) {
+        let Arrival { packet, cursor, bytes } = due;
+        let Some(hop) = self.routes.hop(cursor) else { return };
+        let (id, index) = (hop.link(), packet as usize);
+        if index >= self.ahead.entered.len() {
+            self.ahead.entered.resize(index + 1, key);
+        }
+        self.ahead.entered[index] = key;
+        if let Stage::Fifo(fifo) = self.wires[id.index()].link.stage()
+            && let Fate::Delivered { arrives, .. } = fifo.offer(key.at(), bytes)
+        {
+            self.schedule(id, arrives, arrival(packet, cursor + 1, bytes));
+        }
+    }
+
+    /// Notes who feeds the links of a route that is new.
+    pub(super) fn note_route(&mut self, start: u32) {
+        let links: Vec<_> = self.routes.links(start).collect();
+        if let Some(first) = links.first() {
+            self.note_feeder(*first, Feeder::Several);
+        }
+        for hops in links.windows(2) {
+            self.note_feeder(hops[1], Feeder::Link(hops[0]));
+        }
+        let wires = &self.wires;
+        self.routes.mark(start, |id| wires[id.index()].ahead);
+    }
+
+    fn note_feeder(&mut self, id: LinkId, feeder: Feeder) {
+        let wire = &mut self.wires[id.index()];
+        if wire.feeder == Feeder::Nobody {
+            wire.feeder = feeder;
+            self.begin_crossing(id);
+        } else if wire.feeder != feeder {
+            wire.feeder = Feeder::Several;
+            if wire.ahead {
+                self.take_back(Some(id));
+                self.end_crossing(id);
+            }
+        }
+    }
+
+    /// Has a link crossed ahead from now on if that is possible. The link before it is not itself
+    /// crossed ahead, nor the one after it: an event stands for two hops at most.
+    fn begin_crossing(&mut self, id: LinkId) {
+        let wire = &self.wires[id.index()];
+        let Feeder::Link(before) = wire.feeder else { return };
+        let feeder = &self.wires[before.index()];
+        if self.observers.is_empty()
+            && !wire.feeds_ahead
+            && !feeder.ahead
+            && is_in_order(feeder)
+            && is_in_order(wire)
+            && is_transparent(wire.link.config())
+        {
+            self.wires[before.index()].feeds_ahead = true;
+            let wire = &mut self.wires[id.index()];
+            (wire.ahead, wire.lanes) = (true, [NO_LANE; 2]);
+        }
+    }
+
+    fn end_crossing(&mut self, id: LinkId) {
+        let wire = &mut self.wires[id.index()];
+        (wire.ahead, wire.lanes) = (false, [NO_LANE; 2]);
+        self.routes.unmark(id);
+    }
+
+    /// No link is crossed ahead any more; the run has to be paused.
+    pub(super) fn end_all_crossings(&mut self) {
+        for n in 0..self.wires.len() {
+            if self.wires[n].ahead {
+                self.end_crossing(LinkId(n as u32));
+            }
+        }
+    }
+
+    /// Takes back what lies in the future, so that links and their counters are as of now.
+    pub(crate) fn pause(&mut self) {
+        self.take_back(None);
+        self.ahead.paused = true;
+    }
+
+    /// Does again what [`Network::pause`] has taken back.
+    pub(crate) fn resume(&mut self) {
+        if !std::mem::take(&mut self.ahead.paused) {
+            return;
+        }
+        let Self { queue, routes, wires, .. } = self;
+        let waiting = queue.extract(|_, arrival| {
+            let next = routes.hop(arrival.cursor).and_then(|hop| wires.get(hop.link().index()));
+            next.is_some_and(|wire| wire.ahead)
+        });
+        for (key, arrival) in waiting {
+            self.cross_ahead(key, arrival);
+        }
+    }
+
+    /// Takes back the crossings of one link, or of all, that lie in the future.
+    fn take_back(&mut self, only: Option<LinkId>) {
+        let Self { queue, wires, ahead, current, .. } = self;
+        // What stays on each link, and what has to go back.
+        let mut links: BTreeMap<u32, (Vec<(Key, u32)>, Vec<u32>)> = BTreeMap::new();
+        let future = queue.extract(|key, arrival| {
+            let id = key.index();
+            let crossed = match only {
+                Some(only) => id == only.0,
+                None => wires.get(id as usize).is_some_and(|wire| wire.ahead),
+            };
+            let entered = ahead.entered.get(arrival.packet as usize);
+            let future = crossed && entered.is_some_and(|entered| entered > current);
+            if crossed {
+                let (stays, goes) = links.entry(id).or_default();
+                if future { goes.push(arrival.bytes) } else { stays.push((key, arrival.bytes)) }
+            }
+            future
+        });
+        for (id, (mut stays, goes)) in links {
+            let wire = &mut wires[id as usize];
+            let delay = wire.link.config().delay();
+            stays.sort_unstable();
+            let stays = stays.into_iter().map(|(key, bytes)| (key.at() - delay, bytes));
+            if let Stage::Fifo(fifo) = wire.link.stage() {
+                fifo.take_back(goes, stays);
+            }
+        }
+        for (_, Arrival { packet, cursor, bytes }) in future {
+            queue.restore(ahead.entered[packet as usize], arrival(packet, cursor - 1, bytes));
+        }
+    }
+}
+
+/// The link's packets arrive in the order in which they entered, and when they do is known then.
+fn is_in_order(wire: &Wire) -> bool {
+    let config = wire.link.config();
+    wire.link.is_plain() && config.reordering().is_none()
+}
+
+/// Every packet gets through, and no earlier than it entered.
+fn is_transparent(config: &LinkConfig) -> bool {
+    config.queue() == QueueLimit::Unlimited
+        && config.loss() == 0.0
+        && config.delay() > Duration::ZERO
+}

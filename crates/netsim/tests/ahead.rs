@@ -1,0 +1,134 @@
+//! Hops that need no event of their own change nothing. An observer that does nothing makes every link
+//! take its turn, so that the same run with and without one has to end alike: every delivery at its
+//! instant and in its order, every link with its counters and its queue, wherever the run is cut.
+
+use link::{Counters, LinkConfig, Occupancy, QueueLimit};
+use netsim::{
+    Application, Context, Datagram, HostId, LinkId, Observer, Packet, Simulation, SimulationConfig,
+    Step, Topology,
+};
+use proptest::prelude::*;
+use units::{Duration, Instant, Rate};
+
+/// Sees nothing; that it is there is enough.
+struct Witness;
+
+impl Observer for Witness {
+    fn on_packet(&mut self, _: Instant, _: LinkId, _: Step, _: &Packet) {}
+}
+
+/// A datagram: from, to, bytes, and when it is sent, in microseconds.
+type Sent = (u32, u32, u32, u64);
+
+/// Sends datagrams and notes when which arrived where.
+struct Traffic {
+    plan: Vec<Sent>,
+    log: Vec<(Instant, HostId, u64)>,
+}
+
+impl Application for Traffic {
+    fn start(&mut self, context: &mut Context<'_>) {
+        for (n, (.., at)) in self.plan.iter().enumerate() {
+            context.set_timer(Instant::from_nanos(at * 1000), n as u32);
+        }
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, n: u32) {
+        let (from, to, bytes, _) = self.plan[n as usize];
+        context.send_datagram(HostId(from), HostId(to), bytes, u64::from(n));
+    }
+
+    fn on_datagram(&mut self, context: &mut Context<'_>, host: HostId, datagram: Datagram) {
+        self.log.push((context.now(), host, datagram.tag));
+        // Every third is answered, so that what happens depends on what happened before.
+        let (from, _, bytes, _) = self.plan[datagram.tag as usize];
+        if datagram.tag.is_multiple_of(3) && host.0 != from {
+            context.send_datagram(host, HostId(from), bytes, datagram.tag);
+        }
+    }
+
+    fn describe(&self) -> String {
+        "traffic".to_owned()
+    }
+}
+
+const HOSTS: u32 = 6;
+
+/// Rate in Mbit/s, delay in microseconds, whether the queue is short, whether packets get lost.
+type Wire = (u64, u64, bool, bool);
+
+fn config((mbps, delay, short, lossy): Wire) -> LinkConfig {
+    let queue = if short { QueueLimit::Packets(4) } else { QueueLimit::Unlimited };
+    let delay = Duration::from_micros(delay);
+    let config = LinkConfig::new(Rate::from_mbps(mbps), delay, queue).unwrap();
+    if lossy { config.with_loss(0.1).unwrap() } else { config }
+}
+
+/// Three routers in a row, two hosts at each; no two packets need have different delays.
+fn chain(wires: &[Wire]) -> Topology {
+    let mut topology = Topology::new();
+    let mut next = wires.iter().cycle().copied();
+    let mut join = |topology: &mut Topology, a, b| {
+        topology.add_link("there", a, b, config(next.next().unwrap()));
+        topology.add_link("back", b, a, config(next.next().unwrap()));
+    };
+    let routers: Vec<_> = (0..3).map(|_| topology.add_router()).collect();
+    for pair in routers.windows(2) {
+        join(&mut topology, pair[0], pair[1]);
+    }
+    for n in 0..HOSTS as usize {
+        let host = topology.add_host("host");
+        let node = topology.node(host);
+        join(&mut topology, node, routers[n / 2]);
+    }
+    topology
+}
+
+/// All that can be seen at a cut.
+type Seen = (Instant, Vec<(Instant, HostId, u64)>, Vec<(Counters, Occupancy)>, usize);
+
+fn run(wires: &[Wire], plan: &[Sent], cuts: &[u64], witnessed: bool) -> Vec<Seen> {
+    let mut sim = Simulation::new(chain(wires), SimulationConfig::default());
+    if witnessed {
+        sim.observe(Witness);
+    }
+    let traffic = Traffic { plan: plan.to_vec(), log: Vec::new() };
+    let id = sim.add_background(Instant::ZERO, traffic);
+    let mut seen = Vec::new();
+    for cut in cuts {
+        sim.run_until(Instant::from_nanos(cut * 1000)).unwrap();
+        let links = 0..sim.topology().links().len() as u32;
+        let links =
+            links.map(LinkId).map(|id| (*sim.link(id).counters(), sim.occupancy(id))).collect();
+        let log = sim.application::<Traffic>(id).unwrap().log.clone();
+        seen.push((sim.now(), log, links, sim.packets_under_way()));
+    }
+    seen
+}
+
+fn wire() -> impl Strategy<Value = Wire> {
+    // Few values, so that arrivals coincide.
+    let rate = prop::sample::select(vec![8u64, 80, 1_000]);
+    let delay = prop::sample::select(vec![0u64, 100, 1_000]);
+    (rate, delay, prop::bool::weighted(0.2), prop::bool::weighted(0.2))
+}
+
+fn sent() -> impl Strategy<Value = Sent> {
+    let bytes = prop::sample::select(vec![40u32, 1_000]);
+    (0..HOSTS, 0..HOSTS, bytes, (0u64..40).prop_map(|step| step * 100))
+}
+
+proptest! {
+    #[test]
+    fn nothing_can_be_seen_of_it(
+        wires in prop::collection::vec(wire(), 1..8),
+        plan in prop::collection::vec(sent(), 1..80),
+        cuts in prop::collection::btree_set((0u64..60).prop_map(|step| step * 100), 0..6),
+    ) {
+        let cuts: Vec<_> = cuts.into_iter().chain([10_000_000]).collect();
+        let (with, without) = (run(&wires, &plan, &cuts, true), run(&wires, &plan, &cuts, false));
+        for (with, without) in with.iter().zip(&without) {
+            prop_assert_eq!(with, without);
+        }
+    }
+}
