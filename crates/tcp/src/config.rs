@@ -71,6 +71,9 @@ pub enum RttSampling {
     OnePerRoundTrip,
     /// Every ACK of data sent only once.
     EveryAck,
+    /// Every ACK of new data, by the segment that brought it, also if that was sent again, which
+    /// timestamps tell (RFC 7323 §4.1): ns-2 with timestamps.
+    Echo,
 }
 
 /// What happens to the window after an idle time longer than the RTO.
@@ -141,7 +144,9 @@ pub struct Config {
     pub syn_losses_tolerated: u32,
     /// First `ssthresh`, segments; `None`: unlimited.
     pub initial_ssthresh: Option<u32>,
-    /// Sending window never exceeds this, segments; `None`: the peer's window alone limits.
+    /// Largest sending window, segments: no more is used of `cwnd`, and nothing is sent that lies
+    /// further beyond the last acknowledgement, whatever recovery lets go. `None`: the peer's window
+    /// alone limits.
     pub window_limit: Option<u32>,
     /// How the connection opens.
     pub opening: Opening,

@@ -121,3 +121,37 @@ fn a_first_segment_without_handshake_is_lost_as_data_is() {
         std::iter::from_fn(|| host.poll_transmit(now)).map(|t| t.segment.len).collect();
     assert_eq!(lens, [1000, 1000]);
 }
+
+#[test]
+fn a_configured_window_bounds_what_is_outstanding_in_recovery_too() {
+    // 3 to 9 are out with a window of 7. Duplicates may let segments go beyond cwnd, but none that lies
+    // more than 7 beyond the last ACK; RFC 5681 §3.2 leaves that to the receiver's window.
+    let mut s = Sender::new("reno+window=7");
+    for n in 1..=3 {
+        s.ack(n, &[]);
+    }
+    assert_eq!(s.window().0, 6000);
+    let sent: Vec<u32> = (0..10).flat_map(|_| s.ack(3, &[])).collect();
+    assert_eq!(sent, [9, 3]);
+    let mut s = Sender::grown("reno");
+    let sent: Vec<u32> = (0..10).flat_map(|_| s.ack(3, &[])).collect();
+    assert_eq!(sent, [9, 10, 3, 11, 12, 13, 14, 15]);
+}
+
+#[test]
+fn an_echo_tells_the_round_trip_of_a_segment_sent_again() {
+    // Segment 0 times out after 1 s at 1.1 s; its ACK comes 50 ms later. Karn's rule takes no sample:
+    // the timeout stays 2 s. With the echo it is 100 - 50 / 8 ms with a variance below the minimum: 1 s.
+    for (options, timeout) in [("", 2000), ("+timestamps=on+rtt=echo", 1000)] {
+        let mut s = Sender::new(&format!("reno{options}"));
+        s.wait(1000);
+        assert_eq!(s.sent(), [0], "{options}");
+        s.wait(50);
+        s.ack(1, &[]);
+        assert_eq!(s.sent(), []);
+        s.wait(timeout - 1);
+        assert_eq!(s.sent(), [], "{options}");
+        s.wait(1);
+        assert_eq!(s.sent(), [1], "{options}");
+    }
+}

@@ -156,11 +156,16 @@ impl Connection {
         let sent = match self.config.rtt_sampling {
             RttSampling::EveryAck => info.progress.earliest_sent,
             RttSampling::OnePerRoundTrip => self.take_timed(info.una),
+            RttSampling::Echo => info
+                .progress
+                .newest
+                .filter(|newest| info.advanced() && !newest.retransmitted)
+                .map(|newest| newest.sent_at),
         };
         if let Some(sent) = sent {
             path.on_rtt_sample(sent, now);
             self.timers.backoff = 0;
-        } else if self.config.rtt_sampling == RttSampling::EveryAck && info.advanced() {
+        } else if self.config.rtt_sampling != RttSampling::OnePerRoundTrip && info.advanced() {
             self.sample_echo(now, path, segment);
         }
     }

@@ -320,9 +320,12 @@ impl Connection {
         self.written + u64::from(self.fin_requested)
     }
 
-    /// One past the last offset that the peer's window admits.
+    /// One past the last offset that the peer's window, and the configured one, admit.
     fn window_edge(&self) -> u64 {
-        self.snd_una + self.snd_wnd
+        let Some(limit) = self.config.window_limit else { return self.snd_una + self.snd_wnd };
+        // A SYN takes no window.
+        let syn = u64::from(self.snd_una == 0);
+        self.snd_una + self.snd_wnd.min(u64::from(limit) * self.agreed.mss + syn)
     }
 
     /// Unsent data waits that the peer's window admits.

@@ -84,10 +84,19 @@ const PARAMETERS: &[Parameter] = &[
     parameter!("rto_init", "duration", "retransmission timeout before the first sample", |r, v| {
         between(v, SHORTEST_FIRST_TIMEOUT, LONGEST_TIMEOUT).map(|d| r.config.rto.initial = d)
     }),
-    parameter!("rtt", "every|timed", "sample every ACK, or one segment per round trip", |r, v| {
-        let sampling = [("every", RttSampling::EveryAck), ("timed", RttSampling::OnePerRoundTrip)];
-        choose(v, &sampling).map(|s| r.config.rtt_sampling = s)
-    }),
+    parameter!(
+        "rtt",
+        "every|timed|echo",
+        "sample every ACK of data sent once, one segment per round trip, or every ACK by its echo",
+        |r, v| {
+            let sampling = [
+                ("every", RttSampling::EveryAck),
+                ("timed", RttSampling::OnePerRoundTrip),
+                ("echo", RttSampling::Echo),
+            ];
+            choose(v, &sampling).map(|s| r.config.rtt_sampling = s)
+        }
+    ),
     parameter!(
         "tick_count",
         "seen|nearest",

@@ -71,7 +71,7 @@ pub(super) fn paper(recipe: &mut Recipe) {
     ns2_one_way(recipe);
     let config = &mut recipe.config;
     config.timestamps = true;
-    config.rtt_sampling = RttSampling::EveryAck;
+    config.rtt_sampling = RttSampling::Echo;
     config.rto.tick = Duration::from_millis(100);
     config.rto.count = TickCount::Nearest;
     config.rto.min = Duration::ZERO;

@@ -1,7 +1,7 @@
 //! A sender whose peer is a table of steps. Segments are numbered from 0 and 1000 bytes long.
 
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment};
+use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment, Timestamps};
 use units::{Duration, Instant, SeqNum};
 
 pub const MSS: u32 = 1000;
@@ -15,6 +15,8 @@ pub struct Sender {
     pub now: Instant,
     /// Sequence number of segment 0.
     first: SeqNum,
+    /// Timestamp of the segment that left last, if the scheme has them: what the peer echoes.
+    stamp: Option<u32>,
 }
 
 impl Sender {
@@ -28,9 +30,12 @@ impl Sender {
         let now = Instant::ZERO;
         let conn = host.connect(now, tuple, &scheme).unwrap();
         let syn = host.poll_transmit(now).unwrap().segment;
-        let mut sender = Self { host, conn, tuple, now, first: syn.seq + 1 };
+        let stamp = syn.options.timestamps.map(|ts| ts.value);
+        let mut sender = Self { host, conn, tuple, now, first: syn.seq + 1, stamp };
         sender.wait(100);
-        let options = Options { mss: Some(1000), sack_permitted: true, ..Options::default() };
+        let timestamps = sender.echo();
+        let mss = Some(1000);
+        let options = Options { mss, sack_permitted: true, timestamps, ..Options::default() };
         let flags = Flags::SYN.with(Flags::ACK);
         let (seq, ack) = (SeqNum(PEER.0 - 1), sender.first);
         let segment = Segment { seq, ack, flags, options, window: 60_000, ..Segment::default() };
@@ -38,6 +43,12 @@ impl Sender {
         sender.host.write(sender.now, conn, u64::from(100 * MSS));
         assert_eq!(sender.sent(), [0, 1, 2]);
         sender
+    }
+
+    /// The peer's timestamps count milliseconds.
+    fn echo(&self) -> Option<Timestamps> {
+        let value = (self.now.as_nanos() / 1_000_000) as u32;
+        self.stamp.map(|echo| Timestamps { value, echo })
     }
 
     pub fn wait(&mut self, ms: u64) {
@@ -50,6 +61,7 @@ impl Sender {
         let mut numbers = Vec::new();
         while let Some(t) = self.host.poll_transmit(self.now) {
             if t.segment.len > 0 {
+                self.stamp = t.segment.options.timestamps.map(|ts| ts.value);
                 numbers.push(t.segment.seq.distance_from(self.first) as u32 / MSS);
             }
         }
@@ -59,7 +71,7 @@ impl Sender {
     /// The peer acknowledges all before `next` and, if it can, SACKs these ranges.
     pub fn ack(&mut self, next: u32, sacks: &[(u32, u32)]) -> Vec<u32> {
         let at = |n: u32| self.first + n * MSS;
-        let mut options = Options::default();
+        let mut options = Options { timestamps: self.echo(), ..Options::default() };
         for &(left, right) in sacks {
             options.sack.push(at(left), at(right));
         }
