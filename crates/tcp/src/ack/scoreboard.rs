@@ -22,6 +22,9 @@ pub struct Sent {
     pub sent_at: Instant,
 }
 
+/// So many ranges are looked through faster than searched.
+const FEW: usize = 8;
+
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
 /// Kept, like [`LOST`], beneath a SACK in case that is forgotten.
@@ -161,7 +164,17 @@ impl Scoreboard {
     }
     /// Index of the first segment that starts at or after `offset`.
     pub fn index_from(&self, offset: u64) -> usize {
-        self.segments.partition_point(|s| s.start < offset)
+        let at = self.index_reaching(offset);
+        at + usize::from(self.segments.get(at).is_some_and(|s| s.start < offset))
+    }
+
+    /// Index of the first segment that ends after `offset`. Mostly all have one size, and then it
+    /// is known without a search.
+    fn index_reaching(&self, offset: u64) -> usize {
+        let Some(first) = self.segments.front() else { return 0 };
+        let guess = (offset.saturating_sub(first.start) / u64::from(first.len)) as usize;
+        let hit = self.segments.get(guess).is_some_and(|s| s.start <= offset && offset < s.end());
+        if hit { guess } else { self.segments.partition_point(|s| s.end() <= offset) }
     }
 
     /// Notes a first transmission; `start` continues where the last one ended.
@@ -186,7 +199,7 @@ impl Scoreboard {
 
     /// Cuts the segment that reaches across `offset`; both parts keep its marks.
     pub fn split_at(&mut self, offset: u64) {
-        let i = self.segments.partition_point(|s| s.end() <= offset);
+        let i = self.index_reaching(offset);
         let Some(s) = self.segments.get_mut(i).filter(|s| s.start < offset) else { return };
         let mut rest = *s;
         s.len = (offset - s.start) as u32;
@@ -337,64 +350,69 @@ impl Scoreboard {
 
     /// Marks `[left, right)` as delivered selectively. Only whole segments count (RFC 6675 §4
     /// `Update`); what lies outside of the outstanding range is ignored.
+    #[inline]
     pub fn sack(&mut self, left: u64, right: u64, progress: &mut Progress) {
         let Some((low, high)) = self.bounds() else {
             return;
         };
         let (left, right) = (left.max(low), right.min(high));
-        if left >= right || self.is_known(left, right) {
-            return;
+        if left < right {
+            self.sack_within(left, right, progress);
         }
-        let merged = self.merge_bounds(left, right);
-        let mut from = left;
-        while from < right {
-            let next = self.sacked_ranges.partition_point(|r| r.1 <= from);
-            let known = self.sacked_ranges.get(next).copied().unwrap_or((u64::MAX, u64::MAX));
-            let to = right.min(known.0);
-            if from < to {
-                self.sack_fresh((from, to), merged, progress);
-            }
-            from = known.1;
-        }
-        self.merge_range(merged);
-    }
-
-    /// A block is repeated in several ACKs: most bring nothing new.
-    fn is_known(&self, left: u64, right: u64) -> bool {
-        let above = self.sacked_ranges.partition_point(|r| r.0 <= left);
-        above > 0 && self.sacked_ranges[above - 1].1 >= right
     }
 
     fn bounds(&self) -> Option<(u64, u64)> {
         Some((self.segments.front()?.start, self.segments.back()?.end()))
     }
 
-    /// The range that `[left, right)` becomes together with the known ranges it touches.
-    fn merge_bounds(&self, left: u64, right: u64) -> (u64, u64) {
-        let ranges = &self.sacked_ranges;
-        let first = ranges.partition_point(|r| r.1 < left);
-        let last = ranges.partition_point(|r| r.0 <= right);
-        if first == last {
-            return (left, right);
+    /// As [`Scoreboard::sack`], within the outstanding range.
+    fn sack_within(&mut self, left: u64, right: u64, progress: &mut Progress) {
+        let first = self.first_range_reaching(left);
+        let touched = self.sacked_ranges[first..].iter().take_while(|r| r.0 <= right);
+        let (last, merged) = touched
+            .fold((first, (left, right)), |(n, all), r| (n + 1, (all.0.min(r.0), all.1.max(r.1))));
+        if last == first + 1 && self.sacked_ranges[first] == merged {
+            // A block is repeated in several ACKs: most bring nothing new.
+            return;
         }
-        (left.min(ranges[first].0), right.max(ranges[last - 1].1))
+        let mut from = left;
+        for n in first..last {
+            let known = self.sacked_ranges[n];
+            if from < known.0 {
+                self.sack_fresh((from, known.0), merged, progress);
+            }
+            from = known.1;
+        }
+        if from < right {
+            self.sack_fresh((from, right), merged, progress);
+        }
+        self.merge_ranges(first, last, merged);
     }
 
-    fn merge_range(&mut self, merged: (u64, u64)) {
-        let ranges = &mut self.sacked_ranges;
-        let first = ranges.partition_point(|r| r.1 < merged.0);
-        let last = ranges.partition_point(|r| r.0 <= merged.1);
+    /// Index of the first SACKed range that touches `offset` or lies beyond.
+    fn first_range_reaching(&self, offset: u64) -> usize {
+        let ranges = &self.sacked_ranges;
+        if ranges.len() <= FEW {
+            return ranges.iter().take_while(|r| r.1 < offset).count();
+        }
+        ranges.partition_point(|r| r.1 < offset)
+    }
+
+    /// Puts `merged` in the place of the ranges `first..last`.
+    fn merge_ranges(&mut self, first: usize, last: usize, merged: (u64, u64)) {
         if first == last {
-            ranges.insert(first, merged);
-        } else {
-            ranges[first] = merged;
-            ranges.drain(first + 1..last);
+            self.sacked_ranges.insert(first, merged);
+            return;
+        }
+        self.sacked_ranges[first] = merged;
+        if last > first + 1 {
+            self.sacked_ranges.drain(first + 1..last);
         }
     }
 
     /// Marks the segments that touch `fresh` and lie wholly inside `merged`.
     fn sack_fresh(&mut self, fresh: (u64, u64), merged: (u64, u64), progress: &mut Progress) {
-        let from = self.segments.partition_point(|s| s.end() <= fresh.0);
+        let from = self.index_reaching(fresh.0);
         for s in self.segments.range_mut(from..) {
             if s.start >= fresh.1 {
                 break;
@@ -422,16 +440,29 @@ impl Scoreboard {
 
 #[inline]
 fn note_delivery(s: &Sent, progress: &mut Progress) {
-    if !s.was_retransmitted() {
+    let retransmitted = s.was_retransmitted();
+    let this = Newest { sent_at: s.sent_at, end: s.end(), retransmitted };
+    if progress.newest.is_some() {
+        return note_another_delivery(s, this, progress);
+    }
+    progress.newest = Some(this);
+    if !retransmitted {
+        progress.earliest_sent = Some(s.sent_at);
+        progress.latest_sent = Some(s.sent_at);
+        progress.lowest_original = Some(s.start);
+    }
+}
+
+fn note_another_delivery(s: &Sent, this: Newest, progress: &mut Progress) {
+    if !this.retransmitted {
         let earliest = progress.earliest_sent.map_or(s.sent_at, |t| t.min(s.sent_at));
         progress.earliest_sent = Some(earliest);
         progress.latest_sent = progress.latest_sent.max(Some(s.sent_at));
         let lowest = progress.lowest_original.map_or(s.start, |l| l.min(s.start));
         progress.lowest_original = Some(lowest);
     }
-    let newer = |n: Newest| (s.sent_at, s.end()) > (n.sent_at, n.end);
+    let newer = |n: Newest| (this.sent_at, this.end) > (n.sent_at, n.end);
     if progress.newest.is_none_or(newer) {
-        progress.newest =
-            Some(Newest { sent_at: s.sent_at, end: s.end(), retransmitted: s.was_retransmitted() });
+        progress.newest = Some(this);
     }
 }

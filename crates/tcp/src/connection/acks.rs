@@ -24,14 +24,24 @@ impl Connection {
         segment: &Segment,
     ) {
         self.allow_burst();
-        let una_before = self.snd_una;
         let window_changed = self.update_send_window(segment, left, una);
-        if una == una_before && self.board.is_empty() && segment.options.sack.is_empty() {
-            // Nothing is outstanding: a receiver's every segment. Only the window may have changed;
-            // a SACK block could still be a D-SACK for what was sent before.
-            self.note_progress(now, path);
-            return;
+        // With nothing outstanding, as at a receiver, only the window may have changed; a SACK block
+        // could still be a D-SACK for what was sent before.
+        if una != self.snd_una || !self.board.is_empty() || !segment.options.sack.is_empty() {
+            self.digest_ack(now, path, (una, window_changed), segment);
         }
+        self.note_progress(now, path);
+    }
+
+    /// The pipeline proper, for an ACK up to `una` that may concern what is outstanding.
+    fn digest_ack(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        (una, window_changed): (u64, bool),
+        segment: &Segment,
+    ) {
+        let una_before = self.snd_una;
         let prior_in_flight = path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
         let mut info = self.ack_info(now, una_before);
@@ -62,7 +72,6 @@ impl Connection {
         }
         path.update_pacing_rate();
         self.update_timer(now, path, &info, report.timer);
-        self.note_progress(now, path);
     }
 
     /// An ACK of which nothing is known yet.
@@ -90,15 +99,17 @@ impl Connection {
         }
         let shift = if segment.has(Flags::SYN) { 0 } else { self.agreed.peer_shift };
         let window = u64::from(segment.window) << shift;
-        let changed = window != self.snd_wnd;
+        self.window_update = (left, una);
         if window == 0 {
             // The peer answers, it only has no room (RFC 9293 §3.8.6.1).
             self.timers.retries = 0;
         }
+        if window == self.snd_wnd {
+            return false;
+        }
         self.snd_wnd = window;
         self.max_snd_wnd = self.max_snd_wnd.max(window);
-        self.window_update = (left, una);
-        changed
+        true
     }
 
     /// Books SACK blocks; answers a D-SACK block (RFC 2883 §4: the first block, below the

@@ -6,6 +6,7 @@ use crate::config::{Config, Opening};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::recovery::newreno::{NewReno, NewRenoOptions};
+use crate::scheme::SharedConfig;
 use crate::segment::{Flags, Options, Segment, TIMESTAMPS_BYTES, Timestamps};
 use crate::tuple::FourTuple;
 use units::{Instant, SeqNum};
@@ -17,7 +18,7 @@ impl Connection {
     /// Active open.
     pub(crate) fn active(
         tuple: FourTuple,
-        config: &Config,
+        config: SharedConfig,
         recovery: Box<dyn LossRecovery>,
         isn: SeqNum,
     ) -> Self {
@@ -27,7 +28,7 @@ impl Connection {
     /// Passive open by the SYN in `segment`.
     pub(crate) fn passive(
         tuple: FourTuple,
-        config: &Config,
+        config: SharedConfig,
         recovery: Box<dyn LossRecovery>,
         isn: SeqNum,
     ) -> Self {

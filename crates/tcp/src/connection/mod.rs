@@ -15,10 +15,11 @@ mod output;
 mod timers;
 
 use crate::ack::Scoreboard;
-use crate::config::{Config, Opening};
+use crate::config::Opening;
 use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::{Context, LossRecovery};
+use crate::scheme::SharedConfig;
 use crate::tuple::FourTuple;
 use timers::Timers;
 use units::{Instant, SeqNum};
@@ -127,7 +128,7 @@ struct Agreed {
 /// One TCP connection.
 pub struct Connection {
     tuple: FourTuple,
-    config: Config,
+    config: SharedConfig,
     state: State,
     agreed: Agreed,
     isn: SeqNum,
@@ -168,23 +169,24 @@ pub struct Connection {
 impl Connection {
     fn new(
         tuple: FourTuple,
-        config: &Config,
+        config: SharedConfig,
         recovery: Box<dyn LossRecovery>,
         isn: SeqNum,
         state: State,
     ) -> Self {
         let agreed = Agreed {
             // Early data leaves room for the options that are offered.
-            mss: u64::from(config.mss) - handshake::option_bytes(config, config.timestamps),
+            mss: u64::from(config.mss) - handshake::option_bytes(&config, config.timestamps),
             sack: false,
             timestamps: false,
             ecn: false,
             peer_shift: 0,
             scaling: false,
         };
+        let receiver = Receiver::new(&config);
         Self {
             tuple,
-            config: *config,
+            config,
             state,
             agreed,
             isn,
@@ -198,7 +200,7 @@ impl Connection {
             board: Scoreboard::default(),
             recovery,
             timers: Timers::default(),
-            receiver: Receiver::new(config),
+            receiver,
             reset: None,
             reset_pending: None,
             probe_pending: false,
@@ -299,9 +301,8 @@ impl Connection {
     /// The application consumes whatever is in order.
     #[inline]
     pub(crate) fn read_all(&mut self, now: Instant) {
-        let unread = self.receiver.unread();
-        if unread > 0 {
-            self.read(now, unread);
+        if self.receiver.may_be_unread() && self.receiver.unread() > 0 {
+            self.read(now, self.receiver.unread());
         }
     }
 

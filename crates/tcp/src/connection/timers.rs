@@ -212,10 +212,7 @@ impl Connection {
     /// whose ACK could tell better: ask, or send all the same, after a while.
     #[inline]
     pub(super) fn update_persist_timer(&mut self, now: Instant, path: &Path) {
-        let shut = self.board.is_empty()
-            && self.snd_nxt < self.send_end()
-            && self.state.is_synchronized()
-            && self.window_edge() < self.send_end().min(self.snd_nxt + self.agreed.mss);
+        let shut = self.board.is_empty() && self.snd_nxt < self.send_end() && self.is_shut();
         if !shut {
             self.timers.persist = Deadline::NEVER;
             self.timers.persist_backoff = 0;
@@ -223,6 +220,12 @@ impl Connection {
             let delay = path.rtt.rto(self.timers.persist_backoff);
             self.timers.persist = Deadline::at(now + delay);
         }
+    }
+
+    /// The peer's window admits neither a full segment nor all there is.
+    fn is_shut(&self) -> bool {
+        self.state.is_synchronized()
+            && self.window_edge() < self.send_end().min(self.snd_nxt + self.agreed.mss)
     }
 
     fn on_persist_timeout(&mut self, now: Instant, path: &Path) {

@@ -103,6 +103,8 @@ const MAX_HALF_OPEN: usize = 4096;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Polled {
     Nothing,
+    /// Nothing, and never again.
+    Closed,
     /// A segment, and nothing more to come.
     Last,
     /// A segment; there may be more.
@@ -123,10 +125,10 @@ impl Entry {
     #[inline]
     fn has_news(&self) -> bool {
         let Self { conn, told, .. } = self;
-        // Offsets count the SYN, and perhaps the FIN, where totals do not.
-        let received = conn.rcv_nxt() > told.received.max(told.low_water.saturating_sub(1)) + 1;
-        let acked = conn.snd_una() > told.acked.max(told.low_water.saturating_sub(1)) + 1;
-        received || acked || !told.open || conn.peer_finished()
+        conn.rcv_nxt() > told.received_mark
+            || conn.snd_una() > told.acked_mark
+            || !told.open
+            || conn.peer_finished()
     }
 }
 
@@ -139,6 +141,18 @@ struct Told {
     peer_closed: bool,
     /// Smaller totals are not worth telling.
     low_water: u64,
+    /// What the connection's offsets exceed, at the latest, when there is something to tell.
+    received_mark: u64,
+    acked_mark: u64,
+}
+
+impl Told {
+    /// Offsets count the SYN, and perhaps the FIN, where totals do not.
+    fn mark(&mut self) {
+        let worth = self.low_water.saturating_sub(1);
+        self.received_mark = self.received.max(worth) + 1;
+        self.acked_mark = self.acked.max(worth) + 1;
+    }
 }
 
 /// One host's TCP.
@@ -218,7 +232,7 @@ impl Host {
             return Err(TupleInUse(tuple));
         }
         let isn = self.initial_sequence(now, &tuple);
-        let conn = Connection::active(tuple, scheme.config(), scheme.recovery(), isn);
+        let conn = Connection::active(tuple, scheme.shared_config(), scheme.recovery(), isn);
         let id = self.admit(conn, scheme, false);
         self.settle(now, id);
         Ok(id)
@@ -338,43 +352,46 @@ impl Host {
             return true;
         }
         while let Some(id) = self.ready.first() {
-            let polled = self.poll_connection(now, id, out);
-            if polled != Polled::More {
-                self.ready.pop();
-                self.retire(id);
-            }
-            if polled != Polled::Nothing {
-                return true;
+            match self.poll_connection(now, id, out) {
+                Polled::More => return true,
+                Polled::Last => {
+                    self.ready.pop();
+                    return true;
+                }
+                Polled::Nothing => self.ready.pop(),
+                Polled::Closed => {
+                    self.ready.pop();
+                    self.reap(id);
+                }
             }
         }
         false
     }
 
+    /// Asks a connection for a segment. One that has no more for now waits for its timers.
     #[inline]
     fn poll_connection(&mut self, now: Instant, id: ConnId, out: &mut Transmit) -> Polled {
         let Some(entry) = self.connections.at_mut(id.0) else { return Polled::Nothing };
         let Some(path) = self.paths.at_mut(entry.path.0) else { return Polled::Nothing };
         path.set_now(now);
-        let Some(departure) = entry.conn.poll_transmit(now, path, &mut out.segment) else {
-            return Polled::Nothing;
-        };
-        out.conn = Some(id);
-        out.tuple = *entry.conn.tuple();
-        out.payload_offset = departure.payload_offset;
-        out.retransmission = departure.retransmission;
-        if departure.last { Polled::Last } else { Polled::More }
-    }
-
-    /// A connection has nothing more to send for now: its timers count, unless it is over.
-    #[inline]
-    fn retire(&mut self, id: ConnId) {
-        let Some(entry) = self.connections.at_mut(id.0) else { return };
+        let departure = entry.conn.poll_transmit(now, path, &mut out.segment);
+        if let Some(departure) = departure {
+            out.conn = Some(id);
+            out.tuple = *entry.conn.tuple();
+            out.payload_offset = departure.payload_offset;
+            out.retransmission = departure.retransmission;
+            if !departure.last {
+                return Polled::More;
+            }
+        }
         entry.queued = false;
-        if entry.conn.state() == State::Closed {
-            self.reap(id);
-        } else if let Some(deadline) = entry.conn.next_timeout() {
+        if departure.is_none() && entry.conn.state() == State::Closed {
+            return Polled::Closed;
+        }
+        if let Some(deadline) = entry.conn.next_timeout() {
             self.wakeups.schedule(id, deadline);
         }
+        if departure.is_some() { Polled::Last } else { Polled::Nothing }
     }
 
     /// Digests a segment that arrived for `tuple`.
@@ -417,7 +434,7 @@ impl Host {
         self.half_open += 1;
         let scheme = scheme.clone();
         let isn = self.initial_sequence(now, tuple);
-        let conn = Connection::passive(*tuple, scheme.config(), scheme.recovery(), isn);
+        let conn = Connection::passive(*tuple, scheme.shared_config(), scheme.recovery(), isn);
         let id = self.admit(conn, &scheme, true);
         self.with(now, id, |conn, path| conn.on_peer_syn(now, path, segment));
     }
@@ -465,16 +482,23 @@ impl Host {
         if self.auto_read {
             entry.conn.read_all(now);
         }
-        if entry.has_news() {
-            let was_open = entry.told.open;
-            tell(&mut self.events, id, entry);
-            if entry.told.open && !was_open && entry.told.passive {
-                self.half_open -= 1;
-            }
-        }
         if !entry.queued {
             entry.queued = true;
             self.ready.push(id);
+        }
+        if entry.has_news() {
+            self.tell_news(id);
+        }
+    }
+
+    fn tell_news(&mut self, id: ConnId) {
+        let Some(entry) = self.connections.at_mut(id.0) else {
+            return;
+        };
+        let was_open = entry.told.open;
+        tell(&mut self.events, id, entry);
+        if entry.told.open && !was_open && entry.told.passive {
+            self.half_open -= 1;
         }
     }
 
@@ -539,6 +563,7 @@ fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Entry) {
         told.peer_closed = true;
         push(EventKind::PeerClosed);
     }
+    told.mark();
 }
 
 /// The reset that answers a segment of no connection (RFC 9293 §3.5.2, group 1).

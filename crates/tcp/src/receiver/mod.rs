@@ -99,6 +99,11 @@ impl Receiver {
         self.rcv_nxt.checked_add_signed(i64::from(seq.distance_from(expected)))
     }
 
+    /// True if the next byte in order lies in the window.
+    pub const fn has_room(&self) -> bool {
+        self.window.edge() > self.rcv_nxt
+    }
+
     /// RFC 9293 §3.10.7.4 first check: does any of the segment lie in the window?
     #[inline]
     pub fn is_acceptable(&self, left: u64, len: u64) -> bool {
@@ -234,6 +239,11 @@ impl Receiver {
     /// No round trip is known, and right-sizing asks for one.
     pub const fn lacks_rtt(&self) -> bool {
         self.rtt.is_zero() && self.config.autotune
+    }
+
+    /// False if everything that came was read; a FIN cannot be.
+    pub const fn may_be_unread(&self) -> bool {
+        self.rcv_nxt > self.read
     }
 
     /// A round trip known otherwise (from the sending half) serves right-sizing at first.

@@ -52,15 +52,26 @@ impl Reassembly {
             self.touch(left);
             return (Arrival::Duplicate, duplicate);
         }
-        self.insert(left.max(*rcv_nxt), right);
         if left > *rcv_nxt {
+            self.insert(left, right);
             return (Arrival::OutOfOrder, duplicate);
         }
-        *rcv_nxt = self.ranges.pop_front().map_or(right, |r| r.1);
+        *rcv_nxt = self.fill(*rcv_nxt, right);
+        (Arrival::FilledGap, duplicate)
+    }
+
+    /// `[rcv_nxt, right)` has arrived: answers up to where all is continuous now.
+    fn fill(&mut self, rcv_nxt: u64, mut right: u64) -> u64 {
+        while let Some(first) = self.ranges.front().filter(|r| r.0 <= right) {
+            right = right.max(first.1);
+            self.ranges.pop_front();
+        }
         if self.ranges.is_empty() {
             self.latest.clear();
+        } else {
+            self.note_change((rcv_nxt, right));
         }
-        (Arrival::FilledGap, duplicate)
+        right
     }
 
     /// Index of the first range that ends after `offset`.

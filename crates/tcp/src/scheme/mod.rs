@@ -25,6 +25,7 @@ use crate::startup::{Hoe, Rbp, SlowStart, StartUp, VegasStart};
 pub use catalogue::{NamedScheme, catalogue};
 pub use parameters::{Parameter, parameters};
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// A resolved scheme; cheap to clone.
@@ -94,6 +95,18 @@ pub(crate) struct Recipe {
     pub(crate) transfers: Transfers,
 }
 
+/// The options of all connections of a scheme, of which each keeps a pointer.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedConfig(Arc<Recipe>);
+
+impl Deref for SharedConfig {
+    type Target = Config;
+
+    fn deref(&self) -> &Config {
+        &self.0.config
+    }
+}
+
 /// Why a scheme's text cannot be understood; its message lists what can.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemeError(String);
@@ -136,6 +149,11 @@ impl Scheme {
     /// Options of its connections.
     pub fn config(&self) -> &Config {
         &self.recipe.config
+    }
+
+    /// The same, for a connection to keep.
+    pub(crate) fn shared_config(&self) -> SharedConfig {
+        SharedConfig(Arc::clone(&self.recipe))
     }
 
     /// How a page's transfers use connections.
