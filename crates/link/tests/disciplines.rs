@@ -129,16 +129,7 @@ fn codel_strikes_at_its_control_law() {
         load.iter_mut().for_each(|offered| offered.info.ecn_capable = ecn);
         let link = link(QueueLimit::Unlimited, Discipline::CoDel(CoDelConfig::default()));
         let story = run_on_time(link, &load);
-        let mut strikes: Vec<_> = story
-            .packets
-            .iter()
-            .filter_map(|seen| match seen.end {
-                End::Discarded(at) => Some(at),
-                End::Sent { start, .. } if seen.marked => Some(start),
-                _ => None,
-            })
-            .collect();
-        strikes.sort_unstable();
+        let mut strikes = strikes(&story);
         strikes.retain(|at| *at < at_us(1_000_000));
         // The n-th packet comes at 50 n us and its service would start at 100 n us: it waits 5 ms
         // from n = 100 on, at 10 ms. More than an MTU is behind it then. The first strike is due
@@ -156,6 +147,37 @@ fn codel_strikes_at_its_control_law() {
         }
         // Sum of 100 / sqrt(n) ms up to n is about 200 sqrt(n) - 146: 890 ms at 27.
         assert!((25..=29).contains(&strikes.len()), "{}", strikes.len());
+    }
+}
+
+/// When packets were dropped from the queue or marked at its head, in order.
+fn strikes(story: &Story) -> Vec<Instant> {
+    let strike = |seen: &Seen| match seen.end {
+        End::Discarded(at) => Some(at),
+        End::Sent { start, .. } if seen.marked => Some(start),
+        End::Refused | End::Sent { .. } => None,
+    };
+    let mut strikes: Vec<_> = story.packets.iter().filter_map(strike).collect();
+    strikes.sort_unstable();
+    strikes
+}
+
+/// An overload that comes back soon is met at the rate that was right when it went: with `n` strikes
+/// the first time, the second of the next time comes `interval / sqrt(n - 1)` after the first
+/// (RFC 8289 §5.5: `count - lastcount`). One that comes back after more than 16 intervals is new.
+#[test]
+fn codel_remembers_for_sixteen_intervals() {
+    for (again, remembers) in [(1_600_000, true), (4_000_000, false)] {
+        let first = stream(1, 100, 50, (0, 600_000));
+        let load = merged(&[first, stream(1, 100, 50, (again, again + 500_000))]);
+        let link = link(QueueLimit::Unlimited, Discipline::CoDel(CoDelConfig::default()));
+        let strikes = strikes(&run_on_time(link, &load));
+        let (before, after) = strikes.split_at(strikes.partition_point(|at| *at < at_us(again)));
+        let count = if remembers { before.len() - 1 } else { 1 };
+        assert!(before.len() > 10);
+        let gap = (after[1] - after[0]).as_nanos() as f64 / 1000.0;
+        let late = gap - 100_000.0 / (count as f64).sqrt();
+        assert!((-0.1..=100.1).contains(&late), "{gap} us after {} strikes", before.len());
     }
 }
 
@@ -199,6 +221,22 @@ fn fq_codel_shares_equally() {
     for share in &shares[..3] {
         // 1 s at 8 Mbit/s is 1,000,000 bytes.
         assert!(share.abs_diff(333_333) <= 2 * (1514 + 1500), "{shares:?}");
+    }
+}
+
+/// Three flows that fill the link, and one of half its rate that finds its queue empty when it begins.
+/// An empty queue has a turn among the old ones before it may be new again (RFC 8290 §4.2), or this
+/// flow would be new for ever and have its half.
+#[test]
+fn fq_codel_lets_no_flow_be_new_for_ever() {
+    let mut streams: Vec<_> = (0..3).map(|n| stream(n, 1500, 700, (n, 2_000_000))).collect();
+    // It begins when the others are old.
+    streams.push(stream(3, 1500, 3000, (500_500, 2_000_000)));
+    let load = merged(&streams);
+    let story = run_on_time(link(QueueLimit::Packets(300), fq_codel()), &load);
+    let shares = shares(&story, &load);
+    for share in &shares {
+        assert!(share.abs_diff(250_000) <= 2 * (1514 + 1500), "{shares:?}");
     }
 }
 

@@ -83,8 +83,12 @@ impl FqCoDel {
     /// Up to half of the queue with most bytes, from its head: one search for many packets.
     fn drop_from_longest(&mut self, dropped: &mut Dropped) {
         let candidates = self.new.iter().chain(&self.old);
-        let bytes = |index: &&u32| self.queues[**index as usize].waiting.held().bytes;
-        let Some(&longest) = candidates.max_by_key(bytes) else {
+        let size = |index: &&u32| {
+            let Occupancy { packets, bytes } = self.queues[**index as usize].waiting.held();
+            // Packets count only where there are no bytes at all.
+            (bytes, packets)
+        };
+        let Some(&longest) = candidates.max_by_key(size) else {
             return;
         };
         let waiting = &mut self.queues[longest as usize].waiting;
