@@ -13,9 +13,11 @@ pub(crate) fn run() -> Result<(), Failure> {
         };
         out += &format!("{}  {}{default}\n    {}\n", preset.name, preset.path, preset.rationale);
     }
-    out += "\nA path of your own: --path RATE,RTT,QUEUE[,up=RATE][,loss=P], like 20mbit,80ms,100p.\n\
+    out += "\nA path of your own: --path RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P],\n\
+        like 20mbit,80ms,100p or 20mbit,80ms,100p,fq_codel.\n\
         RTT is the round trip. Without up= both ways have the same rate. QUEUE is packets (100p),\n\
         bytes (64kB), bandwidth-delay products (0.5bdp) or inf, the packet in service included.\n\
+        DISCIPLINE is droptail (the default), pdrop, red, codel, fq_codel or acks-first.\n\
         loss= strikes each packet of either direction.\n";
     stdout::print(&out)
 }

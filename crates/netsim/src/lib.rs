@@ -11,7 +11,7 @@
 //! # What happens first
 //! Events happen in the order of (time, kind, index, sequence): of those at the same instant,
 //! packets arrive first, in the order of their links, then hosts wake, then applications'
-//! timers are due; of the same kind and index, the one that was scheduled first. After each of
+//! timers are due, and last links with a service stage serve; of the same kind and index, the one that was scheduled first. After each of
 //! them every host it touched sends, in the order in which they were touched, before the next.
 //!
 //! # The same bytes every time

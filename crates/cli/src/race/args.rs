@@ -19,11 +19,12 @@ pub(crate) struct Args {
     #[arg(value_name = "PAGE|FILE.har", default_value = BUILTINS[0].name)]
     pub(super) page: String,
 
-    /// The path: RATE,RTT,QUEUE[,up=RATE][,loss=P]
+    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
     ///
     /// RATE is towards the client, like 20mbit; RTT is the round trip, like 80ms; QUEUE is 100p, 64kB,
-    /// 0.5bdp or inf and counts the packet in service. Without up= both ways have the same rate.
-    /// loss= strikes each packet of either direction, like 0.01 or 1%.
+    /// 0.5bdp or inf and counts the packet in service. DISCIPLINE is droptail (the default), pdrop, red,
+    /// codel, fq_codel or acks-first. Without up= both ways have the same rate. loss= strikes each packet
+    /// of either direction, like 0.01 or 1%.
     #[arg(long, conflicts_with = "path_preset", value_parser = parse_path)]
     path: Option<PathSpec>,
 

@@ -14,7 +14,8 @@ impl PathError {
         Self { key, why: why.to_string() }
     }
 
-    /// The part that is wrong: `rate`, `rtt`, `queue`, `up`, `loss` or `path` for the whole.
+    /// The part that is wrong: `rate`, `rtt`, `queue`, `discipline`, `up`, `loss` or `path`
+    /// for the whole.
     pub const fn key(&self) -> &'static str {
         self.key
     }

@@ -3,7 +3,8 @@
 //! A path is one access link, the client at its end, every server behind it at the same distance.
 //! It is *down* towards the client and *up* away from it. The round trip is given, not the one-way
 //! delay: each direction has half of it. A queue stands before each direction and holds waiting
-//! packets plus the one in service; loss strikes each packet of either direction independently.
+//! packets plus the one in service, drop-tail or another discipline by name; loss strikes each packet
+//! of either direction independently.
 //!
 //! `parse` reads the notation, `presets` names paths worth knowing.
 
@@ -14,7 +15,7 @@ mod presets;
 pub use error::PathError;
 pub use presets::{DEFAULT_PRESET, PRESETS, PathPreset, preset};
 
-use link::{LinkConfig, LinkError, QueueLimit};
+use link::{Discipline, LinkConfig, LinkError, QueueLimit};
 use netsim::Duplex;
 use std::fmt;
 use units::{Duration, Rate};
@@ -43,6 +44,7 @@ pub struct PathSpec {
     up: Rate,
     rtt: Duration,
     queue: QueueSize,
+    discipline: Discipline,
     loss: f64,
 }
 
@@ -53,7 +55,8 @@ impl PathSpec {
     /// # Errors
     /// If the rate is zero or above [`MAX_RATE`], or the queue holds nothing.
     pub fn new(rate: Rate, rtt: Duration, queue: QueueSize) -> Result<Self, PathError> {
-        Self { down: rate, up: rate, rtt, queue, loss: 0.0 }.checked()
+        let discipline = Discipline::DropTail;
+        Self { down: rate, up: rate, rtt, queue, discipline, loss: 0.0 }.checked()
     }
 
     /// The same path with another rate up.
@@ -62,6 +65,14 @@ impl PathSpec {
     /// As [`PathSpec::new`].
     pub fn with_up(self, up: Rate) -> Result<Self, PathError> {
         Self { up, ..self }.checked()
+    }
+
+    /// The same path with another discipline in the queues of both directions.
+    ///
+    /// # Errors
+    /// If the discipline cannot be with queues of this size.
+    pub fn with_discipline(self, discipline: Discipline) -> Result<Self, PathError> {
+        Self { discipline, ..self }.checked()
     }
 
     /// The same path, losing each packet with `probability` in either direction.
@@ -93,6 +104,11 @@ impl PathSpec {
         self.queue
     }
 
+    /// Queueing discipline of either direction.
+    pub const fn discipline(&self) -> Discipline {
+        self.discipline
+    }
+
     /// Probability that a packet is lost, in either direction.
     pub const fn loss(&self) -> f64 {
         self.loss
@@ -112,7 +128,9 @@ impl PathSpec {
     }
 
     fn link(&self, rate: Rate, delay: Duration) -> Result<LinkConfig, LinkError> {
-        LinkConfig::new(rate, delay, self.queue_limit(rate))?.with_loss(self.loss)
+        LinkConfig::new(rate, delay, self.queue_limit(rate))?
+            .with_discipline(self.discipline)?
+            .with_loss(self.loss)
     }
 
     /// What the queue of a direction of this rate holds.
@@ -171,6 +189,9 @@ impl fmt::Display for PathSpec {
     /// As it is read back; what is at its default is left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{},{}", self.down, self.rtt, self.queue)?;
+        if self.discipline != Discipline::DropTail {
+            write!(f, ",{}", self.discipline)?;
+        }
         if self.up != self.down {
             write!(f, ",up={}", self.up)?;
         }

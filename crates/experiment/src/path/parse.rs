@@ -1,18 +1,20 @@
-//! Reading `RATE,RTT,QUEUE[,up=RATE][,loss=P]`.
+//! Reading `RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]`.
 
 use super::{PathError, PathSpec, QueueSize};
+use link::Discipline;
 use std::fmt::Display;
 use std::str::FromStr;
 use units::{Duration, Rate, parse_bytes};
 
-const FORM: &str = "RATE,RTT,QUEUE[,up=RATE][,loss=P], like 20mbit,80ms,100p";
+const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p or \
+                    20mbit,80ms,100p,fq_codel";
 const QUEUE_FORM: &str =
     "expected packets, bytes, bandwidth-delay products or no bound, like 100p, 64kB, 0.5bdp or inf";
 
 impl FromStr for PathSpec {
     type Err = PathError;
 
-    /// Reads a path. Without `up=` the rate is the same both ways, without `loss=` nothing is lost
+    /// Reads a path. Without the name of a discipline queues are drop-tail, without `up=` the rate is the same both ways, without `loss=` nothing is lost
     /// at random; `loss` is a probability (`0.01`) or a percentage (`1%`).
     fn from_str(text: &str) -> Result<Self, PathError> {
         let mut parts = text.split(',').map(str::trim);
@@ -34,16 +36,29 @@ fn option<'a>(
     part: &'a str,
     seen: &mut Vec<&'a str>,
 ) -> Result<PathSpec, PathError> {
-    let (key, value) = part.split_once('=').unwrap_or((part, ""));
+    let named = part.parse::<Discipline>();
+    let (key, value) = match named {
+        Ok(_) => ("a discipline", part),
+        Err(_) => part.split_once('=').unwrap_or((part, "")),
+    };
     if seen.contains(&key) {
         return Err(PathError::of("path", format!("{key} is given twice")));
     }
     seen.push(key);
+    if let Ok(discipline) = named {
+        return path.with_discipline(discipline);
+    }
     match key {
         "up" => path.with_up(read("up", value)?),
         "loss" => path.with_loss(probability(value)?),
-        _ => Err(PathError::of("path", format!("{part:?} is not known; a path is {FORM}"))),
+        _ => Err(unknown(part)),
     }
+}
+
+fn unknown(part: &str) -> PathError {
+    let names = Discipline::all().map(|discipline| discipline.name()).join(", ");
+    let why = format!("{part:?} is not known; a path is {FORM}; disciplines are {names}");
+    PathError::of("path", why)
 }
 
 fn read<T: FromStr>(key: &'static str, value: &str) -> Result<T, PathError>

@@ -19,6 +19,16 @@ fn reads_what_people_write() {
 }
 
 #[test]
+fn a_discipline_is_named_among_the_options() {
+    let path: PathSpec = "20mbit,80ms,100p".parse().unwrap();
+    assert_eq!(path.discipline(), Discipline::DropTail);
+    let path: PathSpec = "20mbit,80ms,100p,up=2mbit,fq_codel".parse().unwrap();
+    assert_eq!(path.discipline().name(), "fq_codel");
+    assert_eq!(path.links().reverse.discipline(), path.discipline());
+    assert_eq!(path.to_string(), "20mbit,80ms,100p,fq_codel,up=2mbit");
+}
+
+#[test]
 fn a_bandwidth_delay_product_is_of_each_direction() {
     let path: PathSpec = "20mbit,80ms,0.5bdp,up=2mbit".parse().unwrap();
     // 20e6 * 0.08 / 8 = 200,000 bytes, half of it down; a tenth of that up.
@@ -62,6 +72,11 @@ fn impossible_paths_are_refused_by_the_key_that_is_wrong() {
         ("20mbit,80ms,1p,loss", "loss"),
         ("20mbit,80ms,1p,jitter=1ms", "path"),
         ("20mbit,80ms,1p,up=1mbit,up=2mbit", "path"),
+        ("20mbit,80ms,9p,codel,red", "path"),
+        ("20mbit,80ms,9p,fifo", "path"),
+        ("20mbit,80ms,9p,codel=on", "path"),
+        ("20mbit,80ms,inf,pdrop", "discipline"),
+        ("20mbit,80ms,1p,red", "discipline"),
     ] {
         assert_eq!(error(text).key(), key, "{text:?}: {}", error(text));
     }
@@ -73,6 +88,10 @@ fn errors_name_the_key_and_the_way_out() {
     assert!(text.starts_with("queue:") && text.contains("at least 1"), "{text}");
     let text = error("20mbit,80ms").to_string();
     assert!(text.contains("like 20mbit,80ms,100p"), "{text}");
+    let text = error("20mbit,80ms,inf,pdrop").to_string();
+    assert!(text.starts_with("discipline: pdrop") && text.contains("a size"), "{text}");
+    let text = error("20mbit,80ms,9p,fifo").to_string();
+    assert!(text.contains("\"fifo\"") && text.contains("fq_codel"), "{text}");
 }
 
 #[test]
@@ -97,10 +116,11 @@ proptest! {
             Just(QueueSize::Unlimited),
         ],
         loss in 0.0f64..1.0,
+        discipline in prop::sample::select(vec!["droptail", "codel", "fq_codel", "acks-first"]),
     ) {
         let path = PathSpec::new(Rate::from_bps(down), Duration::from_nanos(rtt), queue)
             .and_then(|p| p.with_up(Rate::from_bps(up)))
-            .and_then(|p| p.with_loss(loss))
+            .and_then(|p| p.with_loss(loss)?.with_discipline(discipline.parse().unwrap()))
             .unwrap();
         prop_assert_eq!(path.to_string().parse::<PathSpec>(), Ok(path));
     }
