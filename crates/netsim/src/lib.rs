@@ -30,6 +30,7 @@ mod observer;
 mod packet;
 mod page;
 mod pcap;
+mod processing;
 mod recorder;
 mod ring;
 mod routes;

@@ -11,6 +11,7 @@ mod stages;
 use crate::events::{Arrival, Due, EventQueue, Key};
 use crate::observer::{Observer, Step};
 use crate::packet::PacketPool;
+use crate::processing::Processing;
 use crate::routes::Routes;
 use crate::streams::stream;
 use crate::{AppId, HostId, LinkId, LinkSpec, Packet, Topology};
@@ -75,6 +76,7 @@ pub(crate) struct Network {
     packets: PacketPool,
     /// By packet, while a link with a service stage keeps it: the cursor of that link.
     kept: Vec<u32>,
+    processing: Processing,
     queue: EventQueue,
     lanes: BTreeMap<LaneClass, u32>,
     ahead: Ahead,
@@ -97,6 +99,7 @@ impl Network {
         Self {
             routes: Routes::new(topology.host_count()),
             wires: wires(&topology, seed),
+            processing: Processing::new(&topology, seed),
             topology,
             packets: PacketPool::default(),
             kept: Vec::new(),
@@ -119,10 +122,23 @@ impl Network {
         };
         let bytes = packet.wire_bytes;
         let index = self.packets.insert(packet);
+        if !self.processing.is_empty() && self.hold(from, arrival(index, cursor, bytes)) {
+            return;
+        }
         if self.forward(index, cursor, bytes) {
             // A host that sends to itself has no link on the way.
             self.queue.push_loopback(self.now(), arrival(index, cursor, bytes));
         }
+    }
+
+    /// Has a packet wait until its host is done with it; false if that is now.
+    #[cold]
+    fn hold(&mut self, from: HostId, arrival: Arrival) -> bool {
+        let departure = self.processing.departure(from, self.now());
+        if let Some(at) = departure {
+            self.queue.push_loopback(at, arrival);
+        }
+        departure.is_some()
     }
 
     #[cold]

@@ -3,6 +3,7 @@
 use crate::application::{Application, Context};
 use crate::observer::Observer;
 use crate::packet::WireSizes;
+use crate::streams::stream;
 use crate::topology::Topology;
 use crate::world::{Notice, World};
 use crate::{AppId, HostId, LinkId};
@@ -11,6 +12,7 @@ use std::any::Any;
 use std::fmt;
 use tcp::Host;
 use units::Instant;
+use workload::Distribution;
 
 /// What is the same for a whole simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,6 +99,12 @@ impl Simulation {
     /// Adds an application that starts at `start` and that no one waits for.
     pub fn add_background(&mut self, start: Instant, app: impl Application) -> AppId {
         self.seat(start, Box::new(app), false)
+    }
+
+    /// An instant to start at: `base` and a draw of seconds from the stream `app/<name>/start`.
+    pub fn draw_start(&self, name: &str, base: Instant, delay: &Distribution) -> Instant {
+        let mut stream = stream(self.world.seed, &format!("app/{name}/start"));
+        base + delay.sample_duration(&mut stream)
     }
 
     fn seat(&mut self, start: Instant, app: Box<dyn Application>, foreground: bool) -> AppId {

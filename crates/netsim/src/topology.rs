@@ -8,6 +8,7 @@ use link::LinkConfig;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
+use units::Duration;
 
 /// One direction of a wire between two nodes.
 #[derive(Clone, Debug)]
@@ -28,6 +29,7 @@ struct HostSpec {
     node: NodeId,
     /// Routes from here that were given: destination and links.
     routes: Vec<(HostId, Vec<LinkId>)>,
+    processing: Duration,
 }
 
 /// A graph of nodes and links, built once and then simulated.
@@ -76,7 +78,12 @@ impl Topology {
 
     /// Adds an end host at a node that exists; hosts at the same node reach each other at once.
     pub fn add_host_at(&mut self, name: &str, node: NodeId) -> HostId {
-        self.hosts.push(HostSpec { name: name.to_owned(), node, routes: Vec::new() });
+        self.hosts.push(HostSpec {
+            name: name.to_owned(),
+            node,
+            routes: Vec::new(),
+            processing: Duration::ZERO,
+        });
         HostId((self.hosts.len() - 1) as u32)
     }
 
@@ -95,6 +102,17 @@ impl Topology {
         self.links.push(LinkSpec { name, from, to, config });
         self.leaving[from.index()].push(id);
         id
+    }
+
+    /// Every packet that `host` sends is on its way after a time of its own, uniform up to `longest`,
+    /// but not before those sent earlier. None unless set.
+    pub fn set_processing(&mut self, host: HostId, longest: Duration) {
+        self.hosts[host.index()].processing = longest;
+    }
+
+    /// The longest processing delay of a host.
+    pub fn processing(&self, host: HostId) -> Duration {
+        self.hosts[host.index()].processing
     }
 
     /// Fixes the route from one host to another.
@@ -204,7 +222,7 @@ pub fn host_at(address: IpAddr) -> Option<HostId> {
 mod tests {
     use super::*;
     use link::QueueLimit;
-    use units::{Duration, Rate};
+    use units::Rate;
 
     fn config() -> LinkConfig {
         LinkConfig::new(Rate::from_mbps(1), Duration::ZERO, QueueLimit::Unlimited).unwrap()

@@ -17,6 +17,8 @@ const PACKET: u64 = 1000;
 const BUFFER: u32 = 10;
 /// When the first round begins: what runs beside has found its pace by then.
 const FIRST_ROUND: Instant = Instant::from_nanos(30_000_000_000);
+/// Endless transfers start within so many seconds, or they would stay in step.
+const BULK_STARTS: f64 = 5.0;
 /// Between rounds.
 const IDLE: Duration = Duration::from_secs(120);
 /// Longer than any case takes.
@@ -124,10 +126,12 @@ fn add_beside(
         let spec = OnOffSpec { name, from, to, wire_bytes: 210, rate, on, off };
         simulation.add_background(Instant::ZERO, OnOff::new(spec));
     }
-    for (from, to) in pairs.by_ref().take(key.ftp) {
+    let within = Distribution::uniform(0.0, BULK_STARTS).map_err(|e| e.to_string())?;
+    for (n, (from, to)) in pairs.by_ref().take(key.ftp).enumerate() {
         let (scheme, receiver) = (scheme.clone(), scheme.clone());
         let spec = BulkSpec { from, to, bytes: None, scheme, receiver, close: false };
-        simulation.add_background(Instant::ZERO, BulkTransfer::new(spec));
+        let start = simulation.draw_start(&format!("ftp/{n}"), Instant::ZERO, &within);
+        simulation.add_background(start, BulkTransfer::new(spec));
     }
     Ok(())
 }
