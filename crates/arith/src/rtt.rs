@@ -34,6 +34,21 @@ impl Estimator {
         Self { srtt8: 0, rttvar4: 0 }
     }
 
+    /// As if `srtt` and `rttvar`, ticks, were known already; both saturate at [`MAX_SAMPLE`].
+    ///
+    /// # Examples
+    /// ```
+    /// let mut estimator = arith::rtt::Estimator::seeded(100, 25);
+    /// assert_eq!(estimator.rto(), Some(200));
+    /// estimator.on_sample(100);
+    /// // The variance falls by a quarter: 100 + 4 * 18.75.
+    /// assert_eq!(estimator.rto(), Some(175));
+    /// ```
+    pub fn seeded(srtt: u64, rttvar: u64) -> Self {
+        let bounded = |ticks: u64| ticks.min(MAX_SAMPLE);
+        Self { srtt8: bounded(srtt) * 8, rttvar4: bounded(rttvar) * 4 }
+    }
+
     /// Takes a sample, ticks.
     pub fn on_sample(&mut self, ticks: u64) {
         let m = ticks.clamp(1, MAX_SAMPLE);

@@ -8,7 +8,7 @@
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{Context, IdleTimeout, LossRecovery, Reduction, Report, SentInfo, TimerAction};
 use crate::ack::{AckInfo, Sent};
-use arith::rtt::MAX_SAMPLE;
+use arith::rtt::Estimator;
 use units::{Duration, Instant};
 
 /// Window after a timeout, segments.
@@ -44,26 +44,22 @@ pub struct VegasRecovery {
     reduced_at: Option<Instant>,
 }
 
-/// Timeout by the fine clock: Jacobson's estimator in nanoseconds, with half the variance, and a
-/// sixteenth on top.
+/// Timeout by the fine clock, nanoseconds: `srtt + 2 * rttvar`, and a sixteenth on top. The first
+/// round trip seeds the variance with a quarter of itself.
 #[derive(Clone, Copy, Debug, Default)]
 struct FineTimeout {
-    srtt8: u64,
-    rttvar4: u64,
+    estimator: Estimator,
     timeout: u64,
 }
 
 impl FineTimeout {
     fn on_sample(&mut self, rtt: Duration) {
-        let rtt = rtt.as_nanos().min(MAX_SAMPLE);
-        if self.srtt8 == 0 {
-            self.srtt8 = rtt * 8;
-            self.rttvar4 = rtt;
+        let rtt = rtt.as_nanos();
+        if self.estimator.srtt8() == 0 {
+            self.estimator = Estimator::seeded(rtt, rtt / 4);
         }
-        let srtt = self.srtt8 / 8;
-        self.srtt8 = self.srtt8 - srtt + rtt;
-        self.rttvar4 = self.rttvar4 - self.rttvar4 / 4 + rtt.abs_diff(srtt);
-        let timeout = (self.srtt8 / 4 + self.rttvar4) / 2;
+        self.estimator.on_sample(rtt);
+        let timeout = (self.estimator.srtt8() / 4 + self.estimator.rttvar4()) / 2;
         self.timeout = timeout + timeout / 16;
     }
 
