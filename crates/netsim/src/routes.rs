@@ -1,5 +1,6 @@
 //! Routes as packets follow them: one list of links for all routes, and a cursor into it.
 
+use crate::topology::Trees;
 use crate::{HostId, LinkId, Topology};
 
 /// Ends a route in the list of hops.
@@ -30,11 +31,12 @@ pub(crate) struct Routes {
     hops: Vec<u32>,
     /// For each source, destinations and where their hops start, by destination.
     starts: Vec<Vec<(HostId, u32)>>,
+    trees: Trees,
 }
 
 impl Routes {
     pub(crate) fn new(hosts: usize) -> Self {
-        Self { hops: Vec::new(), starts: vec![Vec::new(); hosts] }
+        Self { hops: Vec::new(), starts: vec![Vec::new(); hosts], trees: Trees::default() }
     }
 
     /// The cursor at the first hop from one host to another, if the route is laid out.
@@ -47,7 +49,7 @@ impl Routes {
 
     /// Lays out a route that is not; `None` if there is no way.
     pub(crate) fn lay_out(&mut self, topology: &Topology, from: HostId, to: HostId) -> Option<u32> {
-        let route = topology.route(from, to)?;
+        let route = topology.route_by(&mut self.trees, from, to)?;
         let start = self.hops.len() as u32;
         self.hops.extend(route.iter().map(|link| link.0));
         self.hops.push(DELIVER);

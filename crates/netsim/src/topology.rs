@@ -5,7 +5,7 @@
 
 use crate::ids::{HostId, LinkId, NodeId};
 use link::LinkConfig;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use units::Duration;
@@ -162,21 +162,56 @@ impl Topology {
 
     /// The links from one host to another, or `None` if there is no way.
     pub fn route(&self, from: HostId, to: HostId) -> Option<Vec<LinkId>> {
+        self.route_by(&mut Trees::default(), from, to)
+    }
+
+    /// The same with what has been found before.
+    pub(crate) fn route_by(
+        &self,
+        trees: &mut Trees,
+        from: HostId,
+        to: HostId,
+    ) -> Option<Vec<LinkId>> {
         let given = self.hosts[from.index()].routes.iter().rev().find(|(host, _)| *host == to);
         match given {
             Some((_, route)) => Some(route.clone()),
-            None => self.shortest(self.node(from), self.node(to)),
+            None => self.shortest(trees, self.node(from), self.node(to)),
         }
     }
 
-    /// Breadth first, links in the order in which they were added.
-    fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+    fn shortest(&self, trees: &mut Trees, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+        if from == to {
+            return Some(Vec::new());
+        }
+        // Whoever has one link out has the routes of the node behind it, so that hosts share a tree.
+        if let [only] = self.leaving[from.index()][..] {
+            let mut route = vec![only];
+            route.extend(self.links_along(trees, self.links[only.index()].to, to)?);
+            return Some(route);
+        }
+        self.links_along(trees, from, to)
+    }
+
+    /// The links from one node to another along the tree of shortest ways.
+    fn links_along(&self, trees: &mut Trees, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+        let reached_by = trees.from(self, from);
+        let mut route = Vec::new();
+        let mut here = to;
+        while here != from {
+            let id = reached_by[here.index()]?;
+            route.push(id);
+            here = self.links[id.index()].from;
+        }
+        route.reverse();
+        Some(route)
+    }
+
+    /// The link by which each node is reached first: breadth first, links in the order in which they
+    /// were added.
+    fn tree(&self, from: NodeId) -> Vec<Option<LinkId>> {
         let mut reached_by = vec![None; self.leaving.len()];
         let mut frontier = VecDeque::from([from]);
         while let Some(node) = frontier.pop_front() {
-            if node == to {
-                return Some(self.walk_back(&reached_by, from, to));
-            }
             for id in &self.leaving[node.index()] {
                 let next = self.links[id.index()].to;
                 if next != from && reached_by[next.index()].is_none() {
@@ -185,20 +220,26 @@ impl Topology {
                 }
             }
         }
-        None
+        reached_by
     }
+}
 
-    fn walk_back(&self, reached_by: &[Option<LinkId>], from: NodeId, to: NodeId) -> Vec<LinkId> {
-        let mut route = Vec::new();
-        let mut here = to;
-        while here != from
-            && let Some(id) = reached_by[here.index()]
-        {
-            route.push(id);
-            here = self.links[id.index()].from;
+/// Trees of shortest ways that have been found, by the node at the root.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trees {
+    known: BTreeMap<NodeId, Vec<Option<LinkId>>>,
+}
+
+impl Trees {
+    /// Nodes in all trees together, beyond which the known ones are forgotten: 32 MiB.
+    const LIMIT: usize = 1 << 22;
+
+    fn from(&mut self, topology: &Topology, root: NodeId) -> &[Option<LinkId>] {
+        let nodes = topology.leaving.len();
+        if !self.known.contains_key(&root) && (self.known.len() + 1) * nodes > Self::LIMIT {
+            self.known.clear();
         }
-        route.reverse();
-        route
+        self.known.entry(root).or_insert_with(|| topology.tree(root))
     }
 }
 
@@ -222,6 +263,7 @@ pub fn host_at(address: IpAddr) -> Option<HostId> {
 mod tests {
     use super::*;
     use link::QueueLimit;
+    use proptest::prelude::*;
     use units::Rate;
 
     fn config() -> LinkConfig {
@@ -248,6 +290,27 @@ mod tests {
         let long = [LinkId(0), LinkId(1), LinkId(2)];
         t.set_route(a, b, &long).unwrap();
         assert_eq!(t.route(a, b), Some(long.to_vec()));
+    }
+
+    proptest! {
+        /// A route by the tree of the node behind a host's only link is the route by its own tree.
+        #[test]
+        fn trees_are_shared_without_a_difference(
+            links in prop::collection::vec((0u32..8, 0u32..8), 1..30),
+        ) {
+            let mut t = Topology::new();
+            let hosts: Vec<_> = (0..8).map(|_| t.add_host("host")).collect();
+            for (a, b) in links {
+                t.add_link("wire", NodeId(a), NodeId(b), config());
+            }
+            let mut shared = Trees::default();
+            for from in &hosts {
+                for to in &hosts {
+                    let own = t.links_along(&mut Trees::default(), t.node(*from), t.node(*to));
+                    prop_assert_eq!(t.route_by(&mut shared, *from, *to), own);
+                }
+            }
+        }
     }
 
     #[test]

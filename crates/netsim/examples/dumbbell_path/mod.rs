@@ -83,7 +83,16 @@ pub(super) fn give_up(why: &dyn Display) -> ! {
 
 /// The most memory this process has had at a time, kB; 0 where the system does not say.
 pub(super) fn peak_memory() -> u64 {
+    memory("VmHWM:")
+}
+
+/// The memory this process has, bytes; 0 where the system does not say.
+pub(super) fn resident() -> u64 {
+    memory("VmRSS:") * 1024
+}
+
+fn memory(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|size| size.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
 }

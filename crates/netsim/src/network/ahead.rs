@@ -11,7 +11,7 @@
 use super::{Feeder, NO_LANE, Network, Wire, arrival};
 use crate::LinkId;
 use crate::events::{Arrival, Key};
-use link::{Fate, LinkConfig, QueueLimit, Stage};
+use link::{Fate, Link, LinkConfig, QueueLimit, Stage};
 use std::collections::BTreeMap;
 use units::Duration;
 
@@ -127,8 +127,7 @@ impl Network {
     /// Takes back the crossings of one link, or of all, that lie in the future.
     fn take_back(&mut self, only: Option<LinkId>) {
         let Self { queue, wires, ahead, current, .. } = self;
-        // What stays on each link, and what has to go back.
-        let mut links: BTreeMap<u32, (Vec<(Key, u32)>, Vec<u32>)> = BTreeMap::new();
+        let mut links: BTreeMap<u32, Crossings> = BTreeMap::new();
         let future = queue.extract(|key, arrival| {
             let id = key.index();
             let crossed = match only {
@@ -138,22 +137,43 @@ impl Network {
             let entered = ahead.entered.get(arrival.packet as usize);
             let future = crossed && entered.is_some_and(|entered| entered > current);
             if crossed {
-                let (stays, goes) = links.entry(id).or_default();
-                if future { goes.push(arrival.bytes) } else { stays.push((key, arrival.bytes)) }
+                links.entry(id).or_default().note(key, arrival.bytes, future);
             }
             future
         });
-        for (id, (mut stays, goes)) in links {
-            let wire = &mut wires[id as usize];
-            let delay = wire.link.config().delay();
-            stays.sort_unstable();
-            let stays = stays.into_iter().map(|(key, bytes)| (key.at() - delay, bytes));
-            if let Stage::Fifo(fifo) = wire.link.stage() {
-                fifo.take_back(goes, stays);
-            }
+        for (id, crossings) in links {
+            crossings.take_back(&mut wires[id as usize].link);
         }
         for (_, Arrival { packet, cursor, bytes }) in future {
             queue.restore(ahead.entered[packet as usize], arrival(packet, cursor - 1, bytes));
+        }
+    }
+}
+
+/// What is under way over a link.
+#[derive(Default)]
+struct Crossings {
+    /// Packets that have entered it: keys of their arrivals, and sizes.
+    entered: Vec<(Key, u32)>,
+    /// Sizes of those that have not.
+    future: Vec<u32>,
+}
+
+impl Crossings {
+    fn note(&mut self, arrives: Key, bytes: u32, future: bool) {
+        if future {
+            self.future.push(bytes);
+        } else {
+            self.entered.push((arrives, bytes));
+        }
+    }
+
+    fn take_back(mut self, link: &mut Link) {
+        let delay = link.config().delay();
+        self.entered.sort_unstable();
+        let kept = self.entered.into_iter().map(|(arrives, bytes)| (arrives.at() - delay, bytes));
+        if let Stage::Fifo(fifo) = link.stage() {
+            fifo.take_back(self.future, kept);
         }
     }
 }
