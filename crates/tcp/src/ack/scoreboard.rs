@@ -367,6 +367,10 @@ impl Scoreboard {
 
     /// As [`Scoreboard::sack`], within the outstanding range.
     fn sack_within(&mut self, left: u64, right: u64, progress: &mut Progress) {
+        let highest = self.sacked_ranges.last().copied().unwrap_or((0, 0));
+        if left >= highest.0 {
+            return self.sack_highest(highest, (left, right), progress);
+        }
         let first = self.first_range_reaching(left);
         let touched = self.sacked_ranges[first..].iter().take_while(|r| r.0 <= right);
         let (last, merged) = touched
@@ -387,6 +391,21 @@ impl Scoreboard {
             self.sack_fresh((from, right), merged, progress);
         }
         self.merge_ranges(first, last, merged);
+    }
+
+    /// As [`Scoreboard::sack_within`], of a block that does not begin below the highest range.
+    fn sack_highest(&mut self, highest: (u64, u64), block: (u64, u64), progress: &mut Progress) {
+        let (left, right) = block;
+        if left > highest.1 || self.sacked_ranges.is_empty() {
+            self.sack_fresh(block, block, progress);
+            self.sacked_ranges.push(block);
+        } else if right > highest.1 {
+            let merged = (highest.0, right);
+            self.sack_fresh((highest.1, right), merged, progress);
+            if let Some(last) = self.sacked_ranges.last_mut() {
+                *last = merged;
+            }
+        }
     }
 
     /// Index of the first SACKed range that touches `offset` or lies beyond.

@@ -15,7 +15,7 @@ use units::{Duration, Instant};
 impl Connection {
     /// Digests an acceptable acknowledgement: `left` and `una` are the offsets of the segment's
     /// sequence and acknowledgement numbers.
-    #[inline]
+    #[inline(always)]
     pub(super) fn handle_ack(
         &mut self,
         now: Instant,

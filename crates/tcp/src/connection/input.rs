@@ -7,6 +7,7 @@ use units::{Instant, SeqNum};
 
 impl Connection {
     /// Digests one segment from the peer.
+    #[inline]
     pub(crate) fn handle_segment(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         self.stats.segments_received += 1;
         match self.state {

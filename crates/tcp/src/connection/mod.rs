@@ -299,7 +299,7 @@ impl Connection {
     }
 
     /// The application consumes whatever is in order.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read_all(&mut self, now: Instant) {
         if self.receiver.may_be_unread() && self.receiver.unread() > 0 {
             self.read(now, self.receiver.unread());
@@ -330,10 +330,12 @@ impl Connection {
     }
 
     /// Unsent data waits that the peer's window admits.
+    #[inline]
     fn new_data_waits(&self) -> bool {
         self.snd_nxt < self.send_end().min(self.window_edge()) && self.may_send_new()
     }
 
+    #[inline]
     fn may_send_new(&self) -> bool {
         self.state.may_send_data() || self.may_send_early()
     }

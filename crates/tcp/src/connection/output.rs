@@ -39,6 +39,7 @@ struct Piece {
 
 impl Connection {
     /// Writes the next segment into `out`, if one may leave now.
+    #[inline]
     pub(crate) fn poll_transmit(
         &mut self,
         now: Instant,
@@ -352,7 +353,7 @@ impl Connection {
     }
 
     /// Numbers, window, options: what every segment carries, whose payload is known already.
-    #[inline]
+    #[inline(always)]
     fn fill(&mut self, now: Instant, flags: Flags, start: u64, out: &mut Segment) {
         out.flags = flags;
         out.seq = self.isn + start as u32;

@@ -474,7 +474,7 @@ impl Host {
     }
 
     /// Tells the application what changed, queues the connection for sending.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else {
             return;

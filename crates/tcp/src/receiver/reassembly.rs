@@ -108,7 +108,12 @@ impl Reassembly {
 
     fn insert(&mut self, left: u64, right: u64) {
         match self.ranges.back_mut() {
-            Some(last) if last.1 >= left => {}
+            Some(last) if left < last.0 => {}
+            Some(last) if left <= last.1 => {
+                last.1 = last.1.max(right);
+                let range = *last;
+                return self.note_growth(range);
+            }
             _ => {
                 self.ranges.push_back((left, right));
                 return self.note_change((left, right));
@@ -124,12 +129,18 @@ impl Reassembly {
         self.ranges[first] = range;
         if first + 1 < last {
             self.ranges.drain(first + 1..last);
-        } else if let Some(latest) = self.latest.first_mut().filter(|r| r.0 == range.0) {
-            // Mostly the range that grew last grows again.
-            *latest = range;
-            return;
+            self.note_change(range);
+        } else {
+            self.note_growth(range);
         }
-        self.note_change(range);
+    }
+
+    /// A range changed that has swallowed no other: mostly the one that changed last.
+    fn note_growth(&mut self, range: (u64, u64)) {
+        match self.latest.first_mut() {
+            Some(latest) if latest.0 == range.0 => *latest = range,
+            _ => self.note_change(range),
+        }
     }
 
     /// True if nothing waits for a gap to be filled.
