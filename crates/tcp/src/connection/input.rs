@@ -20,7 +20,7 @@ impl Connection {
         }
     }
 
-    /// Header prediction (Jacobson & Braden, RFC 1323 app. C): the next segment in order with
+    /// Header prediction (Jacobson 1990; RFC 7323 §5.6): the next segment in order with
     /// nothing but data and an ACK of what was sent. Answers the offset that it acknowledges. All
     /// the checks of [`Connection::handle_synchronized`] pass then.
     #[inline]
