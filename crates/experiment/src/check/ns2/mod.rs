@@ -7,6 +7,7 @@
 //!
 //! Another suite is a module with a [`Suite`] and a line in [`SUITES`].
 
+mod arrivals;
 mod cross;
 mod et;
 mod fields;
@@ -29,6 +30,7 @@ pub const SUITES: &[&dyn Suite] = &[
     &et::EnsemblePages,
     &rbp::RestartAfterIdle,
     &cross::CrossTraffic,
+    &arrivals::Arrivals,
 ];
 
 /// A file and the suite that knows its columns.

@@ -9,6 +9,7 @@ mod run;
 
 use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Suite, Table, Unit, over_seeds};
 use crate::estimate::Estimate;
+pub(super) use run::scheme_of;
 use run::{Measured, SetUp, run};
 use serde::Deserialize;
 
@@ -101,7 +102,7 @@ impl Row {
         if self.profile != "pdef" {
             return Err(format!("no profile {:?}", self.profile));
         }
-        let (base, overhead) = run::scheme_of(&self.variant)
+        let (base, overhead) = scheme_of(&self.variant)
             .ok_or_else(|| format!("no scheme for variant {:?}", self.variant))?;
         let rto_min = if self.minrto > 0.0 { self.minrto } else { 0.2 };
         let scheme = format!("{base}+ssthresh={0}+window={0}+rto_min={rto_min}s", self.iss);

@@ -64,7 +64,7 @@ impl Default for StartUp {
 
 /// The scheme that stands for a variant of ns-2, and the bytes of header on top of a packet; `None`
 /// for one that headstart lacks. ns-2's Vegas simulates neither handshake nor headers.
-pub(super) fn scheme_of(variant: &str) -> Option<(&'static str, u32)> {
+pub(in super::super) fn scheme_of(variant: &str) -> Option<(&'static str, u32)> {
     Some(match variant {
         "tahoe" => ("tahoe+profile=ns2", 40),
         "reno" => ("reno+profile=ns2", 40),
