@@ -50,7 +50,7 @@ pub use flow::FlowRecord;
 pub use ids::{AppId, HostId, LinkId, NodeId};
 pub use observer::{Observer, Step};
 pub use packet::{Body, Datagram, Packet, Transit, WireSizes};
-pub use page::{PageLoad, PageSpec, Transfer};
+pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit};
 pub use pcap::Captures;
 pub use recorder::{Record, Recorder};
 pub use simulation::{Simulation, SimulationConfig, SimulationError};

@@ -8,8 +8,10 @@
 //! [`PageLoad::one_way`] loads as the papers' simulations do, whose agents only send: the server
 //! opens each connection itself, at the instant of the request, and no one closes.
 
+mod browsing;
 mod transfer;
 
+pub use browsing::{Browsing, BrowsingSpec, Visit};
 pub use transfer::Transfer;
 
 use crate::HostId;
@@ -54,11 +56,12 @@ pub struct PageLoad {
     /// Servers open connections, requests take no trip, nothing is closed.
     one_way: bool,
     alarm: Alarm,
+    /// The loader's timer; those of transfers follow.
+    first_token: u32,
+    /// Its end is not the end of the application.
+    is_visit: bool,
     finished: bool,
 }
-
-/// The loader's timer; those of transfers follow.
-const LOADER_TOKEN: u32 = 0;
 
 impl PageLoad {
     /// A load that has not started.
@@ -80,6 +83,8 @@ impl PageLoad {
             callers: BTreeMap::new(),
             one_way: false,
             alarm: Alarm::default(),
+            first_token: 0,
+            is_visit: false,
             finished: false,
         }
     }
@@ -145,13 +150,15 @@ impl PageLoad {
                 }
             }
         }
-        self.alarm.set(context, self.loader.poll_timeout(), LOADER_TOKEN);
+        self.alarm.set(context, self.loader.poll_timeout(), self.first_token);
         if self.loader.is_done() && !std::mem::replace(&mut self.finished, true) {
             for transfer in &mut self.transfers {
                 transfer.record_server(context);
                 transfer.record_client(context, self.spec.client);
             }
-            context.finish();
+            if !self.is_visit {
+                context.finish();
+            }
         }
     }
 
@@ -166,7 +173,8 @@ impl PageLoad {
         let session = ServerSession::new(page, config, host);
         let index = self.transfers.len();
         let protocol = self.loader.protocol(host);
-        let mut transfer = Transfer::new(server, session, protocol, index as u32 + 1);
+        let token = self.first_token + 1 + index as u32;
+        let mut transfer = Transfer::new(server, session, protocol, token);
         if let Some(peer) = context.peer(from, id) {
             self.callers.insert((from, peer.local_port), index);
         }
@@ -237,7 +245,9 @@ impl PageLoad {
 
 impl Application for PageLoad {
     fn start(&mut self, context: &mut Context<'_>) {
-        self.listen(context);
+        if self.ports.is_empty() {
+            self.listen(context);
+        }
         self.loader.start(context.now());
         self.act(context);
     }
@@ -259,6 +269,9 @@ impl Application for PageLoad {
 
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
         let now = context.now();
+        let Some(token) = token.checked_sub(self.first_token) else {
+            return; // of a visit before this one
+        };
         match token.checked_sub(1) {
             None => {
                 self.alarm.rung();

@@ -1,0 +1,165 @@
+//! Browsing: a page, time to think, another page.
+//!
+//! Each visit is a [`PageLoad`] of its own over connections of its own, which close with it. What a
+//! visit leaves behind is a [`Visit`]; connections that are still closing are seen to here.
+
+use super::{PageLoad, PageSpec};
+use crate::HostId;
+use crate::application::{Application, Context};
+use rand_pcg::Pcg32;
+use tcp::{ConnId, Event, EventKind};
+use units::Instant;
+use workload::Distribution;
+
+/// What is read, by whom, how fast.
+#[derive(Clone, Debug)]
+pub struct BrowsingSpec {
+    /// Names its random streams, `app/<name>/pages` and `app/<name>/think`.
+    pub name: String,
+    /// The pages; each visit is to one of them, all equally likely. At least one.
+    pub pages: Vec<PageSpec>,
+    /// Seconds between the end of a visit and the next.
+    pub think: Distribution,
+    /// Visits; `None`: without end.
+    pub visits: Option<u64>,
+}
+
+/// What became of one visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// Which of the pages.
+    pub page: usize,
+    /// When the browser began.
+    pub started_at: Instant,
+    /// When the page's HTML had arrived.
+    pub html_done_at: Option<Instant>,
+    /// When all of it had; `None` if something failed.
+    pub page_done_at: Option<Instant>,
+    /// Connections opened.
+    pub connections: usize,
+}
+
+/// Visits to pages; finished when the last one is.
+pub struct Browsing {
+    spec: BrowsingSpec,
+    pages: Option<Pcg32>,
+    think: Option<Pcg32>,
+    /// Ports that each page's servers listen at, once it was visited.
+    ports: Vec<Vec<u16>>,
+    visit: Option<(Visit, PageLoad)>,
+    /// Tokens up to here belong to visits that are over.
+    next_token: u32,
+    visits: Vec<Visit>,
+}
+
+/// The timer that ends thinking.
+const THINK: u32 = u32::MAX;
+
+impl Browsing {
+    /// Nothing visited yet.
+    pub fn new(spec: BrowsingSpec) -> Self {
+        Self {
+            ports: vec![Vec::new(); spec.pages.len()],
+            spec,
+            pages: None,
+            think: None,
+            visit: None,
+            next_token: 0,
+            visits: Vec::new(),
+        }
+    }
+
+    /// What it was made from.
+    pub const fn spec(&self) -> &BrowsingSpec {
+        &self.spec
+    }
+
+    /// Visits that are over, in their order.
+    pub fn visits(&self) -> &[Visit] {
+        &self.visits
+    }
+
+    fn begin(&mut self, context: &mut Context<'_>) {
+        let any = Distribution::uniform(0.0, self.spec.pages.len() as f64).ok();
+        let drawn = any.zip(self.pages.as_mut()).map_or(0.0, |(any, stream)| any.sample(stream));
+        let page = drawn as usize;
+        let mut load = PageLoad::new(self.spec.pages[page].clone());
+        load.is_visit = true;
+        load.first_token = self.next_token;
+        load.ports.clone_from(&self.ports[page]);
+        load.start(context);
+        self.ports[page].clone_from(&load.ports);
+        let visit = Visit {
+            page,
+            started_at: context.now(),
+            html_done_at: None,
+            page_done_at: None,
+            connections: 0,
+        };
+        self.visit = Some((visit, load));
+        self.end_if_done(context);
+    }
+
+    /// Runs `act` on the visit under way, then sees whether that ended it.
+    fn with_load(
+        &mut self,
+        context: &mut Context<'_>,
+        act: impl FnOnce(&mut PageLoad, &mut Context<'_>),
+    ) {
+        if let Some((_, load)) = &mut self.visit {
+            act(load, context);
+            self.end_if_done(context);
+        }
+    }
+
+    fn end_if_done(&mut self, context: &mut Context<'_>) {
+        let Some((visit, load)) = self.visit.take_if(|(_, load)| load.finished) else { return };
+        let loader = load.loader();
+        self.next_token = load.first_token + 1 + load.transfers.len() as u32;
+        self.visits.push(Visit {
+            html_done_at: loader.html_done_at(),
+            page_done_at: loader.page_done_at(),
+            connections: load.transfers.len(),
+            ..visit
+        });
+        if self.spec.visits == Some(self.visits.len() as u64) {
+            context.finish();
+        } else if let Some(stream) = &mut self.think {
+            let pause = self.spec.think.sample_duration(stream);
+            context.set_timer(context.now() + pause, THINK);
+        }
+    }
+}
+
+impl Application for Browsing {
+    fn start(&mut self, context: &mut Context<'_>) {
+        let stream = |what| context.stream(&format!("{}/{what}", self.spec.name));
+        (self.pages, self.think) = (Some(stream("pages")), Some(stream("think")));
+        self.begin(context);
+    }
+
+    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+        self.with_load(context, |load, context| load.on_event(context, host, event));
+        if event.kind == EventKind::PeerClosed {
+            // Of this visit or one before it: whoever is left alone closes too.
+            context.shutdown(host, event.conn);
+        }
+    }
+
+    fn on_unsent_low(&mut self, context: &mut Context<'_>, host: HostId, conn: ConnId) {
+        self.with_load(context, |load, context| load.on_unsent_low(context, host, conn));
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        match token {
+            THINK => self.begin(context),
+            _ => self.with_load(context, |load, context| load.on_timer(context, token)),
+        }
+    }
+
+    fn describe(&self) -> String {
+        let load = self.visit.as_ref().map(|(_, load)| load.describe());
+        let now = load.unwrap_or_else(|| "thinking".to_owned());
+        format!("browsing {}: {} visits over, {now}", self.spec.name, self.visits.len())
+    }
+}
