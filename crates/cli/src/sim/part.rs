@@ -1,7 +1,7 @@
 //! The results of one run, in a folder of its own that appears whole or not at all.
 
 use crate::failure::Failure;
-use experiment::plan::{FlowRow, Output, RunResult};
+use experiment::plan::RunResult;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -111,8 +111,6 @@ pub(crate) fn link_run(from: &Path, to: &Path, index: usize) -> io::Result<()> {
 pub(crate) struct Writer {
     begun: PathBuf,
     done: PathBuf,
-    flows: csv::Writer<BufWriter<File>>,
-    failure: Option<csv::Error>,
 }
 
 impl Writer {
@@ -124,16 +122,16 @@ impl Writer {
             fs::remove_dir_all(&begun)?;
         }
         fs::create_dir_all(&begun)?;
-        let flows = csv::Writer::from_writer(BufWriter::new(File::create(begun.join(FLOWS))?));
-        Ok(Self { begun, done, flows, failure: None })
+        Ok(Self { begun, done })
     }
 
-    /// Writes what is left and lets the folder count.
-    pub(crate) fn finish(mut self, result: &RunResult) -> io::Result<()> {
-        if let Some(failure) = self.failure.take() {
-            return Err(failure.into());
-        }
-        self.flows.flush()?;
+    /// Creates a file of the run.
+    pub(crate) fn file(&self, name: &str) -> io::Result<Box<dyn Write>> {
+        Ok(Box::new(BufWriter::new(File::create(self.begun.join(name))?)))
+    }
+
+    /// Writes what the run comes down to and lets the folder count.
+    pub(crate) fn finish(self, result: &RunResult) -> io::Result<()> {
         let mut queues = csv::Writer::from_path(self.begun.join(QUEUES))?;
         for row in &result.links {
             queues.serialize(row)?;
@@ -148,17 +146,5 @@ impl Writer {
     pub(crate) fn give_up(self) {
         // What cannot be removed is removed when the run is made again.
         let _ = fs::remove_dir_all(&self.begun);
-    }
-}
-
-impl Output for Writer {
-    fn flow(&mut self, row: &FlowRow<'_>) {
-        if self.failure.is_none() {
-            self.failure = self.flows.serialize(row).err();
-        }
-    }
-
-    fn file(&mut self, name: &str) -> io::Result<Box<dyn Write>> {
-        Ok(Box::new(BufWriter::new(File::create(self.begun.join(name))?)))
     }
 }

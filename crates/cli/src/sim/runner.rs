@@ -99,13 +99,13 @@ fn work(
 }
 
 fn one(plan: &Plan<'_>, index: usize, (results, stop): (&Path, &AtomicBool)) -> Ended {
-    let mut writer = match Writer::begin(results, index) {
+    let writer = match Writer::begin(results, index) {
         Ok(writer) => writer,
         Err(error) => return Ended::Unwritable(error.to_string()),
     };
     let run = plan.run(index);
-    let execute = AssertUnwindSafe(|| plan.execute(&run, &mut writer, stop));
-    match panic::catch_unwind(execute) {
+    let execute = || plan.execute(&run, &mut |name| writer.file(name), stop);
+    match panic::catch_unwind(AssertUnwindSafe(execute)) {
         Ok(Ok(result)) => match writer.finish(&result) {
             Ok(()) => Ended::Done,
             Err(error) => Ended::Unwritable(error.to_string()),

@@ -105,22 +105,30 @@ pub(crate) fn shown(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-/// Puts the files `name` of all runs one behind the other, each line with the number of its run.
+/// Puts the files `name` of all runs one behind the other, each line with the number of its run;
+/// runs that have none add nothing.
 fn concatenate(results: &Path, name: &str, done: &[usize]) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(results.join(name))?);
-    let mut has_header = false;
+    let mut table = None;
     for &index in done {
-        let file = File::open(part::folder(results, index).join(name))?;
+        let file = match File::open(part::folder(results, index).join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            opened => opened?,
+        };
         let mut lines = BufReader::new(file).lines();
         let Some(header) = lines.next().transpose()? else {
             continue;
         };
-        if !std::mem::replace(&mut has_header, true) {
-            writeln!(out, "run,{header}")?;
-        }
+        let out = match &mut table {
+            Some(out) => out,
+            None => {
+                let mut out = BufWriter::new(File::create(results.join(name))?);
+                writeln!(out, "run,{header}")?;
+                table.insert(out)
+            }
+        };
         for line in lines {
             writeln!(out, "{index},{}", line?)?;
         }
     }
-    out.flush()
+    table.map_or(Ok(()), |mut out| out.flush())
 }

@@ -5,3 +5,5 @@ mod commands;
 mod race;
 mod readme;
 mod run;
+mod sim;
+mod sim_folder;

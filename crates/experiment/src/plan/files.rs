@@ -26,10 +26,14 @@ impl Files {
         Ok(())
     }
 
+    /// The contents of a file that was loaded.
+    pub(crate) fn bytes(&self, name: &str) -> &[u8] {
+        self.known.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// The text of a file that was loaded.
     pub(crate) fn text(&self, name: &At<String>) -> Result<&str, Fault> {
-        let contents = self.known.get(&**name).map_or(&[][..], Vec::as_slice);
-        std::str::from_utf8(contents)
+        std::str::from_utf8(self.bytes(name))
             .map_err(|_| Fault::new(name.span(), format!("{}: not a text file", **name)))
     }
 

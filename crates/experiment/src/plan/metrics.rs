@@ -82,31 +82,55 @@ struct Tally {
 }
 
 /// Sums of all workloads.
-pub(super) struct Tallies<'a> {
-    groups: &'a [Group],
+pub(super) struct Tallies {
+    workloads: Vec<Tallied>,
+    /// Transfers that begin in it count.
     interval: Interval,
-    tallies: Vec<Tally>,
 }
 
-impl<'a> Tallies<'a> {
-    pub(super) fn new(groups: &'a [Group], interval: Interval) -> Self {
-        Self { groups, interval, tallies: vec![Tally::default(); groups.len()] }
+/// One workload and its sums.
+struct Tallied {
+    name: String,
+    background: bool,
+    endless: bool,
+    tally: Tally,
+}
+
+impl Tallies {
+    pub(super) fn new(groups: &[Group], interval: Interval) -> Self {
+        let workloads = groups.iter().map(|group| Tallied {
+            name: group.name.clone(),
+            background: group.background,
+            endless: group.activity.has_endless_transfers(),
+            tally: Tally::default(),
+        });
+        Self { workloads: workloads.collect(), interval }
+    }
+
+    /// The measured interval, now that its end is known.
+    pub(super) const fn set_interval(&mut self, interval: Interval) {
+        self.interval = interval;
+    }
+
+    /// Transfers of a workload that have begun and are not over, and have no record.
+    pub(super) fn unfinished(&mut self, group: usize, flows: u64) {
+        self.workloads[group].tally.unfinished += flows;
     }
 
     /// Bytes that a member of a workload received in the interval.
     pub(super) fn received(&mut self, group: usize, bytes: u64) {
-        self.tallies[group].received += bytes;
+        self.workloads[group].tally.received += bytes;
     }
 
     /// A transfer of a workload, whose member received so many bytes in the interval.
     pub(super) fn flow(&mut self, group: usize, flow: &FlowRecord, received: u64) {
-        let endless = self.groups[group].activity.is_endless();
+        let Tallied { endless, tally, .. } = &mut self.workloads[group];
+        let endless = *endless;
         let started = flow.started_at;
         let counts = self.interval.contains(started) || (endless && started < self.interval.until);
         if !counts {
             return;
         }
-        let tally = &mut self.tallies[group];
         tally.flows += 1;
         tally.retransmissions += flow.segments_retransmitted;
         tally.timeouts += flow.timeouts;
@@ -127,22 +151,17 @@ impl<'a> Tallies<'a> {
     }
 
     /// All together but the background, then each workload.
-    pub(super) fn results(mut self) -> Vec<WorkloadResult> {
+    pub(super) fn results(self) -> Vec<WorkloadResult> {
         let length = self.interval.until.saturating_since(self.interval.from);
         let mut all = Tally::default();
-        for (group, tally) in self.groups.iter().zip(&self.tallies) {
-            if !group.background {
-                all.add(tally);
-            }
-        }
-        let names = [ALL].into_iter().chain(self.groups.iter().map(|group| group.name.as_str()));
-        self.tallies.insert(0, all);
-        names
-            .zip(self.tallies)
-            .map(|(name, tally)| WorkloadResult {
-                workload: name.to_owned(),
-                values: tally.values(length),
-            })
+        let foreground = self.workloads.iter().filter(|workload| !workload.background);
+        foreground.for_each(|workload| all.add(&workload.tally));
+        let all = (ALL.to_owned(), all);
+        let each = self.workloads.into_iter().map(|workload| (workload.name, workload.tally));
+        [all]
+            .into_iter()
+            .chain(each)
+            .map(|(workload, tally)| WorkloadResult { workload, values: tally.values(length) })
             .collect()
     }
 }

@@ -22,7 +22,7 @@ mod tree;
 pub use error::PlanError;
 pub use files::Loader;
 pub use metrics::{Metric, WorkloadResult};
-pub use run::{FlowRow, LinkRow, Output, RunError, RunResult};
+pub use run::{LinkRow, Output, RunError, RunResult};
 pub use scenario::Scenario;
 pub use sweep::{Coordinate, SCHEME};
 
@@ -177,14 +177,14 @@ impl<'a> Plan<'a> {
         Scenario::new(document, self.sweep.scheme(cell), &self.files)
     }
 
-    /// Makes one run; what there is to tell goes to `output` piece by piece.
+    /// Makes one run; what there is to tell goes to files that `output` creates.
     ///
     /// # Errors
     /// If it did not end as planned, or `stop` was set meanwhile.
     pub fn execute(
         &self,
         run: &Run,
-        output: &mut dyn Output,
+        output: Output<'_>,
         stop: &AtomicBool,
     ) -> Result<RunResult, RunError> {
         let resolved = self.document(run.cell).and_then(|d| self.scenario(&d, run.cell));

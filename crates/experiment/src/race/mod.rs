@@ -23,6 +23,7 @@ mod tally;
 pub use record::{Queue, QueueLevel, Recording, SequenceEvent, SequenceStep, TransferRecord};
 pub use result::{Metric, RaceResult, SchemeResult};
 pub use run::Load;
+pub(crate) use run::as_browsers_use_it;
 
 use crate::estimate::Estimate;
 use crate::limit::{Capacity, Limit, limit};
@@ -125,11 +126,7 @@ impl Race {
 
     /// How hosts are spoken to under a scheme: `phttp` has one connection per host.
     pub fn loader_for(&self, scheme: &Scheme) -> LoaderConfig {
-        let mut loader = self.loader.clone();
-        if scheme.transfers() == Transfers::Sequential {
-            loader.http = Some(Http::Persistent);
-        }
-        loader
+        loader_for(&self.loader, scheme)
     }
 
     /// The limit that binds every contestant.
@@ -191,6 +188,15 @@ impl Outcome {
         let mut loads = self.contestants.iter().flat_map(|c| &c.loads);
         loads.all(|load| load.page.is_some())
     }
+}
+
+/// How hosts are spoken to under a scheme that may have a way of its own.
+pub(crate) fn loader_for(loader: &LoaderConfig, scheme: &Scheme) -> LoaderConfig {
+    let mut loader = loader.clone();
+    if scheme.transfers() == Transfers::Sequential {
+        loader.http = Some(Http::Persistent);
+    }
+    loader
 }
 
 /// The mean of values of which none may be missing.

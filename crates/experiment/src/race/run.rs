@@ -184,7 +184,7 @@ impl Stage {
 }
 
 /// Browsers and web servers set `TCP_NODELAY`; a scheme may say otherwise (`nagle=on`).
-fn as_browsers_use_it(scheme: &Scheme) -> Scheme {
+pub(crate) fn as_browsers_use_it(scheme: &Scheme) -> Scheme {
     let says = scheme.name().split('+').any(|part| part.starts_with("nagle="));
     match says {
         true => scheme.clone(),

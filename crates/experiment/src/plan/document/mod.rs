@@ -6,13 +6,13 @@ mod quantity;
 mod topology;
 mod workload;
 
+pub(crate) use self::workload::{Page, Pairing, Start, Times, Traffic, Workload};
 pub(crate) use distribution::Spread;
 pub(crate) use link::{CoDel, FqCoDel, OneWay, Queue, Red, Reordering, Wire};
 pub(crate) use quantity::{Amount, At, Bytes, TextOr, Threshold, Written};
 pub(crate) use topology::{Asymmetric, Chain, Dumbbell, Graph, GraphLink, ParkingLot, Topology};
-pub(crate) use workload::{Pairing, Start, Times, Traffic, Workload};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use tcp::Scheme;
@@ -55,7 +55,15 @@ pub(crate) struct Document {
 impl Document {
     /// The files that it names.
     pub(crate) fn files(&self) -> Vec<&At<String>> {
-        self.topology.traces()
+        let mut files = self.topology.traces();
+        for workload in self.workload.values() {
+            if let Traffic::Page(plan) = &*workload.traffic
+                && ::workload::Page::builtin(&plan.page).is_none()
+            {
+                files.push(&plan.page);
+            }
+        }
+        files
     }
 }
 
@@ -107,6 +115,11 @@ pub(crate) struct Axis {
     /// Several keys that vary together.
     pub(crate) keys: Option<Vec<At<String>>>,
     /// The key's values, or, for several keys, lists of one value for each.
-    #[schemars(with = "Vec<schemars::Schema>")]
+    #[schemars(schema_with = "any_values")]
     pub(crate) values: At<Vec<At<toml::Value>>>,
+}
+
+/// At least one value of any type.
+fn any_values(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "minItems": 1 })
 }

@@ -89,6 +89,10 @@ pub(crate) enum Traffic {
     Bulk(Bulk),
     /// Transfers in rounds over kept connections: all transfer, all fall silent, again.
     Rounds(Rounds),
+    /// Transfers that arrive at random, each over a connection of its own.
+    Poisson(Poisson),
+    /// One load of a page, from servers to a browser.
+    Page(Page),
     /// Small messages over one connection, as typed.
     Telnet(Telnet),
     /// Datagrams of one size at one interval.
@@ -121,6 +125,35 @@ pub(crate) struct Rounds {
     pub(crate) jitter: Option<Times>,
     /// From the end of a round's last transfer to the next round; 0s unless given.
     pub(crate) idle: Option<Written<Duration>>,
+}
+
+/// A Poisson process of transfers between all pairs of the workload's hosts: the n-th of either group
+/// in turn, or, with random pairing, any of one with any of the other. Each opens a connection,
+/// sends, and closes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Poisson {
+    /// Mean time between two arrivals.
+    pub(crate) mean_gap: At<Written<Duration>>,
+    /// Bytes of each transfer.
+    pub(crate) size: Sizes,
+    /// Transfers of each member; without end unless given.
+    pub(crate) flows: Option<Count>,
+}
+
+/// One load of a page. The page's servers are the hosts of the workload's `from`, in turn; the browser
+/// is the member's host of `to`. The load is one transfer in results: from its start to its last byte.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Page {
+    /// A page that comes with headstart (`headstart pages`), or a HAR file beside the plan.
+    pub(crate) page: At<String>,
+    /// HTTP version of all hosts: 1.0, 1.1 or 2, as text; as the page says unless given.
+    pub(crate) http: Option<At<String>>,
+    /// Connections open at once per host under HTTP/1.0 and 1.1; as the page says, or 6, unless given.
+    pub(crate) connections: Option<Count>,
+    /// Security of all hosts, none or 1.3, as text; as the page says unless given.
+    pub(crate) tls: Option<At<String>>,
 }
 
 /// Small messages over one connection.

@@ -1,13 +1,20 @@
 //! Workloads as applications: adding them, and reading off what became of them.
 
+use super::flows::SharedFlows;
 use crate::plan::document::Pairing;
 use crate::plan::scenario::{Activity, Begin, Group, Net};
+use crate::race;
 use netsim::{
     AppId, Application, BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowRecord, HostId, OnOff, OnOffSpec,
-    RoundPair, Rounds, RoundsSpec, Simulation, Telnet, TelnetSpec, stream,
+    PageLoad, PageSpec, PairChoice, PoissonFlows, PoissonSpec, RoundPair, Rounds, RoundsSpec,
+    Simulation, Telnet, TelnetSpec, stream,
 };
 use rand_core::RngCore;
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::sync::Arc;
 use units::{Duration, Instant};
+use workload::{LoaderConfig, Page};
 
 /// One application of a workload: a member, or all members in one.
 pub(super) struct Actor {
@@ -17,6 +24,8 @@ pub(super) struct Actor {
     first: usize,
     /// How many.
     members: usize,
+    /// Of the first: sender, receiver, beginning.
+    place: (HostId, HostId, Instant),
     app: AppId,
 }
 
@@ -24,20 +33,28 @@ pub(super) struct Actor {
 pub(super) fn add(
     simulation: &mut Simulation,
     (index, group): (usize, &Group),
-    (net, seed): (&Net, u64),
+    (net, seed, flows): (&Net, u64, &SharedFlows),
 ) -> Vec<Actor> {
     let members: Vec<Member<'_>> =
         (0..group.members).map(|number| Member::new(group, number, (net, seed))).collect();
     if let Activity::Rounds { .. } = &group.activity {
         let count = members.len();
-        let rounds = members.first().map(|first| (first.begin, rounds(group, &members)));
-        let actor = rounds.map(|(at, app)| (0, count, seat(simulation, group, (at, app))));
-        let actor = actor.map(|(first, members, app)| Actor { group: index, first, members, app });
+        let actor = members.first().map(|first| {
+            let app = seat(simulation, group, (first.begin, rounds(group, &members)));
+            Actor { group: index, first: 0, members: count, place: first.place(), app }
+        });
         return actor.into_iter().collect();
     }
     let each = members.iter().enumerate().map(|(first, member)| {
-        let app = member.add(simulation, seed);
-        Actor { group: index, first, members: 1, app }
+        let app = match &group.activity {
+            Activity::Poisson { .. } => {
+                let sink = sink(flows, (index, first));
+                let app = PoissonFlows::with_sink(poisson(group, &member.name, net), sink);
+                seat(simulation, group, (member.begin, app))
+            }
+            _ => member.add(simulation, seed),
+        };
+        Actor { group: index, first, members: 1, place: member.place(), app }
     });
     each.collect()
 }
@@ -60,6 +77,10 @@ impl<'a> Member<'a> {
         Self { group, name, from, to, begin }
     }
 
+    const fn place(&self) -> (HostId, HostId, Instant) {
+        (self.from, self.to, self.begin)
+    }
+
     fn add(&self, simulation: &mut Simulation, seed: u64) -> AppId {
         let Self { group, from, to, begin, .. } = *self;
         let (scheme, receiver) = (group.scheme.clone(), group.receiver.clone());
@@ -71,6 +92,10 @@ impl<'a> Member<'a> {
                 let close = *close;
                 let spec = BulkSpec { from, to, bytes, scheme, receiver, close };
                 seat(simulation, group, (begin, BulkTransfer::new(spec)))
+            }
+            Activity::Page { page, config } => {
+                let load = page_load(self, (page, config));
+                seat(simulation, group, (begin, load))
             }
             Activity::Telnet { gaps, bytes, count } => {
                 let (name, gaps) = (self.name.clone(), gaps.clone());
@@ -89,9 +114,38 @@ impl<'a> Member<'a> {
                 let spec = OnOffSpec { name, from, to, wire_bytes, rate, on, off };
                 seat(simulation, group, (begin, OnOff::new(spec)))
             }
-            Activity::Rounds { .. } => unreachable!("all members of rounds are one application"),
+            Activity::Rounds { .. } | Activity::Poisson { .. } => {
+                unreachable!("these are added with all their hosts")
+            }
         }
     }
+}
+
+/// A load from the workload's servers, in turn, to the member's browser.
+fn page_load(member: &Member<'_>, (page, config): (&Arc<Page>, &LoaderConfig)) -> PageLoad {
+    let group = member.group;
+    let first = group.from.iter().position(|host| *host == member.from).unwrap_or(0);
+    let servers = (first..first + page.hosts().len()).map(|n| nth(&group.from, n as u64));
+    PageLoad::new(PageSpec {
+        page: Arc::clone(page),
+        config: race::loader_for(config, &group.scheme),
+        client: member.to,
+        servers: servers.collect(),
+        client_scheme: race::as_browsers_use_it(&group.receiver),
+        server_scheme: race::as_browsers_use_it(&group.scheme),
+    })
+}
+
+/// A load as one transfer.
+fn page_flow(load: &PageLoad, (from, to, begin): (HostId, HostId, Instant)) -> FlowRecord {
+    let mut flow = FlowRecord::new((from, to), begin, load.loader().page().response_bytes());
+    flow.received_at = load.loader().page_done_at();
+    for stats in load.transfers().iter().map(netsim::Transfer::stats) {
+        flow.segments_sent += stats.data_segments_sent;
+        flow.segments_retransmitted += stats.retransmitted_segments;
+        flow.timeouts += stats.timeouts;
+    }
+    flow
 }
 
 /// All members of a workload of rounds in one application.
@@ -115,6 +169,52 @@ fn rounds(group: &Group, members: &[Member<'_>]) -> Rounds {
     })
 }
 
+/// Arrivals between all pairs of a workload's hosts.
+fn poisson(group: &Group, name: &str, net: &Net) -> PoissonSpec {
+    let Activity::Poisson { gaps, size, count } = &group.activity else {
+        unreachable!("the caller has looked");
+    };
+    let (choice, pairs) = match group.pairing {
+        Pairing::Parallel => {
+            let most = group.from.len().max(group.to.len()) as u64;
+            let pair = |n| (nth(&group.from, n), nth(&group.to, n));
+            (PairChoice::RoundRobin, (0..most).map(pair).collect())
+        }
+        Pairing::Random => (PairChoice::Random, pairs_apart(group, net)),
+    };
+    PoissonSpec {
+        name: name.to_owned(),
+        pairs,
+        choice,
+        gaps: gaps.clone(),
+        bytes: size.clone(),
+        count: *count,
+        scheme: group.scheme.clone(),
+        receiver: group.receiver.clone(),
+    }
+}
+
+/// All pairs with a link between them that is no side link.
+fn pairs_apart(group: &Group, net: &Net) -> Vec<(HostId, HostId)> {
+    let pairs = group.from.iter().flat_map(|from| group.to.iter().map(|to| (*from, *to)));
+    pairs.filter(|(from, to)| net.is_apart(*from, *to)).collect()
+}
+
+/// Takes a member's transfers as they are over, and numbers them.
+fn sink(flows: &SharedFlows, (group, member): (usize, usize)) -> impl FnMut(&FlowRecord) + 'static {
+    let flows = Rc::clone(flows);
+    let mut number = 0;
+    move |flow| {
+        flows.borrow_mut().push((group, member, number), flow, 0);
+        number += 1;
+    }
+}
+
+/// The n-th host, from the first again at the end.
+fn nth(hosts: &[HostId], n: u64) -> HostId {
+    hosts[(n % hosts.len() as u64) as usize]
+}
+
 fn seat(
     simulation: &mut Simulation,
     group: &Group,
@@ -128,13 +228,12 @@ fn seat(
 
 /// The hosts of a member; drawn from a stream of its own if they are random.
 fn hosts(group: &Group, number: u32, (net, seed): (&Net, u64)) -> (HostId, HostId) {
-    let of = |hosts: &[HostId], n: u64| hosts[(n % hosts.len() as u64) as usize];
     if group.pairing == Pairing::Parallel {
-        return (of(&group.from, u64::from(number)), of(&group.to, u64::from(number)));
+        return (nth(&group.from, u64::from(number)), nth(&group.to, u64::from(number)));
     }
     let mut stream = stream(seed, &format!("workload/{}/{number}/hosts", group.name));
     loop {
-        let (from, to) = (of(&group.from, stream.next_u64()), of(&group.to, stream.next_u64()));
+        let (from, to) = (nth(&group.from, stream.next_u64()), nth(&group.to, stream.next_u64()));
         if net.is_apart(from, to) {
             return (from, to);
         }
@@ -156,20 +255,29 @@ fn begin(group: &Group, number: u32, seed: u64) -> Instant {
 
 impl Actor {
     /// The transfers so far.
-    pub(super) fn flows<'a>(&self, simulation: &'a Simulation) -> &'a [FlowRecord] {
+    pub(super) fn flows<'a>(&self, simulation: &'a Simulation) -> Cow<'a, [FlowRecord]> {
         let app = self.app;
         if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
-            return bulk.flows();
+            return bulk.flows().into();
         }
         if let Some(rounds) = simulation.application::<Rounds>(app) {
-            return rounds.flows();
+            return rounds.flows().into();
         }
-        simulation.application::<Telnet>(app).map_or(&[], Telnet::flows)
+        if let Some(load) = simulation.application::<PageLoad>(app) {
+            return vec![page_flow(load, self.place)].into();
+        }
+        simulation.application::<Telnet>(app).map_or(&[][..], Telnet::flows).into()
     }
 
     /// The member whose `nth` transfer in order this is, and which of its own it is.
-    pub(super) const fn place(&self, nth: usize) -> (usize, usize) {
+    pub(super) const fn place_of(&self, nth: usize) -> (usize, usize) {
         (self.first + nth % self.members, nth / self.members)
+    }
+
+    /// Transfers that have begun, are not over and have no record yet.
+    pub(super) fn active(&self, simulation: &Simulation) -> u64 {
+        let poisson = simulation.application::<PoissonFlows>(self.app);
+        poisson.map_or(0, |poisson| poisson.active() as u64)
     }
 
     /// Payload bytes received so far, as far as is known: a transfer of a workload of many counts
@@ -178,7 +286,11 @@ impl Actor {
         if let Some(bulk) = simulation.application::<BulkTransfer>(self.app) {
             return bulk.received();
         }
-        let over = self.flows(simulation).iter().filter(|flow| flow.received_at.is_some());
+        if let Some(poisson) = simulation.application::<PoissonFlows>(self.app) {
+            return poisson.totals().bytes;
+        }
+        let flows = self.flows(simulation);
+        let over = flows.iter().filter(|flow| flow.received_at.is_some());
         over.map(|flow| flow.bytes).sum()
     }
 }

@@ -1,15 +1,17 @@
 //! One run: workloads become applications, time goes on, and what came of it is read off.
 
 mod apps;
+mod flows;
 mod links;
 mod record;
 mod rows;
 
-pub use rows::{FlowRow, LinkRow, Output};
+pub use rows::{LinkRow, Output};
 
-use super::metrics::{Tallies, WorkloadResult};
+use super::metrics::WorkloadResult;
 use super::scenario::{End, Interval, Scenario};
 use apps::Actor;
+use flows::{Flows, SharedFlows};
 use links::LinkTotals;
 use netsim::{LinkId, Simulation, SimulationConfig, SimulationError};
 use std::fmt;
@@ -74,9 +76,9 @@ impl From<io::Error> for RunError {
 pub(super) fn run(
     scenario: &Scenario,
     (seed, repeat): (u64, u32),
-    (output, stop): (&mut dyn Output, &AtomicBool),
+    (output, stop): (Output<'_>, &AtomicBool),
 ) -> Result<RunResult, RunError> {
-    let mut stage = Stage::new(scenario, seed);
+    let mut stage = Stage::new(scenario, seed, Flows::begin(scenario, output)?);
     if repeat < scenario.records.repeats {
         record::begin(&mut stage.simulation, scenario, output)?;
     }
@@ -89,7 +91,7 @@ pub(super) fn run(
     let name = |id: LinkId| scenario.net.topology.links()[id.index()].name.clone();
     Ok(RunResult {
         end: stage.simulation.now().as_secs_f64(),
-        workloads: stage.read_flows((&before, &after), output),
+        workloads: stage.read_flows((&before, &after))?,
         links: after.links.since(&before.links, &stage.simulation),
         bottleneck: scenario.bottleneck.map(name),
     })
@@ -106,18 +108,23 @@ struct Stage<'a> {
     scenario: &'a Scenario,
     simulation: Simulation,
     actors: Vec<Actor>,
+    flows: SharedFlows,
     finished: bool,
 }
 
 impl<'a> Stage<'a> {
-    fn new(scenario: &'a Scenario, seed: u64) -> Self {
+    fn new(scenario: &'a Scenario, seed: u64, flows: SharedFlows) -> Self {
         let config = SimulationConfig { seed, wire_sizes: scenario.wire_sizes };
         let mut simulation = Simulation::new(scenario.net.topology.clone(), config);
         let mut actors = Vec::new();
         for (index, group) in scenario.groups.iter().enumerate() {
-            actors.extend(apps::add(&mut simulation, (index, group), (&scenario.net, seed)));
+            actors.extend(apps::add(
+                &mut simulation,
+                (index, group),
+                (&scenario.net, seed, &flows),
+            ));
         }
-        Self { scenario, simulation, actors, finished: false }
+        Self { scenario, simulation, actors, flows, finished: false }
     }
 
     /// Runs to `target` or to the run's end, whichever comes first.
@@ -153,27 +160,23 @@ impl<'a> Stage<'a> {
         Snapshot { links, received: received.collect() }
     }
 
-    /// Hands all flows out and sums them up by workload.
+    /// Hands on the transfers that applications have kept, and sums all up by workload.
     fn read_flows(
         &self,
         (before, after): (&Snapshot, &Snapshot),
-        output: &mut dyn Output,
-    ) -> Vec<WorkloadResult> {
+    ) -> io::Result<Vec<WorkloadResult>> {
         let interval = Interval { from: before.links.at, until: after.links.at };
-        let mut tallies = Tallies::new(&self.scenario.groups, interval);
+        let mut flows = self.flows.borrow_mut();
+        flows.tallies().set_interval(interval);
         for (index, actor) in self.actors.iter().enumerate() {
-            let group = &self.scenario.groups[actor.group];
             let received = after.received[index] - before.received[index];
-            tallies.received(actor.group, received);
+            flows.tallies().received(actor.group, received);
+            flows.tallies().unfinished(actor.group, actor.active(&self.simulation));
             for (nth, flow) in actor.flows(&self.simulation).iter().enumerate() {
-                tallies.flow(actor.group, flow, received);
-                if self.scenario.records.flows {
-                    let names = (group.name.as_str(), group.scheme.name());
-                    let topology = self.simulation.topology();
-                    output.flow(&FlowRow::new(names, actor.place(nth), flow, topology));
-                }
+                let (member, number) = actor.place_of(nth);
+                flows.push((actor.group, member, number), flow, received);
             }
         }
-        tallies.results()
+        flows.finish(interval)
     }
 }

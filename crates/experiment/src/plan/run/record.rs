@@ -83,7 +83,7 @@ impl Observer for PacketLog {
 pub(super) fn begin(
     simulation: &mut Simulation,
     scenario: &Scenario,
-    output: &mut dyn Output,
+    output: Output<'_>,
 ) -> io::Result<()> {
     let topology = simulation.topology().clone();
     let name = |link: &LinkId| topology.links()[link.index()].name.clone();
@@ -95,13 +95,13 @@ pub(super) fn begin(
         simulation.observe(PacketLog {
             links,
             hosts: hosts.map(|n| topology.host_name(netsim::HostId(n)).to_owned()).collect(),
-            out: csv::Writer::from_writer(output.file("packets.csv")?),
+            out: csv::Writer::from_writer(output("packets.csv")?),
             failure: None,
         });
     }
     if !captures.is_empty() {
         let files =
-            captures.iter().map(|link| Ok((*link, output.file(&format!("{}.pcap", name(link)))?)));
+            captures.iter().map(|link| Ok((*link, output(&format!("{}.pcap", name(link)))?)));
         let files = files.collect::<io::Result<Vec<_>>>()?;
         simulation.observe(Captures::begin(files)?);
     }

@@ -1,64 +1,55 @@
 //! Rows of the tables that a run leaves.
 
-use netsim::{FlowRecord, Topology};
+use netsim::FlowRecord;
 use serde::Serialize;
 use std::io::{self, Write};
 use units::Instant;
 
-/// Takes what a run has to tell.
-pub trait Output {
-    /// A transfer.
-    fn flow(&mut self, row: &FlowRow<'_>);
-
-    /// A file of the run, to be written while it runs.
-    ///
-    /// # Errors
-    /// If it cannot be created.
-    fn file(&mut self, name: &str) -> io::Result<Box<dyn Write>>;
-}
+/// Takes what a run has to tell: creates a file of the run by its name, to be written meanwhile.
+pub type Output<'a> = &'a mut dyn FnMut(&str) -> io::Result<Box<dyn Write>>;
 
 /// One transfer. Times are seconds since the origin of the run.
 #[derive(Clone, Debug, Serialize)]
-pub struct FlowRow<'a> {
+pub(super) struct FlowRow<'a> {
     /// Name of the workload.
-    pub workload: &'a str,
+    workload: &'a str,
     /// Number of the member, from 0.
-    pub member: usize,
+    member: usize,
     /// Number of the member's transfer, from 0.
-    pub flow: usize,
+    flow: usize,
     /// The sender's scheme.
-    pub scheme: &'a str,
+    scheme: &'a str,
     /// Sending host.
-    pub from: &'a str,
+    from: &'a str,
     /// Receiving host.
-    pub to: &'a str,
+    to: &'a str,
     /// When its bytes were handed to TCP.
-    pub start: f64,
+    start: f64,
     /// When the sender's side was established.
-    pub connected: Option<f64>,
+    connected: Option<f64>,
     /// When its last byte had arrived.
-    pub received: Option<f64>,
+    received: Option<f64>,
     /// When the last acknowledgement was back.
-    pub acked: Option<f64>,
+    acked: Option<f64>,
     /// Bytes to transfer; of a transfer without end, those acknowledged.
-    pub bytes: u64,
+    bytes: u64,
     /// Segments sent, retransmissions included.
-    pub segments: u64,
+    segments: u64,
     /// Segments sent again.
-    pub retransmissions: u64,
+    retransmissions: u64,
     /// Retransmission timeouts.
-    pub timeouts: u64,
+    timeouts: u64,
     /// The connection was reset or given up.
-    pub reset: bool,
+    reset: bool,
 }
 
 impl<'a> FlowRow<'a> {
-    /// The row of a transfer of a workload under a scheme.
+    /// The row of a transfer of a workload under a scheme; `hosts` are the names of all hosts.
     pub(super) fn new(
         (workload, scheme): (&'a str, &'a str),
         (member, flow): (usize, usize),
         record: &FlowRecord,
-        topology: &'a Topology,
+        hosts: &'a [String],
     ) -> Self {
         let seconds = |at: Option<Instant>| at.map(Instant::as_secs_f64);
         Self {
@@ -66,8 +57,8 @@ impl<'a> FlowRow<'a> {
             member,
             flow,
             scheme,
-            from: topology.host_name(record.from),
-            to: topology.host_name(record.to),
+            from: &hosts[record.from.index()],
+            to: &hosts[record.to.index()],
             start: record.started_at.as_secs_f64(),
             connected: seconds(record.connected_at),
             received: seconds(record.received_at),

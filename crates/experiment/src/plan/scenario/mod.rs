@@ -101,7 +101,7 @@ impl Scenario {
         let maker = LinkMaker { files, waiting: document.measure.waiting };
         let net = topology::build(&document.topology, pairs, maker)?;
         let workloads = document.workload.iter();
-        let groups = workloads.map(|(name, plan)| group((name, plan), scheme, &net));
+        let groups = workloads.map(|(name, plan)| group((name, plan), scheme, (&net, files)));
         let bottleneck = match &document.measure.link {
             Some(name) => Some(net.link_named(name)?),
             None => net.bottleneck,
@@ -168,19 +168,25 @@ fn members(plan: &Workload) -> Result<u32, Fault> {
 fn group(
     (name, plan): (&At<String>, &Workload),
     scheme: &Scheme,
-    net: &Net,
+    (net, files): (&Net, &Files),
 ) -> Result<Group, Fault> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if name.is_empty() || !name.bytes().all(plain) {
         let why = format!("workload {:?}: use letters, digits, - and _", **name);
         return Err(Fault::new(name.span(), why));
     }
+    let (from, to) = (net.hosts_named(&plan.from)?, net.hosts_named(&plan.to)?);
+    let apart = || from.iter().any(|from| to.iter().any(|to| net.is_apart(*from, *to)));
+    if plan.pairing == Pairing::Random && !apart() {
+        let why = "random pairing needs hosts with a link between them that is no side link";
+        return Err(Fault::new(plan.from.span(), why));
+    }
     let sender = plan.scheme.as_ref().map_or(scheme, |Written(scheme)| scheme).clone();
     Ok(Group {
         name: String::clone(name),
-        activity: Activity::of(&plan.traffic)?,
-        from: net.hosts_named(&plan.from)?,
-        to: net.hosts_named(&plan.to)?,
+        activity: Activity::of(&plan.traffic, files)?,
+        from,
+        to,
         pairing: plan.pairing,
         members: members(plan)?,
         begin: begin(plan)?,

@@ -9,9 +9,14 @@ use crate::plan::error::Fault;
 use netsim::NodeId;
 use std::collections::BTreeMap;
 
+/// Most hosts of a topology.
+const MOST_HOSTS: u64 = 1_000_000;
+/// Most pairs that a topology gets unasked.
+const MOST_PAIRS: u32 = 100_000;
+
 /// Builds the network; a topology that does not say how many pairs it has gets `pairs`.
 pub(super) fn build(topology: &Topology, pairs: u32, maker: LinkMaker<'_>) -> Result<Net, Fault> {
-    let builder = Builder { net: Net::default(), maker };
+    let (builder, pairs) = (Builder { net: Net::default(), maker }, pairs.min(MOST_PAIRS));
     match topology {
         Topology::Dumbbell(plan) => dumbbell(builder, plan, pairs),
         Topology::ParkingLot(plan) => Row::of_parking_lot(plan, pairs).build(builder),
@@ -68,6 +73,12 @@ impl<'a> Row<'a> {
     }
 
     fn build(self, mut to: Builder<'_>) -> Result<Net, Fault> {
+        let hosts =
+            u64::from(self.hops + 1) * u64::from(self.cross) * 2 + u64::from(self.pairs) * 2;
+        if hosts > MOST_HOSTS {
+            let why = format!("{hosts} hosts are above {MOST_HOSTS}: use fewer hops or less cross");
+            return Err(Fault::new(self.hop.span(), why));
+        }
         let routers: Vec<NodeId> = (0..=self.hops).map(|_| to.net.topology.add_router()).collect();
         for (n, ends) in routers.windows(2).enumerate() {
             let link = to.wire(&format!("hop{n}"), (ends[0], ends[1]), self.hop)?;

@@ -1,9 +1,11 @@
 //! What members do, in numbers.
 
-use crate::plan::document::{Amount, At, Bytes, Spread, TextOr, Times, Traffic, Written};
+use crate::plan::document::{Amount, At, Bytes, Page, Spread, TextOr, Times, Traffic, Written};
 use crate::plan::error::Fault;
+use crate::plan::files::Files;
+use std::sync::Arc;
 use units::{Duration, Rate};
-use workload::Distribution;
+use workload::{Distribution, Http, LoaderConfig, Tls};
 
 /// A workload's traffic, checked.
 #[derive(Clone, Debug)]
@@ -12,6 +14,10 @@ pub(crate) enum Activity {
     Bulk { size: Option<Distribution>, close: bool },
     /// Rounds of transfers; sizes in bytes, jitter in seconds.
     Rounds { size: Distribution, rounds: u32, jitter: Distribution, idle: Duration },
+    /// Transfers that come and go; gaps in seconds, sizes in bytes.
+    Poisson { gaps: Distribution, size: Distribution, count: Option<u64> },
+    /// One load of a page.
+    Page { page: Arc<workload::Page>, config: LoaderConfig },
     /// Messages of so many bytes; gaps in seconds.
     Telnet { gaps: Distribution, bytes: u64, count: Option<u64> },
     /// Datagrams.
@@ -21,18 +27,33 @@ pub(crate) enum Activity {
 }
 
 impl Activity {
-    /// Whether it has no end.
+    /// Whether a transfer of it has no end: its goodput is what it gets while it is measured.
+    pub(crate) const fn has_endless_transfers(&self) -> bool {
+        match self {
+            Self::Bulk { size, .. } => size.is_none(),
+            Self::Telnet { .. } => true,
+            Self::Rounds { .. }
+            | Self::Poisson { .. }
+            | Self::Page { .. }
+            | Self::Cbr { .. }
+            | Self::OnOff { .. } => false,
+        }
+    }
+
+    /// Whether it never finishes.
     pub(crate) const fn is_endless(&self) -> bool {
         match self {
             Self::Bulk { size, .. } => size.is_none(),
-            Self::Rounds { .. } => false,
-            Self::Telnet { count, .. } | Self::Cbr { count, .. } => count.is_none(),
+            Self::Rounds { .. } | Self::Page { .. } => false,
+            Self::Poisson { count, .. } | Self::Telnet { count, .. } | Self::Cbr { count, .. } => {
+                count.is_none()
+            }
             Self::OnOff { .. } => true,
         }
     }
 
     /// Checks what the plan says.
-    pub(super) fn of(plan: &Traffic) -> Result<Self, Fault> {
+    pub(super) fn of(plan: &Traffic, files: &Files) -> Result<Self, Fault> {
         Ok(match plan {
             Traffic::Bulk(plan) => {
                 let size = plan.size.as_ref().map(distribution).transpose()?;
@@ -44,6 +65,12 @@ impl Activity {
                 jitter: or_fixed(plan.jitter.as_ref(), 0.0)?,
                 idle: plan.idle.map_or(Duration::ZERO, |idle| idle.0),
             },
+            Traffic::Poisson(plan) => Self::Poisson {
+                gaps: mean_gap(&plan.mean_gap)?,
+                size: distribution(&plan.size)?,
+                count: plan.flows.map(|count| u64::from(count.0)),
+            },
+            Traffic::Page(plan) => Self::Page { page: page(plan, files)?, config: loader(plan)? },
             Traffic::Telnet(plan) => Self::Telnet {
                 gaps: match &plan.gaps {
                     Some(gaps) => distribution(gaps)?,
@@ -79,6 +106,39 @@ fn distribution<T: Amount>(
         TextOr::Kind(spread) => spread.distribution(),
     };
     made.map_err(|why| Fault::new(plan.span(), why))
+}
+
+/// A page that is built in, or the one in a file.
+fn page(plan: &Page, files: &Files) -> Result<Arc<workload::Page>, Fault> {
+    if let Some(page) = workload::Page::builtin(&plan.page) {
+        return Ok(Arc::new(page));
+    }
+    let page = workload::parse_har(files.bytes(&plan.page), &plan.page);
+    page.map(Arc::new).map_err(|error| Fault::new(plan.page.span(), error))
+}
+
+fn loader(plan: &Page) -> Result<LoaderConfig, Fault> {
+    let http = plan.http.as_ref().map(|text| match text.parse() {
+        Ok(Http::Persistent) | Err(_) => {
+            Err(Fault::new(text.span(), format!("{:?}: use 1.0, 1.1 or 2", **text)))
+        }
+        Ok(http) => Ok(http),
+    });
+    let tls = plan.tls.as_ref().map(|text| {
+        let wrong = |_| Fault::new(text.span(), format!("{:?}: use none or 1.3", **text));
+        text.parse::<Tls>().map_err(wrong)
+    });
+    Ok(LoaderConfig {
+        http: http.transpose()?,
+        tls: tls.transpose()?,
+        connections: plan.connections.map(|connections| connections.0),
+        ..LoaderConfig::default()
+    })
+}
+
+fn mean_gap(plan: &At<Written<Duration>>) -> Result<Distribution, Fault> {
+    let made = Distribution::exponential(plan.0.as_secs_f64());
+    made.map_err(|error| Fault::new(plan.span(), error))
 }
 
 fn or_fixed(plan: Option<&Times>, value: f64) -> Result<Distribution, Fault> {

@@ -1,0 +1,207 @@
+//! Plans from outside: what a run measures, which random numbers it draws, what is refused.
+
+use experiment::plan::{Metric, Plan, RunResult};
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+/// A file in memory.
+#[derive(Clone, Default)]
+struct Memory(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn read(text: &str) -> Plan<'_> {
+    Plan::read("test.toml", text, &|_| Err("no files".to_owned())).unwrap()
+}
+
+/// The result of a run and its transfers, each by its columns.
+fn execute(plan: &Plan<'_>, index: usize) -> (RunResult, Vec<Vec<String>>) {
+    let flows = Memory::default();
+    let mut output = |name: &str| -> io::Result<Box<dyn Write>> {
+        assert_eq!(name, "flows.csv");
+        Ok(Box::new(flows.clone()))
+    };
+    let result = plan.execute(&plan.run(index), &mut output, &AtomicBool::new(false)).unwrap();
+    let bytes = flows.0.borrow().clone();
+    let text = String::from_utf8(bytes).unwrap();
+    let rows = text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect());
+    (result, rows.collect())
+}
+
+/// Workload, member, start and bytes of each transfer.
+fn drawn(plan: &Plan<'_>, index: usize, workload: &str) -> Vec<[String; 3]> {
+    let (_, rows) = execute(plan, index);
+    let of = rows.into_iter().filter(|row| row[0] == workload);
+    of.map(|row| [row[1].clone(), row[6].clone(), row[10].clone()]).collect()
+}
+
+fn value(result: &RunResult, metric: Metric) -> f64 {
+    let at = Metric::ALL.iter().position(|known| *known == metric).unwrap();
+    result.workloads[0].values[at].unwrap()
+}
+
+const DUMBBELL: &str = "\
+[topology]
+kind = \"dumbbell\"
+bottleneck = { rate = \"1mbit\", delay = \"10ms\" }
+";
+
+#[test]
+fn a_single_packet_takes_what_its_bits_and_round_trips_take() {
+    // SYN and SYN-ACK, 125 bytes at 1 Mbit/s each, are 1 ms on the link and 10 ms on the way: 22 ms.
+    // Data of 1000 bytes without overhead: 8 ms and 10 ms. Nothing else is sent first.
+    let text = format!(
+        "schemes = [\"newreno\"]\npackets = {{ data_overhead = 0, control_bytes = 125 }}\n{DUMBBELL}\
+         [workload.one]\nfrom = \"sources\"\nto = \"sinks\"\n\
+         traffic = {{ kind = \"bulk\", size = \"1kB\" }}\n"
+    );
+    let (result, rows) = execute(&read(&text), 0);
+    assert_eq!(value(&result, Metric::CompletionMean), 0.04);
+    assert_eq!((rows.len(), rows[0][8].as_str()), (1, "0.04"));
+}
+
+#[test]
+fn metrics_are_those_of_the_measured_interval() {
+    // An endless flow fills a link of 1 Mbit/s with segments of 1460 bytes and 40 of header: its
+    // payload is 97.3 % of that. From 10 s to 20 s nothing else happens.
+    let text = format!(
+        "duration = \"30s\"\nschemes = [\"newreno\"]\n{DUMBBELL}\
+         [workload.long]\nfrom = \"sources\"\nto = \"sinks\"\ntraffic = {{ kind = \"bulk\" }}\n\
+         [measure]\nfrom = \"10s\"\nuntil = \"20s\"\nwaiting = true\n"
+    );
+    let (result, _) = execute(&read(&text), 0);
+    let payload = 1e6 * 1460.0 / 1500.0;
+    let goodput = value(&result, Metric::Goodput);
+    assert!((goodput / payload - 1.0).abs() < 0.005, "{goodput} instead of {payload}");
+    let link = result.links.iter().find(|row| row.link == "bottleneck").unwrap();
+    assert!((0.999..=1.0).contains(&link.utilisation), "{link:?}");
+    assert!(link.mean_packets.unwrap() > 1.0 && link.drops == 0, "{link:?}");
+    assert_eq!(result.end, 30.0);
+}
+
+/// Two schemes, two repeats, random starts and sizes; `more` are further lines.
+fn random(more: &str) -> String {
+    format!(
+        "repeats = 2\nschemes = [\"newreno\", \"linux\"]\n{DUMBBELL}\
+         [workload.web]\nfrom = \"sources\"\nto = \"sinks\"\ncount = 4\n\
+         start = {{ kind = \"uniform\", until = \"5s\" }}\n\
+         traffic = {{ kind = \"bulk\", size = {{ kind = \"exponential\", mean = \"5kB\" }} }}\n{more}"
+    )
+}
+
+#[test]
+fn schemes_meet_the_same_random_numbers_and_repeats_others() {
+    let text = random("");
+    let plan = read(&text);
+    // Runs: newreno 0 and 1, linux 2 and 3.
+    let runs: Vec<_> = (0..4).map(|run| drawn(&plan, run, "web")).collect();
+    assert_eq!(runs[0], runs[2]);
+    assert_eq!(runs[1], runs[3]);
+    assert_ne!(runs[0], runs[1]);
+}
+
+#[test]
+fn what_is_added_shifts_nothing_that_was_there() {
+    let (text, other) = (
+        random(""),
+        random(
+            "[workload.a]\nfrom = \"sources\"\nto = \"sinks\"\nbackground = true\n\
+             traffic = { kind = \"on-off\", rate = \"100kbit\", on = \"1s\", off = \"1s\" }\n",
+        ),
+    );
+    let before = drawn(&read(&text), 0, "web");
+    assert_eq!(before, drawn(&read(&other), 0, "web"));
+    let more = text.replace("count = 4", "count = 7");
+    assert_eq!(before[..], drawn(&read(&more), 0, "web")[..4]);
+}
+
+#[test]
+fn cells_that_differ_in_anything_but_schemes_draw_anew() {
+    let axis = |key: &str, values: &str| {
+        random(&format!("[[sweep]]\nkey = \"{key}\"\nvalues = [{values}]\n"))
+    };
+    // Runs: the axis's first value 0 to 3, its second 4 to 7.
+    let rates = axis("topology.bottleneck.rate", "\"1mbit\", \"2mbit\"");
+    let plan = read(&rates);
+    assert_ne!(drawn(&plan, 0, "web"), drawn(&plan, 4, "web"));
+    let schemes = axis("workload.web.scheme", "\"reno\", \"sack\"");
+    let plan = read(&schemes);
+    assert_eq!(drawn(&plan, 0, "web"), drawn(&plan, 4, "web"));
+}
+
+#[test]
+fn random_pairs_cross_a_hop() {
+    let text = "schemes = [\"newreno\"]\n[topology]\nkind = \"chain\"\nhops = 3\n\
+        hop = { rate = \"10mbit\" }\nside = { rate = \"100mbit\" }\n\
+        [workload.any]\nfrom = \"cross-in\"\nto = \"cross-out\"\npairing = \"random\"\ncount = 40\n\
+        traffic = { kind = \"bulk\", size = \"1kB\" }\n\
+        [workload.flows]\nfrom = \"cross-in\"\nto = \"cross-out\"\npairing = \"random\"\n\
+        traffic = { kind = \"poisson\", mean_gap = \"10ms\", size = \"1kB\", flows = 40 }\n";
+    let (result, rows) = execute(&read(text), 0);
+    assert_eq!((rows.len(), value(&result, Metric::Flows)), (80, 80.0));
+    // Hosts of router n are in<n>-0 and out<n>-0.
+    for row in &rows {
+        assert_ne!(row[4].trim_start_matches("in"), row[5].trim_start_matches("out"), "{row:?}");
+    }
+}
+
+#[test]
+fn a_page_is_one_transfer_from_its_start_to_its_last_byte() {
+    let text = format!(
+        "schemes = [\"newreno\"]\n{DUMBBELL}[workload.page]\nfrom = \"sources\"\nto = \"sinks\"\n\
+         start = \"3s\"\ntraffic = {{ kind = \"page\", page = \"text\" }}\n"
+    );
+    let (result, rows) = execute(&read(&text), 0);
+    let bytes = workload::Page::builtin("text").unwrap().response_bytes();
+    assert_eq!(
+        (rows.len(), rows[0][6].as_str(), rows[0][10].clone()),
+        (1, "3.0", bytes.to_string())
+    );
+    // At best its bytes at 1 Mbit/s and a round trip; it begins at 3 s and ends with the run.
+    let completion = value(&result, Metric::CompletionMean);
+    assert!(completion > bytes as f64 * 8e-6 + 0.02, "{completion}");
+    assert!(result.end >= 3.0 + completion, "{} {completion}", result.end);
+}
+
+fn corpus() -> Vec<PathBuf> {
+    let folder = format!("{}/fuzz-corpus/plan", env!("CARGO_MANIFEST_DIR"));
+    let files = std::fs::read_dir(folder).expect("the corpus is part of the repository");
+    let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Replays what the fuzz target starts from: `ok-*` are plans, `bad-*` are refused with one line
+/// that names file and line, and whatever else fuzzing has left there gives either.
+#[test]
+fn every_file_of_the_corpus_is_what_its_name_says() {
+    let (mut ok, mut bad) = (0, 0);
+    for path in corpus() {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+        let plan = Plan::read(&name, &text, &|_| Ok(b"1\n2\n".to_vec()));
+        if name.starts_with("ok-") {
+            ok += 1;
+            assert!(plan.is_ok(), "{name}: {plan:?}");
+        } else if name.starts_with("bad-") {
+            bad += 1;
+            let error = plan.expect_err(&name).to_string();
+            let (place, why) = error.split_once(": ").unwrap();
+            let line = place.strip_prefix(&format!("{name}:")).unwrap();
+            assert!(line.parse::<usize>().is_ok() && !why.is_empty(), "{error}");
+            assert!(!error.contains('\n'), "{error}");
+        }
+    }
+    assert_eq!((ok, bad), (7, 17), "none was lost");
+}
