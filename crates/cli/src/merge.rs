@@ -4,7 +4,7 @@
 //! they are made, and everything else is a function of them.
 
 use crate::failure::{Failure, remark};
-use crate::sim::{Folder, Manifest, Shard, link_run, show, tables};
+use crate::sim::{Folder, Format, Manifest, Shard, link_run, show, tables};
 use experiment::plan::Plan;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,9 @@ pub(crate) struct Args {
     /// Folder for the whole
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// What tables are written as
+    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    format: Format,
     /// Merge also if parts or runs are missing; what is there is kept
     #[arg(long)]
     incomplete: bool,
@@ -61,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let (done, missing) = folder.split(0..manifest.runs);
     manifest.done = done.len();
-    let summary = tables::write(folder.path(), &plan, &done)?;
+    let summary = tables::write(folder.path(), &plan, (&done, args.format))?;
     manifest.write(folder.path())?;
     match args.json {
         true => show::json(&plan, &summary, &manifest)?,

@@ -28,6 +28,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "i/n")]
     pub(crate) shard: Option<Shard>,
 
+    /// What tables are written as
+    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    pub(crate) format: Format,
+
     /// Check the plan, say what would be run, and do nothing else
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -59,6 +63,17 @@ Examples:
       The second eighth of the runs, on any machine; then `headstart merge part* --out all`.
 
 A plan says what is joined to what, who sends what to whom, and what is varied: docs/sim.md.";
+
+/// What tables are written as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Text, one line per row
+    #[default]
+    Csv,
+    /// Columns, for programs
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
 
 /// Part `number` of `count`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

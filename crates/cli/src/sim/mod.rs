@@ -9,6 +9,8 @@ mod examples;
 mod folder;
 mod interrupt;
 mod manifest;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod part;
 mod progress;
 mod runner;
@@ -16,7 +18,7 @@ pub(crate) mod show;
 mod summary;
 pub(crate) mod tables;
 
-pub(crate) use args::{Args, Shard};
+pub(crate) use args::{Args, Format, Shard};
 pub(crate) use folder::Folder;
 pub(crate) use manifest::Manifest;
 pub(crate) use part::link_run;
@@ -103,7 +105,7 @@ fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.failed = outcome.failed;
-    let summary = tables::write(results, plan, &done)?;
+    let summary = tables::write(results, plan, (&done, args.format))?;
     manifest.write(results)?;
     match args.json {
         true => show::json(plan, &summary, &manifest)?,

@@ -1,5 +1,6 @@
 //! The tables of a folder of results: a function of the runs in it, in the order of runs.
 
+use super::args::Format;
 use super::part::{self, FLOWS, QUEUES, RunPart};
 use super::summary::Summary;
 use crate::failure::Failure;
@@ -28,7 +29,11 @@ pub(crate) fn link_values(part: &RunPart) -> [Option<f64>; 5] {
 }
 
 /// Writes all tables of the runs `done`; returns the means over repeats.
-pub(crate) fn write(results: &Path, plan: &Plan<'_>, done: &[usize]) -> Result<Summary, Failure> {
+pub(crate) fn write(
+    results: &Path,
+    plan: &Plan<'_>,
+    (done, format): (&[usize], Format),
+) -> Result<Summary, Failure> {
     let written = |error: io::Error| {
         Failure::failed(format!("cannot write tables in {}: {error}", results.display()))
     };
@@ -44,7 +49,26 @@ pub(crate) fn write(results: &Path, plan: &Plan<'_>, done: &[usize]) -> Result<S
         concatenate(results, name, done).map_err(written)?;
     }
     summary.write(&results.join(SUMMARY), plan).map_err(written)?;
+    convert(results, format).map_err(written)?;
     Ok(summary)
+}
+
+/// Turns the tables into another format, which takes the place of CSV.
+fn convert(results: &Path, format: Format) -> io::Result<()> {
+    match format {
+        Format::Csv => Ok(()),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => {
+            for name in [CELLS, WORKLOADS, SUMMARY, FLOWS, QUEUES] {
+                let table = results.join(name);
+                if table.exists() {
+                    super::parquet::convert(&table, &table.with_extension("parquet"))?;
+                    std::fs::remove_file(&table)?;
+                }
+            }
+            Ok(())
+        }
+    }
 }
 
 type CsvFile = csv::Writer<BufWriter<File>>;

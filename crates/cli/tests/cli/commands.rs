@@ -9,9 +9,14 @@ use std::process::Stdio;
 
 #[test]
 fn help_teaches_by_example() {
-    for arguments in
-        [&["--help"][..], &["race", "--help"], &["script", "--help"], &["completions", "--help"]]
-    {
+    for arguments in [
+        &["--help"][..],
+        &["race", "--help"],
+        &["sim", "--help"],
+        &["merge", "--help"],
+        &["script", "--help"],
+        &["completions", "--help"],
+    ] {
         let help = stdout(arguments);
         assert!(help.contains("Examples:"), "{arguments:?}: {help}");
         assert!(help.contains("headstart "), "{arguments:?}");
