@@ -49,26 +49,25 @@ pub(crate) fn write(
         concatenate(results, name, done).map_err(written)?;
     }
     summary.write(&results.join(SUMMARY), plan).map_err(written)?;
-    convert(results, format).map_err(written)?;
+    match format {
+        Format::Csv => {}
+        #[cfg(feature = "parquet")]
+        Format::Parquet => to_parquet(results).map_err(written)?,
+    }
     Ok(summary)
 }
 
-/// Turns the tables into another format, which takes the place of CSV.
-fn convert(results: &Path, format: Format) -> io::Result<()> {
-    match format {
-        Format::Csv => Ok(()),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => {
-            for name in [CELLS, WORKLOADS, SUMMARY, FLOWS, QUEUES] {
-                let table = results.join(name);
-                if table.exists() {
-                    super::parquet::convert(&table, &table.with_extension("parquet"))?;
-                    std::fs::remove_file(&table)?;
-                }
-            }
-            Ok(())
+/// Puts Parquet in the place of CSV.
+#[cfg(feature = "parquet")]
+fn to_parquet(results: &Path) -> io::Result<()> {
+    for name in [CELLS, WORKLOADS, SUMMARY, FLOWS, QUEUES] {
+        let table = results.join(name);
+        if table.exists() {
+            super::parquet::convert(&table, &table.with_extension("parquet"))?;
+            std::fs::remove_file(&table)?;
         }
     }
+    Ok(())
 }
 
 type CsvFile = csv::Writer<BufWriter<File>>;
