@@ -174,6 +174,50 @@ fn a_page_is_one_transfer_from_its_start_to_its_last_byte() {
     assert!(result.end >= 3.0 + completion, "{} {completion}", result.end);
 }
 
+#[test]
+fn visits_follow_one_another_with_time_to_think_between() {
+    let text = format!(
+        "schemes = [\"newreno\"]\n{DUMBBELL}[workload.page]\nfrom = \"sources\"\nto = \"sinks\"\n\
+         traffic = {{ kind = \"page\", page = \"text\", visits = 3, think = \"7s\" }}\n"
+    );
+    let (result, rows) = execute(&read(&text), 0);
+    assert_eq!((rows.len(), value(&result, Metric::Flows)), (3, 3.0));
+    // Columns: start 6, received 8. Nothing else is on the path: a visit starts 7 s after the end
+    // of the one before, and takes as long.
+    let number = |row: usize, column: usize| rows[row][column].parse::<f64>().unwrap();
+    let lasted = |row| number(row, 8) - number(row, 6);
+    for row in 1..3 {
+        assert!((number(row, 6) - number(row - 1, 8) - 7.0).abs() < 1e-9, "{rows:?}");
+        assert!((lasted(row) - lasted(0)).abs() < 1e-9, "{rows:?}");
+    }
+}
+
+#[test]
+fn processing_keeps_what_starts_together_apart() {
+    // Two packets of two hosts reach their router at one instant, and the second waits. With up to
+    // 1 s of processing at the senders each comes at a time of its own.
+    let plan = |processing: &str| {
+        format!(
+            "schemes = [\"newreno+open=data\"]\n{processing}{DUMBBELL}[workload.one]\n\
+             from = \"sources\"\nto = \"sinks\"\ncount = 2\n\
+             traffic = {{ kind = \"bulk\", size = \"100B\" }}\n"
+        )
+    };
+    let apart = |text: &str| {
+        let (_, rows) = execute(&read(text), 0);
+        let received = |row: usize| rows[row][8].parse::<f64>().unwrap();
+        (received(0), (received(1) - received(0)).abs())
+    };
+    let (first, together) = apart(&plan(""));
+    let longest = "processing = [{ hosts = \"sources\", longest = \"1s\" }]\n";
+    let (delayed, random) = apart(&plan(longest));
+    assert!(delayed > first && delayed <= first + 1.0 + together, "{delayed} {first}");
+    assert!((random - together).abs() > 1e-6, "{random} {together}");
+    let nobody = plan(longest).replace("hosts = \"sources\"", "hosts = \"source\"");
+    let error = Plan::read("test.toml", &nobody, &|_| Err(String::new())).unwrap_err().to_string();
+    assert!(error.starts_with("test.toml:2:") && error.contains("sources"), "{error}");
+}
+
 fn corpus() -> Vec<PathBuf> {
     let folder = format!("{}/fuzz-corpus/plan", env!("CARGO_MANIFEST_DIR"));
     let files = std::fs::read_dir(folder).expect("the corpus is part of the repository");

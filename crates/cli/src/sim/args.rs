@@ -44,7 +44,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) schema: bool,
 
-    /// Print a plan to begin with, and do nothing else
+    /// Print a plan to begin with, and do nothing else: dumbbell, parking-lot, chain, asymmetric,
+    /// graph, sweep, trace-driven, and the changing.trace that it reads
     #[arg(long, value_name = "NAME", value_parser = super::examples::parse)]
     pub(crate) example: Option<&'static str>,
 }
@@ -52,7 +53,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   headstart sim --example dumbbell > plan.toml
-      A commented plan to begin with; --example list names the others.
+      A commented plan to begin with.
   headstart sim plan.toml
       Runs every cell on all cores, prints a table, leaves CSV files in plan-results/.
   headstart sim plan.toml

@@ -1,7 +1,7 @@
-//! The plans that come with headstart.
+//! The plans that come with headstart, and what they read.
 
 /// Names and texts.
-const EXAMPLES: [(&str, &str); 7] = [
+const EXAMPLES: [(&str, &str); 8] = [
     ("dumbbell", include_str!("../../../../plans/examples/dumbbell.toml")),
     ("parking-lot", include_str!("../../../../plans/examples/parking-lot.toml")),
     ("chain", include_str!("../../../../plans/examples/chain.toml")),
@@ -9,6 +9,7 @@ const EXAMPLES: [(&str, &str); 7] = [
     ("graph", include_str!("../../../../plans/examples/graph.toml")),
     ("sweep", include_str!("../../../../plans/examples/sweep.toml")),
     ("trace-driven", include_str!("../../../../plans/examples/trace-driven.toml")),
+    ("changing.trace", include_str!("../../../../plans/examples/traces/changing.trace")),
 ];
 
 /// The example of this name.

@@ -4,8 +4,8 @@
 //! visit leaves behind is a [`Visit`]; connections that are still closing are seen to here.
 
 use super::{PageLoad, PageSpec};
-use crate::HostId;
 use crate::application::{Application, Context};
+use crate::{FlowRecord, HostId};
 use rand_pcg::Pcg32;
 use tcp::{ConnId, Event, EventKind};
 use units::Instant;
@@ -37,6 +37,9 @@ pub struct Visit {
     pub page_done_at: Option<Instant>,
     /// Connections opened.
     pub connections: usize,
+    /// The visit as one transfer to the browser: when its last byte had arrived, and what the
+    /// servers sent for it until then.
+    pub flow: FlowRecord,
 }
 
 /// Visits to pages; finished when the last one is.
@@ -79,6 +82,13 @@ impl Browsing {
         &self.visits
     }
 
+    /// Visits as transfers, in their order, the one under way included.
+    pub fn flows(&self) -> Vec<FlowRecord> {
+        let over = self.visits.iter().map(|visit| visit.flow);
+        let under_way = self.visit.iter().map(|(visit, load)| load.flow(visit.started_at));
+        over.chain(under_way).collect()
+    }
+
     fn begin(&mut self, context: &mut Context<'_>) {
         let any = Distribution::uniform(0.0, self.spec.pages.len() as f64).ok();
         let drawn = any.zip(self.pages.as_mut()).map_or(0.0, |(any, stream)| any.sample(stream));
@@ -89,12 +99,14 @@ impl Browsing {
         load.ports.clone_from(&self.ports[page]);
         load.start(context);
         self.ports[page].clone_from(&load.ports);
+        let started_at = context.now();
         let visit = Visit {
             page,
-            started_at: context.now(),
+            started_at,
             html_done_at: None,
             page_done_at: None,
             connections: 0,
+            flow: load.flow(started_at),
         };
         self.visit = Some((visit, load));
         self.end_if_done(context);
@@ -120,6 +132,7 @@ impl Browsing {
             html_done_at: loader.html_done_at(),
             page_done_at: loader.page_done_at(),
             connections: load.transfers.len(),
+            flow: load.flow(visit.started_at),
             ..visit
         });
         if self.spec.visits == Some(self.visits.len() as u64) {

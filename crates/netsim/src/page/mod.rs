@@ -14,12 +14,13 @@ mod transfer;
 pub use browsing::{Browsing, BrowsingSpec, Visit};
 pub use transfer::Transfer;
 
-use crate::HostId;
 use crate::application::{Application, Context};
+use crate::{FlowRecord, HostId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tcp::{Event, EventKind, Scheme};
 use transfer::Alarm;
+use units::Instant;
 use workload::{Action, ConnId, LoaderConfig, Page, PageLoader, ServerSession, Tls};
 
 /// What page to load, from where to where, with what.
@@ -108,6 +109,19 @@ impl PageLoad {
     /// What became of each connection, in the order in which they were opened.
     pub fn transfers(&self) -> &[Transfer] {
         &self.transfers
+    }
+
+    /// The load, begun at `started_at`, as one transfer from the first server to the browser.
+    pub fn flow(&self, started_at: Instant) -> FlowRecord {
+        let ends = (self.spec.servers[0], self.spec.client);
+        let mut flow = FlowRecord::new(ends, started_at, self.loader.page().response_bytes());
+        flow.received_at = self.loader.page_done_at();
+        for stats in self.transfers.iter().map(Transfer::stats) {
+            flow.segments_sent += stats.data_segments_sent;
+            flow.segments_retransmitted += stats.retransmitted_segments;
+            flow.timeouts += stats.timeouts;
+        }
+        flow
     }
 
     fn listen(&mut self, context: &mut Context<'_>) {

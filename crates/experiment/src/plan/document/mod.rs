@@ -44,6 +44,9 @@ pub(crate) struct Document {
     /// How many bytes packets take on links.
     #[serde(default)]
     pub(crate) packets: Packets,
+    /// Hosts that take time over what they send; others take none.
+    #[serde(default)]
+    pub(crate) processing: Vec<Processing>,
     /// What is measured.
     #[serde(default)]
     pub(crate) measure: Measure,
@@ -77,6 +80,17 @@ pub(crate) struct Packets {
     pub(crate) syn_data_overhead: Option<u32>,
     /// Bytes of a packet without payload.
     pub(crate) control_bytes: Option<u32>,
+}
+
+/// Hosts that take time over every packet they send: each packet a time of its own, drawn uniformly, but
+/// none overtakes another. It keeps what starts at one instant from marching in step.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Processing {
+    /// A group of hosts, a part of one, or one host.
+    pub(crate) hosts: At<String>,
+    /// The longest time.
+    pub(crate) longest: Written<Duration>,
 }
 
 /// What is measured, and when.

@@ -91,7 +91,7 @@ pub(crate) enum Traffic {
     Rounds(Rounds),
     /// Transfers that arrive at random, each over a connection of its own.
     Poisson(Poisson),
-    /// One load of a page, from servers to a browser.
+    /// Visits to a page, from servers to a browser, with time to think between.
     Page(Page),
     /// Small messages over one connection, as typed.
     Telnet(Telnet),
@@ -141,8 +141,9 @@ pub(crate) struct Poisson {
     pub(crate) flows: Option<Count>,
 }
 
-/// One load of a page. The page's servers are the hosts of the workload's `from`, in turn; the browser
-/// is the member's host of `to`. The load is one transfer in results: from its start to its last byte.
+/// Visits to a page. The page's servers are the hosts of the workload's `from`, in turn; the browser
+/// is the member's host of `to`. Each visit has connections of its own, which close with it, and is one
+/// transfer in results: from its start to its last byte.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Page {
@@ -154,6 +155,10 @@ pub(crate) struct Page {
     pub(crate) connections: Option<Count>,
     /// Security of all hosts, none or 1.3, as text; as the page says unless given.
     pub(crate) tls: Option<At<String>>,
+    /// Visits of each member, one after another; 1 unless given.
+    pub(crate) visits: Option<Count>,
+    /// Between the end of a visit and the next; none unless given.
+    pub(crate) think: Option<Times>,
 }
 
 /// Small messages over one connection.

@@ -5,9 +5,9 @@ use crate::plan::document::Pairing;
 use crate::plan::scenario::{Activity, Begin, Group, Net};
 use crate::race;
 use netsim::{
-    AppId, Application, BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowRecord, HostId, OnOff, OnOffSpec,
-    PageLoad, PageSpec, PairChoice, PoissonFlows, PoissonSpec, RoundPair, Rounds, RoundsSpec,
-    Simulation, Telnet, TelnetSpec, stream,
+    AppId, Application, Browsing, BrowsingSpec, BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowRecord,
+    HostId, OnOff, OnOffSpec, PageSpec, PairChoice, PoissonFlows, PoissonSpec, RoundPair, Rounds,
+    RoundsSpec, Simulation, Telnet, TelnetSpec, stream,
 };
 use rand_core::RngCore;
 use std::borrow::Cow;
@@ -24,8 +24,6 @@ pub(super) struct Actor {
     first: usize,
     /// How many.
     members: usize,
-    /// Of the first: sender, receiver, beginning.
-    place: (HostId, HostId, Instant),
     app: AppId,
 }
 
@@ -41,7 +39,7 @@ pub(super) fn add(
         let count = members.len();
         let actor = members.first().map(|first| {
             let app = seat(simulation, group, (first.begin, rounds(group, &members)));
-            Actor { group: index, first: 0, members: count, place: first.place(), app }
+            Actor { group: index, first: 0, members: count, app }
         });
         return actor.into_iter().collect();
     }
@@ -54,7 +52,7 @@ pub(super) fn add(
             }
             _ => member.add(simulation, seed),
         };
-        Actor { group: index, first, members: 1, place: member.place(), app }
+        Actor { group: index, first, members: 1, app }
     });
     each.collect()
 }
@@ -77,10 +75,6 @@ impl<'a> Member<'a> {
         Self { group, name, from, to, begin }
     }
 
-    const fn place(&self) -> (HostId, HostId, Instant) {
-        (self.from, self.to, self.begin)
-    }
-
     fn add(&self, simulation: &mut Simulation, seed: u64) -> AppId {
         let Self { group, from, to, begin, .. } = *self;
         let (scheme, receiver) = (group.scheme.clone(), group.receiver.clone());
@@ -93,9 +87,14 @@ impl<'a> Member<'a> {
                 let spec = BulkSpec { from, to, bytes, scheme, receiver, close };
                 seat(simulation, group, (begin, BulkTransfer::new(spec)))
             }
-            Activity::Page { page, config } => {
-                let load = page_load(self, (page, config));
-                seat(simulation, group, (begin, load))
+            Activity::Page { page, config, visits, think } => {
+                let spec = BrowsingSpec {
+                    name: self.name.clone(),
+                    pages: vec![page_spec(self, (page, config))],
+                    think: think.clone(),
+                    visits: Some(*visits),
+                };
+                seat(simulation, group, (begin, Browsing::new(spec)))
             }
             Activity::Telnet { gaps, bytes, count } => {
                 let (name, gaps) = (self.name.clone(), gaps.clone());
@@ -121,31 +120,19 @@ impl<'a> Member<'a> {
     }
 }
 
-/// A load from the workload's servers, in turn, to the member's browser.
-fn page_load(member: &Member<'_>, (page, config): (&Arc<Page>, &LoaderConfig)) -> PageLoad {
+/// A page on the workload's servers, in turn, for the member's browser.
+fn page_spec(member: &Member<'_>, (page, config): (&Arc<Page>, &LoaderConfig)) -> PageSpec {
     let group = member.group;
     let first = group.from.iter().position(|host| *host == member.from).unwrap_or(0);
     let servers = (first..first + page.hosts().len()).map(|n| nth(&group.from, n as u64));
-    PageLoad::new(PageSpec {
+    PageSpec {
         page: Arc::clone(page),
         config: race::loader_for(config, &group.scheme),
         client: member.to,
         servers: servers.collect(),
         client_scheme: race::as_browsers_use_it(&group.receiver),
         server_scheme: race::as_browsers_use_it(&group.scheme),
-    })
-}
-
-/// A load as one transfer.
-fn page_flow(load: &PageLoad, (from, to, begin): (HostId, HostId, Instant)) -> FlowRecord {
-    let mut flow = FlowRecord::new((from, to), begin, load.loader().page().response_bytes());
-    flow.received_at = load.loader().page_done_at();
-    for stats in load.transfers().iter().map(netsim::Transfer::stats) {
-        flow.segments_sent += stats.data_segments_sent;
-        flow.segments_retransmitted += stats.retransmitted_segments;
-        flow.timeouts += stats.timeouts;
     }
-    flow
 }
 
 /// All members of a workload of rounds in one application.
@@ -263,8 +250,8 @@ impl Actor {
         if let Some(rounds) = simulation.application::<Rounds>(app) {
             return rounds.flows().into();
         }
-        if let Some(load) = simulation.application::<PageLoad>(app) {
-            return vec![page_flow(load, self.place)].into();
+        if let Some(browsing) = simulation.application::<Browsing>(app) {
+            return browsing.flows().into();
         }
         simulation.application::<Telnet>(app).map_or(&[][..], Telnet::flows).into()
     }

@@ -62,7 +62,11 @@ impl std::error::Error for RunError {}
 
 impl From<SimulationError> for RunError {
     fn from(error: SimulationError) -> Self {
-        Self::Failed(error.to_string())
+        let hint = match error {
+            SimulationError::TimeLimit { .. } => "; time_limit gives it longer, duration ends it",
+            _ => "",
+        };
+        Self::Failed(format!("{error}{hint}"))
     }
 }
 

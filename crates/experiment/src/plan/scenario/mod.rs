@@ -99,7 +99,10 @@ impl Scenario {
         let members = document.workload.values().map(members).collect::<Result<Vec<_>, _>>()?;
         let pairs = members.into_iter().max().unwrap_or(1).max(1);
         let maker = LinkMaker { files, waiting: document.measure.waiting };
-        let net = topology::build(&document.topology, pairs, maker)?;
+        let mut net = topology::build(&document.topology, pairs, maker)?;
+        for plan in &document.processing {
+            net.set_processing(&plan.hosts, plan.longest.0)?;
+        }
         let workloads = document.workload.iter();
         let groups = workloads.map(|(name, plan)| group((name, plan), scheme, (&net, files)));
         let bottleneck = match &document.measure.link {

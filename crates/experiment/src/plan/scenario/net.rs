@@ -6,6 +6,7 @@ use crate::plan::error::{Fault, meant};
 use link::LinkConfig;
 use netsim::{HostId, LinkId, NodeId, Topology};
 use std::collections::{BTreeMap, BTreeSet};
+use units::Duration;
 
 /// A topology and the names in it.
 #[derive(Clone, Debug, Default)]
@@ -107,6 +108,18 @@ impl Builder<'_> {
 }
 
 impl Net {
+    /// Gives hosts a time that they take over what they send.
+    pub(super) fn set_processing(
+        &mut self,
+        hosts: &At<String>,
+        longest: Duration,
+    ) -> Result<(), Fault> {
+        for host in self.hosts_named(hosts)? {
+            self.topology.set_processing(host, longest);
+        }
+        Ok(())
+    }
+
     /// The link that the plan names.
     pub(super) fn link_named(&self, name: &At<String>) -> Result<LinkId, Fault> {
         let found = self.links.get(&**name).copied();

@@ -16,8 +16,8 @@ pub(crate) enum Activity {
     Rounds { size: Distribution, rounds: u32, jitter: Distribution, idle: Duration },
     /// Transfers that come and go; gaps in seconds, sizes in bytes.
     Poisson { gaps: Distribution, size: Distribution, count: Option<u64> },
-    /// One load of a page.
-    Page { page: Arc<workload::Page>, config: LoaderConfig },
+    /// Visits to a page; time to think in seconds.
+    Page { page: Arc<workload::Page>, config: LoaderConfig, visits: u64, think: Distribution },
     /// Messages of so many bytes; gaps in seconds.
     Telnet { gaps: Distribution, bytes: u64, count: Option<u64> },
     /// Datagrams.
@@ -70,7 +70,12 @@ impl Activity {
                 size: distribution(&plan.size)?,
                 count: plan.flows.map(|count| u64::from(count.0)),
             },
-            Traffic::Page(plan) => Self::Page { page: page(plan, files)?, config: loader(plan)? },
+            Traffic::Page(plan) => Self::Page {
+                page: page(plan, files)?,
+                config: loader(plan)?,
+                visits: plan.visits.map_or(1, |visits| u64::from(visits.0)),
+                think: or_fixed(plan.think.as_ref(), 0.0)?,
+            },
             Traffic::Telnet(plan) => Self::Telnet {
                 gaps: match &plan.gaps {
                     Some(gaps) => distribution(gaps)?,
