@@ -4,10 +4,11 @@
 
 use link::{Counters, LinkConfig, Occupancy, QueueLimit};
 use netsim::{
-    Application, Context, Datagram, HostId, LinkId, Observer, Packet, Simulation, SimulationConfig,
-    Step, Topology,
+    Application, BulkSpec, BulkTransfer, Context, Datagram, Dumbbell, Duplex, FlowRecord, HostId,
+    LinkId, Observer, Packet, Simulation, SimulationConfig, Step, Topology,
 };
 use proptest::prelude::*;
+use tcp::Scheme;
 use units::{Duration, Instant, Rate};
 
 /// Sees nothing; that it is there is enough.
@@ -130,5 +131,51 @@ proptest! {
         for (with, without) in with.iter().zip(&without) {
             prop_assert_eq!(with, without);
         }
+    }
+}
+
+/// Forty transfers of 300 kB over one queue: losses, timeouts and both directions of TCP.
+fn transfers(scheme: &str, witnessed: bool) -> (Vec<FlowRecord>, Vec<Counters>) {
+    let wire = |mbps, ms, queue| {
+        LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms), queue).unwrap()
+    };
+    let bottleneck = Duplex {
+        forward: wire(20, 8, QueueLimit::Packets(30)),
+        reverse: wire(20, 8, QueueLimit::Unlimited),
+    };
+    let bell = Dumbbell::new(10, wire(1_000, 1, QueueLimit::Unlimited), bottleneck);
+    let scheme = Scheme::parse(scheme).unwrap();
+    let mut sim = Simulation::new(bell.topology, SimulationConfig::default());
+    if witnessed {
+        sim.observe(Witness);
+    }
+    let apps: Vec<_> = (0..40usize)
+        .map(|n| {
+            let spec = BulkSpec {
+                from: bell.sources[n % 10],
+                to: bell.sinks[n % 10],
+                bytes: Some(300_000),
+                scheme: scheme.clone(),
+                receiver: scheme.clone(),
+                close: n % 2 == 0,
+            };
+            sim.add(Instant::from_nanos(7_000_000 * n as u64), BulkTransfer::new(spec))
+        })
+        .collect();
+    sim.run(Instant::from_nanos(600_000_000_000)).unwrap();
+    let flows = apps.iter().flat_map(|app| sim.application::<BulkTransfer>(*app).unwrap().flows());
+    let links = (0..sim.topology().links().len() as u32).map(LinkId);
+    (flows.copied().collect(), links.map(|id| *sim.link(id).counters()).collect())
+}
+
+#[test]
+fn nor_does_tcp_see_any_of_it() {
+    for scheme in ["sack+ack=all", "linux", "newreno+ack=100ms", "vegas"] {
+        let (flows, links) = transfers(scheme, false);
+        assert_eq!((flows.clone(), links), transfers(scheme, true), "{scheme}");
+        assert!(
+            flows.iter().any(|flow| flow.segments_retransmitted > 0),
+            "{scheme}: no loss at all"
+        );
     }
 }
