@@ -1,5 +1,6 @@
 //! What all recoveries by duplicate ACKs share: the counter, the `recover` mark, limited transmit.
 
+use super::{Context, IdleTimeout, Reduction, Report};
 use crate::ack::{AckInfo, Scoreboard};
 
 /// Duplicate ACKs that mean loss (RFC 5681 §3.2).
@@ -42,6 +43,21 @@ impl DupAcks {
     /// Starts an episode: all that is outstanding belongs to it.
     pub fn begin_episode(&mut self, snd_nxt: u64) {
         self.recover = snd_nxt;
+    }
+
+    /// A timeout ends what went before: an episode begins, all that is outstanding counts as lost, and
+    /// what the receiver said it has may be discarded by it (RFC 2018 §8).
+    pub fn on_rto(&mut self, cx: &mut Context<'_>) -> Report {
+        self.begin_episode(cx.snd_nxt);
+        cx.board.forget_sacks();
+        cx.board.mark_all_lost();
+        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
+    }
+
+    /// A timer that ran on while nothing was outstanding begins an episode too.
+    pub fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
+        self.begin_episode(snd_nxt);
+        IdleTimeout::Restart
     }
 
     /// `cwnd` less what is in flight as far as cumulative ACKs tell, plus limited transmit's

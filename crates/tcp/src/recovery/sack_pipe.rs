@@ -8,7 +8,7 @@
 
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
-use super::{Context, IdleTimeout, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use super::{Context, IdleTimeout, LossRecovery, Report, SentInfo, TimerAction};
 use crate::ack::AckInfo;
 use units::Instant;
 
@@ -92,15 +92,11 @@ impl LossRecovery for SackPipe {
         self.dup.count = 0;
         self.fast = None;
         self.timed_out = true;
-        self.dup.begin_episode(cx.snd_nxt);
-        cx.board.forget_sacks();
-        cx.board.mark_all_lost();
-        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
+        self.dup.on_rto(cx)
     }
 
     fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
-        self.dup.begin_episode(snd_nxt);
-        IdleTimeout::Restart
+        self.dup.on_idle_timeout(snd_nxt)
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {

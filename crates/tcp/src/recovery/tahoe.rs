@@ -43,15 +43,11 @@ impl LossRecovery for Tahoe {
 
     fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
         // The duplicate count stays: further duplicates of the old window mean nothing new.
-        self.dup.begin_episode(cx.snd_nxt);
-        cx.board.forget_sacks();
-        cx.board.mark_all_lost();
-        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
+        self.dup.on_rto(cx)
     }
 
     fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
-        self.dup.begin_episode(snd_nxt);
-        IdleTimeout::Restart
+        self.dup.on_idle_timeout(snd_nxt)
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {

@@ -178,11 +178,7 @@ impl LossRecovery for VegasRecovery {
         self.forced = false;
         self.timed_out = true;
         self.reduced_at = Some(now);
-        self.dup.begin_episode(cx.snd_nxt);
-        cx.board.forget_sacks();
-        cx.board.mark_all_lost();
-        let cwnd = Some(AFTER_TIMEOUT * cx.mss);
-        Report { congestion: Some(Reduction::ToOneSegment), cwnd, ..Report::default() }
+        Report { cwnd: Some(AFTER_TIMEOUT * cx.mss), ..self.dup.on_rto(cx) }
     }
 
     fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
