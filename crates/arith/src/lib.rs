@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`window`] | slow start and additive increase, counted in whole segments |
 //! | [`cubic`] | CUBIC's curve, threshold and pace of growth, in the kernel's fixed point |
+//! | [`epoch`] | the window that ends a transfer with an epoch (TCP/SPAND) |
 //! | [`prr`] | how much proportional rate reduction lets go |
 //! | [`rack`] | how long reordering is waited for |
 //! | [`rtt`] | round-trip estimators and the retransmission timeout |
@@ -17,6 +18,7 @@
 #![deny(clippy::float_arithmetic)]
 
 pub mod cubic;
+pub mod epoch;
 pub mod prr;
 pub mod rack;
 pub mod root;
