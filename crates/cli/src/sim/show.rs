@@ -59,7 +59,7 @@ pub(crate) fn table(plan: &Plan<'_>, summary: &Summary) -> Result<(), Failure> {
     let varying = varying(plan, summary);
     let mut columns: Vec<_> = varying
         .iter()
-        .map(|key| pages::column((short(key), Quantity::Text, "What varies")))
+        .map(|key| pages::column((short(key, &varying), Quantity::Text, "What varies")))
         .collect();
     columns
         .extend(COLUMNS.map(|(_, title, quantity, help)| pages::column((title, quantity, help))));
@@ -85,10 +85,14 @@ fn varying(plan: &Plan<'_>, summary: &Summary) -> Vec<String> {
     plan.keys().into_iter().filter(varies).collect()
 }
 
-/// The last two parts of a dotted path.
-fn short(key: &str) -> &str {
-    let from = key.rmatch_indices('.').nth(1).map_or(0, |(at, _)| at + 1);
-    &key[from..]
+/// The last parts of a dotted path: two, or as many as tell it from all other keys.
+fn short<'a>(key: &'a str, keys: &[String]) -> &'a str {
+    let starts = key.rmatch_indices('.').skip(1).map(|(at, _)| at + 1);
+    let unique = |tail: &&str| {
+        let tail = format!(".{tail}");
+        keys.iter().filter(|other| *other != key).all(|other| !other.ends_with(&tail))
+    };
+    starts.map(|from| &key[from..]).find(unique).unwrap_or(key)
 }
 
 fn value(entries: &[Entry], metric: &str) -> Cell {
@@ -96,4 +100,17 @@ fn value(entries: &[Entry], metric: &str) -> Cell {
     entries.iter().find(|entry| entry.metric == metric).map_or(Cell::Undefined, |entry| {
         Cell::Number(Estimate { mean: entry.mean, standard_error: entry.standard_error })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_have_names_of_their_own() {
+        let keys = ["workload.a.traffic.rate", "workload.b.traffic.rate", "topology.hops", SCHEME]
+            .map(str::to_owned);
+        let titles = keys.each_ref().map(|key| short(key, &keys));
+        assert_eq!(titles, ["a.traffic.rate", "b.traffic.rate", "topology.hops", SCHEME]);
+    }
 }

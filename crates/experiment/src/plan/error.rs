@@ -61,7 +61,7 @@ fn explained(message: &str) -> String {
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (found, known) = match words.split_first() {
         Some((found, known)) => (*found, known),
-        None => return message.to_owned(),
+        None => return in_plan_terms(message),
     };
     let listed = known.join(", ");
     if message.starts_with("unknown field") {
@@ -76,8 +76,21 @@ fn explained(message: &str) -> String {
     if message.starts_with("missing field") {
         return format!("{found} is missing; `headstart sim --schema` says what it takes");
     }
-    message.to_owned()
+    in_plan_terms(message)
 }
+
+fn in_plan_terms(message: &str) -> String {
+    TYPES.iter().fold(message.to_owned(), |message, (from, to)| message.replace(from, to))
+}
+
+/// The reader's names of types in a plan's terms.
+const TYPES: [(&str, &str); 5] = [
+    ("expected u32", "expected a whole number, 0 or more"),
+    ("expected u64", "expected a whole number, 0 or more"),
+    ("expected f64", "expected a number"),
+    ("expected a sequence", "expected a list, in [ ]"),
+    ("invalid type: map, expected a list, in [ ]", "expected tables in a list, each under [[ ]]"),
+];
 
 /// ` (did you mean "x"?)` if one of `known` is near enough to `found`.
 pub(super) fn meant<S: AsRef<str>>(found: &str, known: &[S]) -> String {
@@ -103,6 +116,10 @@ mod tests {
         let missing = explained("unknown variant ``, expected `bulk` or `cbr`");
         assert_eq!(missing, "kind is missing; it is one of bulk, cbr");
         assert_eq!(explained("invalid type: boolean"), "invalid type: boolean");
+        let whole = explained("invalid value: integer `-1`, expected u32");
+        assert_eq!(whole, "invalid value: integer `-1`, expected a whole number, 0 or more");
+        let table = explained("invalid type: map, expected a sequence");
+        assert_eq!(table, "expected tables in a list, each under [[ ]]");
     }
 
     #[test]

@@ -14,12 +14,17 @@ pub(crate) struct Files {
     known: BTreeMap<String, Vec<u8>>,
 }
 
+fn missing(why: &str) -> String {
+    format!("{why}; files lie beside the plan, `headstart pages` lists pages that need none")
+}
+
 impl Files {
     /// Loads what a document names and is not known yet.
     pub(super) fn load(&mut self, document: &Document, loader: Loader<'_>) -> Result<(), Fault> {
         for name in document.files() {
             if !self.known.contains_key(&**name) {
-                let contents = loader(name).map_err(|why| Fault::new(name.span(), why))?;
+                let contents =
+                    loader(name).map_err(|why| Fault::new(name.span(), missing(&why)))?;
                 self.known.insert(String::clone(name), contents);
             }
         }

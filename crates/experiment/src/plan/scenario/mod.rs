@@ -184,6 +184,9 @@ fn group(
         let why = "random pairing needs hosts with a link between them that is no side link";
         return Err(Fault::new(plan.from.span(), why));
     }
+    if plan.pairing == Pairing::Parallel {
+        refuse_own_ends(plan, (&from, &to))?;
+    }
     let sender = plan.scheme.as_ref().map_or(scheme, |Written(scheme)| scheme).clone();
     Ok(Group {
         name: String::clone(name),
@@ -197,6 +200,18 @@ fn group(
         scheme: sender,
         background: plan.background,
     })
+}
+
+/// Refuses members that would send from a host to itself.
+fn refuse_own_ends(plan: &Workload, (from, to): (&[HostId], &[HostId])) -> Result<(), Fault> {
+    let pairs = from.iter().cycle().zip(to.iter().cycle()).take(members(plan)? as usize);
+    match pairs.enumerate().find(|(_, (from, to))| from == to) {
+        None => Ok(()),
+        Some((member, _)) => {
+            let why = format!("member {member} would send from a host to itself: pair others");
+            Err(Fault::new(plan.to.span(), why))
+        }
+    }
 }
 
 fn begin(plan: &Workload) -> Result<Begin, Fault> {

@@ -6,8 +6,8 @@ use crate::plan::document::{
     Asymmetric, At, Chain, Dumbbell, Graph, GraphLink, ParkingLot, Topology, Wire,
 };
 use crate::plan::error::Fault;
-use netsim::NodeId;
-use std::collections::BTreeMap;
+use netsim::{NodeId, RouteError};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most hosts of a topology.
 const MOST_HOSTS: u64 = 1_000_000;
@@ -170,15 +170,31 @@ fn graph_link(
 }
 
 fn routes(net: &mut Net, plan: &Graph) -> Result<(), Fault> {
+    let mut given = BTreeSet::new();
     for route in &plan.route {
         let links = route.links.iter().map(|name| net.link_named(name));
         let links = links.collect::<Result<Vec<_>, _>>()?;
         for from in net.hosts_named(&route.from)? {
             for to in net.hosts_named(&route.to)? {
                 let set = net.topology.set_route(from, to, &links);
-                set.map_err(|error| Fault::new(route.from.span(), error))?;
+                set.map_err(|error| Fault::new(route.from.span(), named(net, error)))?;
+                if !given.insert((from, to)) {
+                    let why = "a route between these hosts is there already: leave one of them out";
+                    return Err(Fault::new(route.from.span(), why));
+                }
             }
         }
     }
     Ok(())
+}
+
+/// What is wrong with a route, by the names of links.
+fn named(net: &Net, error: RouteError) -> String {
+    match error {
+        RouteError::Broken(link) => {
+            let name = &net.topology.links()[link.index()].name;
+            format!("{name:?} does not start where the link before it, or the host, is")
+        }
+        other => other.to_string(),
+    }
 }

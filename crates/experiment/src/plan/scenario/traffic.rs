@@ -78,7 +78,7 @@ impl Activity {
             },
             Traffic::Telnet(plan) => Self::Telnet {
                 gaps: match &plan.gaps {
-                    Some(gaps) => distribution(gaps)?,
+                    Some(gaps) => some_time(gaps)?,
                     None => Distribution::telnet(),
                 },
                 bytes: plan.size.map_or(1, |size| size.0.0),
@@ -111,6 +111,16 @@ fn distribution<T: Amount>(
         TextOr::Kind(spread) => spread.distribution(),
     };
     made.map_err(|why| Fault::new(plan.span(), why))
+}
+
+/// A distribution that is not always 0: what happens again and again must let time pass.
+fn some_time(plan: &Times) -> Result<Distribution, Fault> {
+    match distribution(plan)? {
+        gaps if gaps.mean() == 0.0 => {
+            Err(Fault::new(plan.span(), "gaps of 0s never let time pass: use longer ones"))
+        }
+        gaps => Ok(gaps),
+    }
 }
 
 /// A page that is built in, or the one in a file.
@@ -156,12 +166,18 @@ fn or_fixed(plan: Option<&Times>, value: f64) -> Result<Distribution, Fault> {
 /// Bytes of a datagram.
 fn packet(plan: Option<&At<Written<Bytes>>>) -> Result<u32, Fault> {
     const DEFAULT: u32 = 1000;
+    // The headers of IPv4 and UDP.
+    const LEAST: u64 = 28;
     const MOST: u64 = 65_535;
     match plan {
         None => Ok(DEFAULT),
-        Some(plan) if plan.0.0 <= MOST => Ok(plan.0.0 as u32),
+        Some(plan) if (LEAST..=MOST).contains(&plan.0.0) => Ok(plan.0.0 as u32),
         Some(plan) => {
-            let why = format!("{} bytes are above {MOST}, an IP packet's most", plan.0.0);
+            let why = format!(
+                "a datagram of {} bytes: use {LEAST}, which its headers take, to {MOST}, an IP \
+                 packet's most",
+                plan.0.0
+            );
             Err(Fault::new(plan.span(), why))
         }
     }
