@@ -18,8 +18,8 @@ mod suite;
 mod table;
 
 pub use fields::{Field, Fields};
-pub use suite::{Case, Cases, Comparison, Metric, Row, Suite, Unit, Verdict, over_seeds};
-pub use table::{CheckError, Table};
+pub use suite::{Case, Cases, Comparison, Metric, Refusal, Row, Suite, Unit, Verdict, over_seeds};
+pub use table::{CheckError, Table, within};
 
 use rayon::prelude::*;
 

@@ -4,6 +4,7 @@ use super::fields::Fields;
 use super::table::{CheckError, Table};
 use crate::estimate::Estimate;
 use rayon::prelude::*;
+use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 
 /// A kind of measurement: how its files are recognised, and what each row of them means here.
@@ -35,6 +36,40 @@ pub struct Cases {
     pub cases: Vec<Case>,
     /// Rows left out, and why.
     pub skipped: Vec<String>,
+}
+
+/// Why a row is no case.
+pub enum Refusal {
+    /// It cannot have been measured, or cannot be run.
+    Impossible(String),
+    /// It names something that headstart lacks.
+    Unknown(String),
+}
+
+impl Cases {
+    /// A case for each row of the files, as `make` has it from the file's name and the row; rows that
+    /// name something unknown are left out.
+    ///
+    /// # Errors
+    /// At the first row that is malformed or impossible.
+    pub fn of_rows<R: DeserializeOwned>(
+        tables: &[&Table],
+        make: impl Fn(&str, R) -> Result<Case, Refusal>,
+    ) -> Result<Self, CheckError> {
+        let mut out = Self::default();
+        for table in tables {
+            for (line, row) in table.rows()? {
+                match make(table.name(), row) {
+                    Ok(case) => out.cases.push(case),
+                    Err(Refusal::Unknown(why)) => {
+                        out.skipped.push(format!("{}: {why}", table.name()));
+                    }
+                    Err(Refusal::Impossible(why)) => return Err(table.wrong(line, why)),
+                }
+            }
+        }
+        Ok(out)
+    }
 }
 
 /// Something to run again and compare.

@@ -78,6 +78,17 @@ impl Table {
     }
 }
 
+/// Refuses a value of a row that lies outside of `least..=most`.
+///
+/// # Errors
+/// Names the column and what would do.
+pub fn within(column: &str, value: f64, [least, most]: [f64; 2]) -> Result<(), String> {
+    match (least..=most).contains(&value) {
+        true => Ok(()),
+        false => Err(format!("{column} {value} is not between {least} and {most}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ pub(crate) use self::workload::{Page, Pairing, Start, Times, Traffic, Workload};
 pub(crate) use distribution::Spread;
 pub(crate) use link::{CoDel, FqCoDel, OneWay, Queue, Red, Reordering, Wire};
 pub(crate) use quantity::{Amount, At, Bytes, TextOr, Threshold, Written};
-pub(crate) use topology::{Asymmetric, Chain, Dumbbell, Graph, GraphLink, ParkingLot, Topology};
+pub(crate) use topology::{Asymmetric, Dumbbell, Graph, GraphLink, Row, Topology};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;

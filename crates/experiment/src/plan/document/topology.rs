@@ -14,9 +14,9 @@ pub(crate) enum Topology {
     /// Sources – router – bottleneck – router – sinks.
     Dumbbell(Dumbbell),
     /// Sources at the one end of a row of links, sinks at the other; cross traffic over each.
-    ParkingLot(ParkingLot),
+    ParkingLot(Row),
     /// A row of links with hosts at every router.
-    Chain(Chain),
+    Chain(Row),
     /// Servers on the one side of an access link, clients on the other; each direction by itself.
     Asymmetric(Asymmetric),
     /// Named hosts, routers and links.
@@ -28,8 +28,9 @@ impl Topology {
     pub(crate) fn traces(&self) -> Vec<&At<String>> {
         let wires: Vec<&At<Wire>> = match self {
             Self::Dumbbell(plan) => [&plan.bottleneck].into_iter().chain(&plan.side).collect(),
-            Self::ParkingLot(plan) => [&plan.hop].into_iter().chain(&plan.side).collect(),
-            Self::Chain(plan) => [&plan.hop].into_iter().chain(&plan.side).collect(),
+            Self::ParkingLot(plan) | Self::Chain(plan) => {
+                [&plan.hop].into_iter().chain(&plan.side).collect()
+            }
             Self::Asymmetric(plan) => plan.side.iter().collect(),
             Self::Graph(plan) => plan.link.values().map(|link| &link.wire).collect(),
         };
@@ -59,36 +60,17 @@ pub(crate) struct Dumbbell {
 }
 
 /// Routers 0 to `hops` in a row, joined by the links `hop0`, `hop1`, …; the groups `sources` at the
-/// first and `sinks` at the last. Over hop n go the hosts of the group `in<n>`, at its beginning,
-/// and `out<n>`, at its end; `cross-in` and `cross-out` are those of all hops in turn.
+/// first and `sinks` at the last. Cross traffic comes in at the hosts of the group `in<n>` and goes out
+/// at those of `out<n>`; `cross-in` and `cross-out` are those of all n in turn. In a parking lot they are
+/// at the beginning and at the end of hop n, in a chain both at router n.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ParkingLot {
+pub(crate) struct Row {
     /// Links in the row.
     pub(crate) hops: Few,
     /// Sources, and as many sinks; as many as the workload with the most members unless given.
     pub(crate) pairs: Option<Few>,
-    /// Hosts of cross traffic on either side of every hop; 1 unless given.
-    pub(crate) cross: Option<Few>,
-    /// Every link of the row, towards the sinks.
-    pub(crate) hop: At<Wire>,
-    /// The wire from every host to its router; without it they are at the router.
-    pub(crate) side: Option<At<Wire>>,
-}
-
-/// Routers 0 to `hops` in a row, joined by the links `hop0`, `hop1`, …; the groups `sources` at the
-/// first and `sinks` at the last. At every router n are the hosts of the groups `in<n>`, where cross
-/// traffic comes in, and `out<n>`, where it goes out; `cross-in` and `cross-out` are those of all
-/// routers in turn.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Chain {
-    /// Links in the row.
-    pub(crate) hops: Few,
-    /// Sources, and as many sinks; as many as the workload with the most members unless given.
-    pub(crate) pairs: Option<Few>,
-    /// Hosts where cross traffic comes in, and as many where it goes out, at every router; 1 unless
-    /// given.
+    /// Hosts of each group `in<n>` and `out<n>`; 1 unless given.
     pub(crate) cross: Option<Few>,
     /// Every link of the row, towards the sinks.
     pub(crate) hop: At<Wire>,

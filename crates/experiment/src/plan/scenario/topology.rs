@@ -2,9 +2,7 @@
 
 use super::net::{Builder, Net, dangling};
 use super::wire::LinkMaker;
-use crate::plan::document::{
-    Asymmetric, At, Chain, Dumbbell, Graph, GraphLink, ParkingLot, Topology, Wire,
-};
+use crate::plan::document::{Asymmetric, At, Dumbbell, Graph, GraphLink, Row, Topology};
 use crate::plan::error::Fault;
 use netsim::{NodeId, RouteError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +17,8 @@ pub(super) fn build(topology: &Topology, pairs: u32, maker: LinkMaker<'_>) -> Re
     let (builder, pairs) = (Builder { net: Net::default(), maker }, pairs.min(MOST_PAIRS));
     match topology {
         Topology::Dumbbell(plan) => dumbbell(builder, plan, pairs),
-        Topology::ParkingLot(plan) => Row::of_parking_lot(plan, pairs).build(builder),
-        Topology::Chain(plan) => Row::of_chain(plan, pairs).build(builder),
+        Topology::ParkingLot(plan) => RowOfLinks::new(plan, pairs, Exit::Next).build(builder),
+        Topology::Chain(plan) => RowOfLinks::new(plan, pairs, Exit::Same).build(builder),
         Topology::Asymmetric(plan) => asymmetric(builder, plan, pairs),
         Topology::Graph(plan) => graph(builder, plan),
     }
@@ -38,70 +36,63 @@ fn dumbbell(mut to: Builder<'_>, plan: &Dumbbell, pairs: u32) -> Result<Net, Fau
     Ok(to.net)
 }
 
-/// Routers in a row.
-struct Row<'a> {
-    hops: u32,
-    pairs: u32,
-    cross: u32,
-    hop: &'a At<Wire>,
-    side: Option<&'a At<Wire>>,
-    /// Cross traffic goes out at the next router; otherwise there is some in and out at every one.
-    next: bool,
+/// Where the cross traffic of a row of links goes out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    /// At the next router: it crosses one link each.
+    Next,
+    /// At the router where other comes in.
+    Same,
 }
 
-impl<'a> Row<'a> {
-    fn of_parking_lot(plan: &'a ParkingLot, pairs: u32) -> Self {
-        Self {
-            hops: plan.hops.0,
-            pairs: plan.pairs.map_or(pairs, |pairs| pairs.0),
-            cross: plan.cross.map_or(1, |cross| cross.0),
-            hop: &plan.hop,
-            side: plan.side.as_ref(),
-            next: true,
-        }
-    }
+/// Routers in a row.
+struct RowOfLinks<'a> {
+    plan: &'a Row,
+    pairs: u32,
+    cross: u32,
+    exit: Exit,
+}
 
-    fn of_chain(plan: &'a Chain, pairs: u32) -> Self {
-        Self {
-            hops: plan.hops.0,
-            pairs: plan.pairs.map_or(pairs, |pairs| pairs.0),
-            cross: plan.cross.map_or(1, |cross| cross.0),
-            hop: &plan.hop,
-            side: plan.side.as_ref(),
-            next: false,
-        }
+impl<'a> RowOfLinks<'a> {
+    fn new(plan: &'a Row, pairs: u32, exit: Exit) -> Self {
+        let pairs = plan.pairs.map_or(pairs, |pairs| pairs.0);
+        let cross = plan.cross.map_or(1, |cross| cross.0);
+        Self { plan, pairs, cross, exit }
     }
 
     fn build(self, mut to: Builder<'_>) -> Result<Net, Fault> {
-        let hosts =
-            u64::from(self.hops + 1) * u64::from(self.cross) * 2 + u64::from(self.pairs) * 2;
+        let Row { hop, side, .. } = self.plan;
+        let (hops, side) = (self.plan.hops.0, side.as_ref());
+        let hosts = u64::from(hops + 1) * u64::from(self.cross) * 2 + u64::from(self.pairs) * 2;
         if hosts > MOST_HOSTS {
             let why = format!("{hosts} hosts are above {MOST_HOSTS}: use fewer hops or less cross");
-            return Err(Fault::new(self.hop.span(), why));
+            return Err(Fault::new(hop.span(), why));
         }
-        let routers: Vec<NodeId> = (0..=self.hops).map(|_| to.net.topology.add_router()).collect();
+        let routers: Vec<NodeId> = (0..=hops).map(|_| to.net.topology.add_router()).collect();
         for (n, ends) in routers.windows(2).enumerate() {
-            let link = to.wire(&format!("hop{n}"), (ends[0], ends[1]), self.hop)?;
+            let link = to.wire(&format!("hop{n}"), (ends[0], ends[1]), hop)?;
             to.net.bottleneck.get_or_insert(link);
         }
-        let (first, last) = (routers[0], routers[self.hops as usize]);
-        to.hosts(("sources", "s"), self.pairs, (first, self.side))?;
-        to.hosts(("sinks", "d"), self.pairs, (last, self.side))?;
+        let (first, last) = (routers[0], routers[hops as usize]);
+        to.hosts(("sources", "s"), self.pairs, (first, side))?;
+        to.hosts(("sinks", "d"), self.pairs, (last, side))?;
         self.cross(&mut to, &routers)?;
         Ok(to.net)
     }
 
     /// Hosts of cross traffic, first by place and then, for `cross-in` and `cross-out`, in turn.
     fn cross(&self, to: &mut Builder<'_>, routers: &[NodeId]) -> Result<(), Fault> {
-        let places = routers.len() - usize::from(self.next);
+        let side = self.plan.side.as_ref();
+        let step = usize::from(self.exit == Exit::Next);
+        let places = routers.len() - step;
         let mut hosts = Vec::new();
         for n in 0..places {
-            let out = routers[n + usize::from(self.next)];
+            let out = routers[n + step];
             let (name_in, name_out) = (format!("in{n}"), format!("out{n}"));
             let prefixes = (format!("in{n}-"), format!("out{n}-"));
-            let inner = (routers[n], self.side);
+            let inner = (routers[n], side);
             let ins = to.hosts((&name_in, &prefixes.0), self.cross, inner)?;
-            let outs = to.hosts((&name_out, &prefixes.1), self.cross, (out, self.side))?;
+            let outs = to.hosts((&name_out, &prefixes.1), self.cross, (out, side))?;
             hosts.push((ins, outs));
         }
         for nth in 0..self.cross as usize {

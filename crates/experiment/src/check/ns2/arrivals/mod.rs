@@ -6,7 +6,9 @@
 
 mod run;
 
-use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Suite, Table, Unit, over_seeds};
+use super::{
+    Case, Cases, CheckError, Comparison, Fields, Metric, Suite, Table, Unit, over_seeds, within,
+};
 use crate::estimate::Estimate;
 use run::{Measured, SetUp, run};
 use serde::Deserialize;
@@ -88,11 +90,6 @@ struct Row {
 impl Row {
     /// Refuses what cannot be run.
     fn check(&self) -> Result<(), String> {
-        let within =
-            |name, value: f64, [least, most]: [f64; 2]| match (least..=most).contains(&value) {
-                true => Ok(()),
-                false => Err(format!("{name} {value} is not between {least} and {most}")),
-            };
         within("flows_per_s", self.flows_per_s, [0.001, 10_000.0])?;
         within("mean_pkts", self.mean_pkts, [0.1, 100_000.0])?;
         within("iss", f64::from(self.iss), [2.0, 1e6])?;

@@ -7,7 +7,10 @@
 
 mod run;
 
-use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Suite, Table, Unit, over_seeds};
+use super::{
+    Case, Cases, CheckError, Comparison, Fields, Metric, Refusal, Suite, Table, Unit, over_seeds,
+    within,
+};
 use crate::estimate::Estimate;
 pub(super) use run::scheme_of;
 use run::{Measured, SetUp, run};
@@ -45,17 +48,11 @@ impl Suite for CrossTraffic {
     }
 
     fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
-        let mut out = Cases::default();
-        for table in tables {
-            for (line, row) in table.rows::<Row>()? {
-                row.check().map_err(|why| table.wrong(line, why))?;
-                match row.set_up() {
-                    Ok(set_up) => out.cases.push(case(table.name(), row, set_up)),
-                    Err(unknown) => out.skipped.push(format!("{}: {unknown}", table.name())),
-                }
-            }
-        }
-        Ok(out)
+        Cases::of_rows(tables, |file, row: Row| {
+            row.check().map_err(Refusal::Impossible)?;
+            let set_up = row.set_up().map_err(Refusal::Unknown)?;
+            Ok(case(file, row, set_up))
+        })
     }
 }
 
@@ -83,11 +80,6 @@ struct Row {
 impl Row {
     /// Refuses what cannot be run.
     fn check(&self) -> Result<(), String> {
-        let within =
-            |name, value: f64, [least, most]: [f64; 2]| match (least..=most).contains(&value) {
-                true => Ok(()),
-                false => Err(format!("{name} {value} is not between {least} and {most}")),
-            };
         within("bw_mbps", self.bw_mbps, [0.1, 10_000.0])?;
         within("cbw_mbps", self.cbw_mbps, [0.0, 10_000.0])?;
         within("rtt_ms", self.rtt_ms, [0.1, 10_000.0])?;

@@ -6,7 +6,7 @@
 
 mod run;
 
-use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Suite, Table, Unit};
+use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Refusal, Suite, Table, Unit};
 use crate::estimate::Estimate;
 use run::{Load, SetUp, run};
 use serde::Deserialize;
@@ -42,17 +42,11 @@ impl Suite for EnsemblePages {
     }
 
     fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
-        let mut out = Cases::default();
-        for table in tables {
-            for (line, row) in table.rows::<Row>()? {
-                row.check().map_err(|why| table.wrong(line, why))?;
-                match row.set_up() {
-                    Ok(set_up) => out.cases.push(case(table.name(), row, set_up)),
-                    Err(unknown) => out.skipped.push(format!("{}: {unknown}", table.name())),
-                }
-            }
-        }
-        Ok(out)
+        Cases::of_rows(tables, |file, row: Row| {
+            row.check().map_err(Refusal::Impossible)?;
+            let set_up = row.set_up().map_err(Refusal::Unknown)?;
+            Ok(case(file, row, set_up))
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod run;
 
-use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Suite, Table, Unit};
+use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Refusal, Suite, Table, Unit};
 use crate::estimate::Estimate;
 use run::{Setup, run_case, scheme_of};
 use serde::Deserialize;
@@ -63,22 +63,12 @@ impl Suite for RestartAfterIdle {
     }
 
     fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
-        let mut out = Cases::default();
-        for table in tables {
-            for (line, row) in table.rows::<Row>()? {
-                let setup = row.setup().map_err(|why| table.wrong(line, why))?;
-                match scheme_of(&setup) {
-                    Some(scheme) => out.cases.push(case(table.name(), row, setup, scheme)),
-                    None => out.skipped.push(format!(
-                        "{}: no scheme for class {:?} with {:?}",
-                        table.name(),
-                        row.cls,
-                        row.sink
-                    )),
-                }
-            }
-        }
-        Ok(out)
+        Cases::of_rows(tables, |file, row: Row| {
+            let setup = row.setup().map_err(Refusal::Impossible)?;
+            let unknown = || format!("no scheme for class {:?} with {:?}", row.cls, row.sink);
+            let scheme = scheme_of(&setup).ok_or_else(|| Refusal::Unknown(unknown()))?;
+            Ok(case(file, row, setup, scheme))
+        })
     }
 }
 

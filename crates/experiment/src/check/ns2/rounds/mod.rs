@@ -7,7 +7,8 @@ mod case;
 mod run;
 
 use super::{
-    Case, Cases, CheckError, Comparison, Field, Fields, Metric, Suite, Table, Unit, over_seeds,
+    Case, Cases, CheckError, Comparison, Field, Fields, Metric, Refusal, Suite, Table, Unit,
+    over_seeds,
 };
 use crate::estimate::Estimate;
 use case::{CaseKey, Measured};
@@ -45,17 +46,13 @@ impl Suite for Rounds {
     }
 
     fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
-        let mut out = Cases::default();
-        for table in tables {
-            for (line, measured) in table.rows::<Measured>()? {
-                measured.check().map_err(|why| table.wrong(line, why))?;
-                match measured.key.unknown() {
-                    Some(why) => out.skipped.push(format!("{}: {why}", table.name())),
-                    None => out.cases.push(case(table.name(), measured)),
-                }
+        Cases::of_rows(tables, |file, measured: Measured| {
+            measured.check().map_err(Refusal::Impossible)?;
+            match measured.key.unknown() {
+                Some(why) => Err(Refusal::Unknown(why)),
+                None => Ok(case(file, measured)),
             }
-        }
-        Ok(out)
+        })
     }
 }
 
