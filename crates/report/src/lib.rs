@@ -3,11 +3,13 @@
 //! The input is plain data ([`RaceReport`]): times, counts and labels that somebody else measured.
 //! Nothing here knows TCP or a simulator. Out come a terminal table ([`Table::to_text`]), the same
 //! in Markdown ([`Table::to_markdown`]), and one self-contained HTML page ([`RaceReport::to_html`])
-//! whose figures are SVG with hover and zoom. [`Figure`] is the plot beneath them, usable alone;
+//! whose figures are SVG with hover and zoom. What is not a race is a [`Document`] of texts, tables,
+//! figures and heat maps, shown in the same frame. [`Figure`] is the plot beneath them, usable alone;
 //! [`write_atomically`] puts any of it on disk whole or not at all.
 //!
 //! Same input, same bytes: no timestamp, no random identifier, no hash order reaches the output.
 
+mod document;
 mod figure;
 mod file;
 mod format;
@@ -17,6 +19,7 @@ mod table;
 mod text;
 mod thin;
 
+pub use document::{Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Section};
 pub use figure::{
     Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit,
 };

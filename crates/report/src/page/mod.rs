@@ -7,6 +7,8 @@
 
 mod budget;
 mod connection;
+mod document;
+mod heat;
 mod legend;
 mod policy;
 mod progress;
@@ -20,6 +22,7 @@ use crate::{RaceReport, text};
 use budget::Detail;
 use legend::Names;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use policy::Styles;
 use times::TimeRange;
 
 /// No report page is larger, whatever its input.
@@ -76,56 +79,18 @@ impl<'a> Context<'a> {
     }
 
     fn page(&self) -> Markup {
-        html! {
-            (DOCTYPE)
-            html lang="en" {
-                (self.head())
-                body {
-                    (definitions())
-                    (self.header())
-                    main {
-                        section aria-labelledby="results" {
-                            h2 #results { "Results" }
-                            (self.report.table.to_markup(self.detail.table_rows, self.detail.label))
-                        }
-                        (self.progress())
-                        (self.panels())
-                    }
-                    div #tip hidden {}
-                    script { (PreEscaped(policy::SCRIPT)) }
+        let body = html! {
+            main {
+                section aria-labelledby="results" {
+                    h2 #results { "Results" }
+                    (self.report.table.to_markup(self.detail.table_rows, self.detail.label))
                 }
+                (self.progress())
+                (self.panels())
             }
-        }
-    }
-
-    fn head(&self) -> Markup {
-        html! {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::content());
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                title { (self.label(&self.report.title)) }
-                style { (PreEscaped(policy::STYLE)) }
-            }
-        }
-    }
-
-    fn header(&self) -> Markup {
-        let lines = &self.report.subtitle;
-        html! {
-            header {
-                h1 { bdi { (self.label(&self.report.title)) } }
-                @if !lines.is_empty() {
-                    ul.facts {
-                        @for line in lines.iter().take(self.detail.lines) {
-                            li { bdi { (text::label(line, 4 * self.detail.label)) } }
-                        }
-                    }
-                }
-            }
-        }
+        };
+        let head = (self.report.title.as_str(), self.report.subtitle.as_slice());
+        frame(Styles::Race, head, (self.detail.label, self.detail.lines), &body)
     }
 
     fn panels(&self) -> Markup {
@@ -146,6 +111,58 @@ impl<'a> Context<'a> {
             }
             @if left_out > 0 {
                 p.note { (left_out) " more schemes have no panel: the page is limited in size." }
+            }
+        }
+    }
+}
+
+/// The whole page around its `main` part: title and facts, of at most so many characters a label and
+/// so many facts.
+fn frame(
+    styles: Styles,
+    (title, facts): (&str, &[String]),
+    (label, lines): (usize, usize),
+    body: &Markup,
+) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head(styles, &text::label(title, label)))
+            body {
+                (definitions())
+                (header(&text::label(title, label), facts, (label, lines)))
+                (body)
+                div #tip hidden {}
+                script { (PreEscaped(policy::SCRIPT)) }
+            }
+        }
+    }
+}
+
+fn head(styles: Styles, title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(styles.policy());
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="referrer" content="no-referrer";
+            title { (title) }
+            @for sheet in styles.sheets() { style { (PreEscaped(sheet)) } }
+        }
+    }
+}
+
+fn header(title: &str, facts: &[String], (label, lines): (usize, usize)) -> Markup {
+    html! {
+        header {
+            h1 { bdi { (title) } }
+            @if !facts.is_empty() {
+                ul.facts {
+                    @for line in facts.iter().take(lines) {
+                        li { bdi { (text::label(line, 4 * label)) } }
+                    }
+                }
             }
         }
     }

@@ -1,22 +1,48 @@
-//! The page's script and style, and the policy that admits these two and nothing else.
+//! The page's script and styles, and the policy that admits these and nothing else.
 //!
 //! The hashes stand here as constants, so that no hashing is linked into the program; a test
 //! recomputes them and prints the right value when a file has changed.
 
 /// The whole script of the page.
 pub(crate) const SCRIPT: &str = include_str!("script.js");
-/// The whole style of the page.
+/// The whole style of a race's page.
 pub(crate) const STYLE: &str = include_str!("style.css");
+/// What a document's page has beside it.
+pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
 const SCRIPT_SHA256: &str = "fgGU6SVlwbqrwRCoPpuse6q2uZkJVwu3Bs0h9uavjpo=";
 const STYLE_SHA256: &str = "E0uNcZWSBUxAz9ijEfVpyx5MbrczpuQCIE824a9HZ1w=";
+const DOCUMENT_STYLE_SHA256: &str = "mnfP7FoA7bFf0SNteMXj3cFm6oXbfl+MY+KkIrfYz5M=";
 
-/// Content security policy: no network, no plug-in, no frame, no form, no other script or style.
-pub(crate) fn content() -> String {
-    format!(
-        "default-src 'none'; script-src 'sha256-{SCRIPT_SHA256}'; \
-         style-src 'sha256-{STYLE_SHA256}'; base-uri 'none'; form-action 'none'"
-    )
+/// Which styles a page has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Styles {
+    /// A race's.
+    Race,
+    /// A race's and a document's own.
+    Document,
+}
+
+impl Styles {
+    /// The style sheets.
+    pub(crate) fn sheets(self) -> &'static [&'static str] {
+        match self {
+            Self::Race => &[STYLE],
+            Self::Document => &[STYLE, DOCUMENT_STYLE],
+        }
+    }
+
+    /// Content security policy: no network, no plug-in, no frame, no form, no other script or style.
+    pub(crate) fn policy(self) -> String {
+        let own = match self {
+            Self::Race => String::new(),
+            Self::Document => format!(" 'sha256-{DOCUMENT_STYLE_SHA256}'"),
+        };
+        format!(
+            "default-src 'none'; script-src 'sha256-{SCRIPT_SHA256}'; \
+             style-src 'sha256-{STYLE_SHA256}'{own}; base-uri 'none'; form-action 'none'"
+        )
+    }
 }
 
 #[cfg(test)]
@@ -51,12 +77,14 @@ mod tests {
     fn the_policy_names_the_hashes_of_script_and_style() {
         assert_eq!(base64(&Sha256::digest(SCRIPT)), SCRIPT_SHA256, "SCRIPT_SHA256");
         assert_eq!(base64(&Sha256::digest(STYLE)), STYLE_SHA256, "STYLE_SHA256");
+        let document = base64(&Sha256::digest(DOCUMENT_STYLE));
+        assert_eq!(document, DOCUMENT_STYLE_SHA256, "DOCUMENT_STYLE_SHA256");
     }
 
     /// An element's text ends at its end tag, and a carriage return would change the hash.
     #[test]
     fn script_and_style_survive_being_inlined() {
-        for text in [SCRIPT, STYLE] {
+        for text in [SCRIPT, STYLE, DOCUMENT_STYLE] {
             assert!(!text.contains("</") && !text.contains("<!--") && !text.contains('\r'));
         }
     }

@@ -1,0 +1,88 @@
+//! Pages of tables and figures in any order: what is not a race hands these over to be shown.
+//!
+//! Plain public structs, no behaviour; `page/document.rs` turns them into HTML. As everywhere here,
+//! strings may come from outside and are cleaned and escaped on output.
+
+use crate::{Figure, Quantity, Table};
+
+/// A page: a title, facts under it, sections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    /// Headline.
+    pub title: String,
+    /// What was run, one fact a line.
+    pub facts: Vec<String>,
+    /// Sections, in order.
+    pub sections: Vec<Section>,
+}
+
+/// A headed part of a [`Document`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// Its heading.
+    pub heading: String,
+    /// What it holds, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a [`Section`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// A paragraph.
+    Text(String),
+    /// A table.
+    Table(Table),
+    /// A figure with its legend; its title is the caption.
+    Figure(Figure),
+    /// A heat map.
+    Heat(HeatMap),
+}
+
+/// Numbers in rows and columns, coloured by how far they are from a middle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatMap {
+    /// What it shows, in one sentence: its caption.
+    pub title: String,
+    /// Columns that belong together, in order.
+    pub groups: Vec<HeatGroup>,
+    /// Rows, in order.
+    pub rows: Vec<HeatRow>,
+    /// What the numbers are.
+    pub quantity: Quantity,
+    /// How numbers become colours.
+    pub scale: HeatScale,
+    /// Write no numbers, only colours: for many columns. Values show on hover.
+    pub is_dense: bool,
+}
+
+/// Columns of a [`HeatMap`] under one head.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeatGroup {
+    /// The head.
+    pub title: String,
+    /// Heads of its columns.
+    pub columns: Vec<String>,
+}
+
+/// A row of a [`HeatMap`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeatRow {
+    /// Its head.
+    pub title: String,
+    /// Values, over the columns of all groups; `None` or missing: not defined.
+    pub values: Vec<Option<f64>>,
+}
+
+/// Colours from a low value, which is good, over a middle to a high one, which is bad. Low and high
+/// are beyond which the colour does not change; low < middle < high or all of it is middle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeatScale {
+    /// The colour of good in full.
+    pub low: f64,
+    /// No colour.
+    pub middle: f64,
+    /// The colour of bad in full.
+    pub high: f64,
+    /// Equal ratios, equal steps of colour; else equal differences. For positive numbers.
+    pub is_log: bool,
+}
