@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`window`] | slow start and additive increase, counted in whole segments |
 //! | [`cubic`] | CUBIC's curve, threshold and pace of growth, in the kernel's fixed point |
+//! | [`paced_start`] | the gap at which trains stop queueing (Paced Start) |
 //! | [`epoch`] | the window that ends a transfer with an epoch (TCP/SPAND) |
 //! | [`prr`] | how much proportional rate reduction lets go |
 //! | [`rack`] | how long reordering is waited for |
@@ -19,6 +20,7 @@
 
 pub mod cubic;
 pub mod epoch;
+pub mod paced_start;
 pub mod prr;
 pub mod rack;
 pub mod root;
