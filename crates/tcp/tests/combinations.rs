@@ -25,6 +25,7 @@ const EXTRAS: &[&str] = &[
     "+idle=ns2-ssr+open=one-way+maxburst=4",
     "+profile=ns2+idle=ns2-nssr",
     "+ack=adaptive+timestamps=on+pacing=on+open=data",
+    "+limited_transmit=edge",
 ];
 
 fn combination() -> impl Strategy<Value = String> {

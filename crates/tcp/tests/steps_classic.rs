@@ -120,6 +120,54 @@ fn a_partial_ack_means_the_next_hole() {
 }
 
 #[test]
+fn the_right_edge_moves_with_the_first_two_duplicates_however_small_the_window() {
+    // 3 and 5 are lost of 3..8. Duplicates of 4 and 6 send 9 and 10 whether or not the window of 6 is
+    // full. 7: ssthresh = cwnd = 3, and 3 again. Of the 8 out, six duplicates have left with that of
+    // 10: 3 + 6 > 8, so 11 goes. The retransmission brings ACK 5: reno leaves recovery with 3.3 and
+    // 5..11 are out, 7. What 11 brings is a first duplicate, what 12 brings a second: each sends one
+    // segment (Balakrishnan et al. 1998 §4.1). RFC 3042 sends none: 3.3 + 1 and 3.3 + 2 are below 7.
+    for (scheme, first, second) in
+        [("reno+limited_transmit=edge", vec![12], vec![13]), ("reno", vec![], vec![])]
+    {
+        let mut s = Sender::grown(scheme);
+        let sent: Vec<_> = (0..6).map(|_| s.ack(3, &[])).collect();
+        assert_eq!(sent, [vec![9], vec![10], vec![3], vec![], vec![], vec![11]], "{scheme}");
+        assert!(s.ack(5, &[]).is_empty(), "{scheme}");
+        assert_eq!(s.window().0, 3333, "{scheme}");
+        assert_eq!(s.ack(5, &[]), first, "{scheme}");
+        assert_eq!(s.ack(5, &[]), second, "{scheme}");
+    }
+}
+
+#[test]
+fn right_edge_recovery_gathers_three_duplicates_in_a_window_of_three() {
+    // After a timeout the window is 1, then 2 (9, 10), then 3 (11, 12). 10 and 12 are lost. 11 brings
+    // the first duplicate: 13 goes; 13 brings the second: 14; 14 the third: 10 again. Without,
+    // the one duplicate that there is leaves 10 to the timeout. With and without SACK (§4.1).
+    for recovery in ["newreno", "sack", "pipe"] {
+        for edge in [true, false] {
+            let limited = if edge { "" } else { "+limited_transmit=off" };
+            let scheme = format!("right-edge+recovery={recovery}{limited}");
+            let mut s = Sender::grown(&scheme);
+            s.wait(1000);
+            assert_eq!(s.sent(), [3], "{scheme}");
+            assert_eq!(s.ack(9, &[]), [9, 10], "{scheme}");
+            assert_eq!(s.ack(10, &[]), [11, 12], "{scheme}");
+            let first = s.ack(10, &[(11, 12)]);
+            if edge {
+                assert_eq!(first, [13], "{scheme}");
+                assert_eq!(s.ack(10, &[(13, 14), (11, 12)]), [14], "{scheme}");
+                assert_eq!(s.ack(10, &[(13, 15), (11, 12)]), [10], "{scheme}");
+            } else {
+                assert!(first.is_empty(), "{scheme}");
+                s.wait(3000);
+                assert_eq!(s.sent(), [10], "{scheme}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_timeout_starts_over_with_one_segment() {
     // The timer runs out with 3..8 out: ssthresh = 6/2, cwnd = 1 (RFC 5681 §3.1 formula (4), RFC 6298
     // §5.4): 3 goes again. ACK 4: slow start, cwnd 2: 4, 5. ACK 5: cwnd 3 = ssthresh: 6, 7. ACK 6:

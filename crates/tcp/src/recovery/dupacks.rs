@@ -1,7 +1,7 @@
 //! What all recoveries by duplicate ACKs share: the counter, the `recover` mark, limited transmit.
 
 use super::{Context, IdleTimeout, Reduction, Report};
-use crate::ack::{AckInfo, Scoreboard};
+use crate::ack::AckInfo;
 
 /// Duplicate ACKs that mean loss (RFC 5681 §3.2).
 pub const DUP_THRESH: u32 = 3;
@@ -15,6 +15,11 @@ pub enum LimitedTransmit {
     NewData,
     /// Whatever comes next, after a timeout also what was sent before, as ns-2 does.
     NextInOrder,
+    /// One new segment for each, however little the window has room for: enhanced or "right-edge"
+    /// recovery (Balakrishnan et al. 1998 §4.1). RFC 3042, which came of it, counts the two against
+    /// the window, so they do not go when more than that is outstanding: it fell, say, or it was
+    /// exceeded.
+    RightEdge,
 }
 
 /// Duplicate ACKs of one connection.
@@ -27,12 +32,20 @@ pub struct DupAcks {
     pub recover: u64,
     /// What the first two duplicates may each send.
     pub limited_transmit: LimitedTransmit,
+    /// `snd_nxt` at the last duplicate: as long as it stays there, nothing new was sent since.
+    right_edge: u64,
 }
 
 impl DupAcks {
     /// Nothing seen yet.
     pub const fn new(limited_transmit: LimitedTransmit) -> Self {
-        Self { count: 0, recover: 0, limited_transmit }
+        Self { count: 0, recover: 0, limited_transmit, right_edge: 0 }
+    }
+
+    /// Counts a duplicate.
+    pub fn on_duplicate(&mut self, snd_nxt: u64) {
+        self.count += 1;
+        self.right_edge = snd_nxt;
     }
 
     /// True if losses seen now are of a new episode.
@@ -62,16 +75,27 @@ impl DupAcks {
 
     /// `cwnd` less what is in flight as far as cumulative ACKs tell, plus limited transmit's
     /// segments.
-    pub fn open_allowance(&self, board: &Scoreboard, cwnd: u64, mss: u64) -> u64 {
+    pub fn open_allowance(&self, cx: &Context<'_>) -> u64 {
         let allowed = match self.limited_transmit {
-            LimitedTransmit::Off => false,
-            LimitedTransmit::NewData => board.waiting() == 0,
+            LimitedTransmit::Off | LimitedTransmit::RightEdge => false,
+            LimitedTransmit::NewData => cx.board.waiting() == 0,
             LimitedTransmit::NextInOrder => true,
         };
         let extra = match self.count {
-            n @ 1..DUP_THRESH if allowed => u64::from(n) * mss,
+            n @ 1..DUP_THRESH if allowed => u64::from(n) * cx.mss,
             _ => 0,
         };
-        (cwnd + extra).saturating_sub(board.pipe_ignoring_sacks())
+        let room = (cx.cwnd + extra).saturating_sub(cx.board.pipe_ignoring_sacks());
+        room.max(self.beyond_right_edge(cx))
+    }
+
+    /// The one segment that right-edge recovery sends for a first or second duplicate. What was lost
+    /// and waits goes first, by the window's leave: this is for new data.
+    pub fn beyond_right_edge(&self, cx: &Context<'_>) -> u64 {
+        let due = self.limited_transmit == LimitedTransmit::RightEdge
+            && matches!(self.count, 1..DUP_THRESH)
+            && self.right_edge == cx.snd_nxt
+            && cx.board.waiting() == 0;
+        if due { cx.mss } else { 0 }
     }
 }

@@ -147,7 +147,7 @@ impl NewReno {
     }
 
     fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
-        self.dup.count += 1;
+        self.dup.on_duplicate(cx.snd_nxt);
         if let Some(fast) = &mut self.fast {
             fast.left_network += cx.mss;
             self.second = self.dup.count % 2 == 1;
@@ -197,7 +197,7 @@ impl LossRecovery for NewReno {
                 return u64::from(self.second) * cx.mss;
             }
             Some(fast) => fast.allowance(cx),
-            None => self.dup.open_allowance(cx.board, cx.cwnd, cx.mss),
+            None => self.dup.open_allowance(cx),
         };
         allowance.min(self.burst_left)
     }

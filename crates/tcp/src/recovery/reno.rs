@@ -66,7 +66,7 @@ impl Reno {
     }
 
     fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
-        self.dup.count += 1;
+        self.dup.on_duplicate(cx.snd_nxt);
         if let Some(fast) = &mut self.fast {
             fast.left_network += cx.mss;
         } else if self.dup.count == DUP_THRESH && self.dup.is_new_episode(ack) {
@@ -101,7 +101,7 @@ impl LossRecovery for Reno {
     fn allowance(&self, cx: &Context<'_>) -> u64 {
         match &self.fast {
             Some(fast) => fast.allowance(cx),
-            None => self.dup.open_allowance(cx.board, cx.cwnd, cx.mss),
+            None => self.dup.open_allowance(cx),
         }
     }
 

@@ -63,7 +63,7 @@ impl Sack {
     }
 
     fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
-        self.dup.count += 1;
+        self.dup.on_duplicate(cx.snd_nxt);
         let first_is_lost = cx.board.segment(0).is_some_and(|s| s.is_lost());
         let lost = self.dup.count >= DUP_THRESH || first_is_lost;
         // §5.1: a new recovery may begin once all up to the last RecoveryPoint is acknowledged.
@@ -126,7 +126,8 @@ impl LossRecovery for Sack {
         let limited = matches!(self.dup.count, 1..DUP_THRESH)
             && self.dup.limited_transmit == LimitedTransmit::Off;
         let credit = if limited { cx.board.sacked() } else { 0 };
-        cx.cwnd.saturating_sub(cx.board.pipe() + credit)
+        let room = cx.cwnd.saturating_sub(cx.board.pipe() + credit);
+        room.max(self.dup.beyond_right_edge(cx))
     }
 
     fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {

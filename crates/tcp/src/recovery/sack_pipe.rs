@@ -46,7 +46,7 @@ impl SackPipe {
         if self.timed_out || !ack.duplicate {
             return Report::default();
         }
-        self.dup.count += 1;
+        self.dup.on_duplicate(cx.snd_nxt);
         if self.dup.count != DUP_THRESH || !self.dup.is_new_episode(ack) {
             return Report::default();
         }
@@ -103,7 +103,7 @@ impl LossRecovery for SackPipe {
         match &self.fast {
             Some(pipe) if pipe.forced => cx.mss,
             Some(pipe) => cx.cwnd.saturating_sub(pipe.bytes),
-            None => self.dup.open_allowance(cx.board, cx.cwnd, cx.mss),
+            None => self.dup.open_allowance(cx),
         }
     }
 

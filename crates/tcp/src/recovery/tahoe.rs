@@ -28,7 +28,7 @@ impl LossRecovery for Tahoe {
         if !ack.duplicate {
             return Report::default();
         }
-        self.dup.count += 1;
+        self.dup.on_duplicate(cx.snd_nxt);
         if self.dup.count != DUP_THRESH || !self.dup.is_new_episode(ack) {
             return Report::default();
         }
@@ -51,7 +51,7 @@ impl LossRecovery for Tahoe {
     }
 
     fn allowance(&self, cx: &Context<'_>) -> u64 {
-        self.dup.open_allowance(cx.board, cx.cwnd, cx.mss)
+        self.dup.open_allowance(cx)
     }
 
     fn recovery_point(&self) -> Option<u64> {

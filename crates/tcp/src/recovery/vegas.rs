@@ -124,7 +124,7 @@ impl VegasRecovery {
     }
 
     fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
-        self.dup.count += 1;
+        self.dup.on_duplicate(cx.snd_nxt);
         let expired = self.has_expired(cx, ack.now);
         if expired || self.dup.count == DUP_THRESH {
             let same_episode = self.timed_out && !self.dup.is_new_episode(ack);
@@ -192,7 +192,7 @@ impl LossRecovery for VegasRecovery {
         }
         match self.inflation {
             Some(extra) => (cx.cwnd + extra).saturating_sub(cx.board.pipe_ignoring_sacks()),
-            None => self.dup.open_allowance(cx.board, cx.cwnd, cx.mss),
+            None => self.dup.open_allowance(cx),
         }
     }
 

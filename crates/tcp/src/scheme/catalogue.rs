@@ -52,6 +52,11 @@ const CATALOGUE: &[NamedScheme] = &[
         "Padmanabhan & Katz 1998 §6.3",
     ),
     named(
+        "right-edge",
+        "newreno, a new segment on the first and second duplicate ACK, whatever the window",
+        "Balakrishnan et al. 1998 §4.1",
+    ),
+    named(
         "vegas",
         "window by how much is queued, checked by a fine clock",
         "Brakmo & Peterson 1995",
@@ -102,6 +107,10 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "reno" => classic(RecoveryKind::Reno),
         "newreno" => classic(RecoveryKind::NewReno),
         "phttp" => Recipe { transfers: Transfers::Sequential, ..classic(RecoveryKind::NewReno) },
+        "right-edge" => Recipe {
+            limited_transmit: LimitedTransmit::RightEdge,
+            ..classic(RecoveryKind::NewReno)
+        },
         "sack" => classic(RecoveryKind::Sack),
         "hoe" => Recipe { startup: StartUpKind::Hoe, ..classic(RecoveryKind::NewReno) },
         "vegas" => vegas(StartUpKind::Vegas),

@@ -232,13 +232,15 @@ const PARAMETERS: &[Parameter] = &[
     ),
     parameter!(
         "limited_transmit",
-        "on|off|any",
-        "what the first duplicate ACKs send: new data, nothing, whatever comes next",
+        "on|off|any|edge",
+        "what the first duplicate ACKs send: new data, nothing, whatever comes next, or (right-edge recovery) a new segment \
+                each whatever the window",
         |r, v| {
             let choices = [
                 ("on", LimitedTransmit::NewData),
                 ("off", LimitedTransmit::Off),
                 ("any", LimitedTransmit::NextInOrder),
+                ("edge", LimitedTransmit::RightEdge),
             ];
             choose(v, &choices).map(|l| r.limited_transmit = l)
         }

@@ -37,7 +37,7 @@ pub(super) fn ns2(recipe: &mut Recipe) {
             IdleRestart::TimerSlowStart
         }
     };
-    recipe.limited_transmit = LimitedTransmit::NextInOrder;
+    set_limited_transmit(recipe, LimitedTransmit::NextInOrder);
     recipe.halve = Halve::Window;
     recipe.whole_segments = true;
     recipe.newreno.full_ack = FullAckWindow::Deflated;
@@ -52,8 +52,15 @@ pub(super) fn ns2(recipe: &mut Recipe) {
         VegasRecoveryOptions { keep_inflation: true, back_off: true, idle_is_timeout: true };
     match recipe.recovery {
         RecoveryKind::Sack => recipe.recovery = RecoveryKind::SackPipe,
-        RecoveryKind::Vegas => recipe.limited_transmit = LimitedTransmit::Off,
+        RecoveryKind::Vegas => set_limited_transmit(recipe, LimitedTransmit::Off),
         _ => {}
+    }
+}
+
+/// Right-edge recovery is what the schemes that have it are about: a profile leaves it.
+fn set_limited_transmit(recipe: &mut Recipe, habit: LimitedTransmit) {
+    if recipe.limited_transmit != LimitedTransmit::RightEdge {
+        recipe.limited_transmit = habit;
     }
 }
 
@@ -76,7 +83,7 @@ pub(super) fn paper(recipe: &mut Recipe) {
     config.rto.count = TickCount::Nearest;
     config.rto.min = Duration::ZERO;
     config.rto.initial = Duration::from_secs(6);
-    recipe.limited_transmit = LimitedTransmit::Off;
+    set_limited_transmit(recipe, LimitedTransmit::Off);
     recipe.newreno.timer = PartialTimer::Every;
     recipe.newreno.deflation = Deflation::Whole;
 }
