@@ -13,6 +13,7 @@
 //! | [`prr`] | how much proportional rate reduction lets go |
 //! | [`rack`] | how long reordering is waited for |
 //! | [`rtt`] | round-trip estimators and the retransmission timeout |
+//! | [`reuse`] | how a remembered window ages, and the bounds it keeps |
 //! | [`root`] | integer cube root |
 
 #![no_std]
@@ -23,6 +24,7 @@ pub mod epoch;
 pub mod paced_start;
 pub mod prr;
 pub mod rack;
+pub mod reuse;
 pub mod root;
 pub mod rtt;
 pub mod window;

@@ -1,0 +1,101 @@
+//! Temporal sharing: how the last path to each host ended, ageing until it is asked for
+//! (Eggert, Heidemann & Touch 2000 §2, §3.1; RFC 9040 §6).
+
+use crate::table::Table;
+use crate::{PathKey, PathMemory, PathState, Remembered, Sample, Scope};
+use arith::reuse::decayed;
+use std::net::IpAddr;
+use units::{Duration, Instant};
+
+/// When half of a remembered window is believed no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HalfLife {
+    /// Never: as in the runs of Eggert, Heidemann & Touch 2000 §5.
+    Never,
+    /// After so many smoothed round trips of the path: 1 is the rule that its §7.4 names.
+    RoundTrips(u64),
+}
+
+/// How a host remembers its destinations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheConfig {
+    /// What destinations are taken together.
+    pub scope: Scope,
+    /// How the window ages. The default, 3000 round trips, is the five minutes of RFC 7661 §4.4.3
+    /// on a path of 100 ms, and less on a shorter one, which has changed more by then.
+    pub half_life: HalfLife,
+    /// Destinations remembered at most.
+    pub max_destinations: usize,
+}
+
+impl Default for CacheConfig {
+    fn default() -> Self {
+        Self { scope: Scope::Host, half_life: HalfLife::RoundTrips(3000), max_destinations: 4096 }
+    }
+}
+
+/// What one host remembers of its destinations.
+pub struct HostCache {
+    config: CacheConfig,
+    destinations: Table<Ended>,
+}
+
+#[derive(Clone, Copy)]
+struct Ended {
+    at: Instant,
+    state: PathState,
+}
+
+impl HostCache {
+    /// A host that knows nothing yet.
+    pub fn new(config: CacheConfig) -> Self {
+        Self { config, destinations: Table::new(config.max_destinations) }
+    }
+
+    /// Destinations remembered.
+    pub fn len(&self) -> usize {
+        self.destinations.len()
+    }
+
+    /// True if none is.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl PathMemory for HostCache {
+    fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered> {
+        let key = PathKey::new(remote, self.config.scope);
+        let ended = *self.destinations.entry(key)?;
+        if ended.at > now {
+            // A clock that went back: nobody can say how old this is.
+            self.destinations.remove(key);
+            return None;
+        }
+        Some(ended.remembered(now - ended.at, self.config.half_life))
+    }
+
+    fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
+        let Sample::Ended(state) = *sample else { return };
+        if state.srtt.is_zero() {
+            // Nothing was measured: what is known already is better.
+            return;
+        }
+        let key = PathKey::new(remote, self.config.scope);
+        let ended = Ended { at: now, state };
+        *self.destinations.entry_or(key, || ended) = ended;
+    }
+}
+
+impl Ended {
+    fn remembered(&self, age: Duration, half_life: HalfLife) -> Remembered {
+        let PathState { cwnd, ssthresh, srtt, rttvar, mss, early_data } = self.state;
+        let cwnd = match half_life {
+            HalfLife::Never => cwnd,
+            HalfLife::RoundTrips(n) => {
+                decayed(cwnd, age.as_nanos(), srtt.saturating_mul(n).as_nanos())
+            }
+        };
+        Remembered { cwnd, ssthresh, srtt, rttvar, age, share: None, mss: Some(mss), early_data }
+    }
+}

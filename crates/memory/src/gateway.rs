@@ -1,0 +1,181 @@
+//! The performance gateway: what all senders of a site learn of a destination network, averaged over
+//! a sliding window (Zhang, Qiu & Keshav 2000 §5).
+
+use crate::table::Table;
+use crate::window::{Average, SlidingWindow};
+use crate::{PathKey, PathMemory, Remembered, Report, Sample, Scope};
+use arith::reuse::decayed;
+use std::net::IpAddr;
+use units::{Duration, Instant};
+
+/// How a gateway aggregates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatewayConfig {
+    /// What destinations are taken together.
+    pub scope: Scope,
+    /// Length of the sliding window, S in the paper.
+    pub window: Duration,
+    /// Samples of `Wc` that an answer needs at least; the paper leaves the number open.
+    pub enough: usize,
+    /// What halves the last good estimate of `Wc`, counted from when the window had no longer
+    /// enough; `None`: it is forgotten then, as in the paper's runs. Its future work.
+    pub decay: Option<Duration>,
+    /// Destinations remembered at most. The paper counts 15,000 to 25,000 networks within S at a
+    /// very busy site.
+    pub max_destinations: usize,
+    /// Samples kept of each destination at most.
+    pub max_samples: usize,
+}
+
+impl Default for GatewayConfig {
+    fn default() -> Self {
+        Self {
+            scope: Scope::Network,
+            window: Duration::from_secs(300),
+            enough: 1,
+            decay: None,
+            max_destinations: 65_536,
+            max_samples: 1024,
+        }
+    }
+}
+
+/// Estimates a connection's share of the path to each destination, and its round trip.
+pub struct Gateway {
+    config: GatewayConfig,
+    destinations: Table<Destination>,
+}
+
+#[derive(Default)]
+struct Destination {
+    shares: SlidingWindow,
+    rtts: SlidingWindow,
+    /// The last answer that had enough behind it.
+    last: Option<Estimate>,
+}
+
+#[derive(Clone, Copy)]
+struct Estimate {
+    share: u64,
+    rtt: Duration,
+    newest: Instant,
+}
+
+impl Gateway {
+    /// A gateway that knows nothing yet.
+    pub fn new(config: GatewayConfig) -> Self {
+        Self { config, destinations: Table::new(config.max_destinations) }
+    }
+
+    /// Destinations that something is kept of.
+    pub fn len(&self) -> usize {
+        self.destinations.len()
+    }
+
+    /// True if nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The destinations, in the order of their keys.
+    pub fn destinations(&self) -> Vec<PathKey> {
+        self.destinations.keys()
+    }
+
+    /// The averages of `Wc`, bytes, and of the round trip, nanoseconds, at `now`, whether or not
+    /// they are enough for an answer.
+    pub fn averages(&mut self, now: Instant, remote: IpAddr) -> (Option<Average>, Option<Average>) {
+        let key = PathKey::new(remote, self.config.scope);
+        let window = self.config.window;
+        self.destinations.entry(key).map_or((None, None), |destination| {
+            destination.expire(now, window);
+            (destination.shares.average(), destination.rtts.average())
+        })
+    }
+}
+
+impl PathMemory for Gateway {
+    fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered> {
+        let key = PathKey::new(remote, self.config.scope);
+        let destination = self.destinations.entry(key)?;
+        destination.expire(now, self.config.window);
+        let answer = destination.answer(now, &self.config);
+        if answer.is_none() && destination.is_spent() {
+            self.destinations.remove(key);
+        }
+        answer
+    }
+
+    fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
+        let Sample::Report(Report { share, rtt }) = *sample else { return };
+        let key = PathKey::new(remote, self.config.scope);
+        let destination = self.destinations.entry_or(key, Destination::default);
+        destination.expire(now, self.config.window);
+        destination.shares.push(now, share, self.config.max_samples);
+        if let Some(rtt) = rtt.filter(|rtt| !rtt.is_zero()) {
+            destination.rtts.push(now, rtt.as_nanos(), self.config.max_samples);
+        }
+        destination.note_estimate(&self.config);
+    }
+}
+
+impl Destination {
+    fn expire(&mut self, now: Instant, window: Duration) {
+        self.shares.expire(now, window);
+        self.rtts.expire(now, window);
+        // A clock that went back: an estimate of the future has no age.
+        self.last = self.last.filter(|last| last.newest <= now);
+    }
+
+    /// What the window holds, if that is enough.
+    fn estimate(&self, config: &GatewayConfig) -> Option<Estimate> {
+        let share = self.shares.average().filter(|average| average.count >= config.enough)?;
+        let rtt = Duration::from_nanos(self.rtts.average()?.mean);
+        Some(Estimate { share: share.mean, rtt, newest: share.newest })
+    }
+
+    /// Keeps what there is for when there will not be enough any more.
+    fn note_estimate(&mut self, config: &GatewayConfig) {
+        if config.decay.is_some() {
+            self.last = self.estimate(config).or(self.last);
+        }
+    }
+
+    fn answer(&mut self, now: Instant, config: &GatewayConfig) -> Option<Remembered> {
+        let current = self.estimate(config);
+        let estimate = current.or_else(|| self.decayed(now, config))?;
+        Some(estimate.remembered(now))
+    }
+
+    /// The last good estimate, halved once per half-life since its newest sample left the window.
+    fn decayed(&mut self, now: Instant, config: &GatewayConfig) -> Option<Estimate> {
+        let half_life = config.decay?.as_nanos();
+        let last = self.last?;
+        let left = now.saturating_since(last.newest + config.window).as_nanos();
+        let share = decayed(last.share, left, half_life);
+        if share == 0 {
+            self.last = None;
+            return None;
+        }
+        Some(Estimate { share, ..last })
+    }
+
+    /// Nothing is left that could ever answer.
+    fn is_spent(&self) -> bool {
+        self.shares.is_empty() && self.rtts.is_empty() && self.last.is_none()
+    }
+}
+
+impl Estimate {
+    fn remembered(&self, now: Instant) -> Remembered {
+        Remembered {
+            cwnd: self.share,
+            srtt: self.rtt,
+            // As after a first measurement (RFC 6298 §2.2): an average says nothing of deviation.
+            rttvar: self.rtt / 2,
+            age: now.saturating_since(self.newest),
+            share: Some(self.share),
+            ..Remembered::default()
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What a path has learnt.
+
+use units::Duration;
+
+/// Something learnt of the way to a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// What one connection got of the path, while the path lives.
+    Report(Report),
+    /// How the path was when it ended.
+    Ended(PathState),
+}
+
+/// A sender's report to the performance gateway (Zhang, Qiu & Keshav 2000 §5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// `Wc`, bytes: `cwnd` less one segment when a loss was detected in congestion avoidance, or
+    /// `cwnd` when a transfer ended that had met none.
+    pub share: u64,
+    /// The smoothed round trip then, if it was measured.
+    pub rtt: Option<Duration>,
+}
+
+/// A path's state when its last connection left (RFC 9040 §6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathState {
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow-start threshold, bytes; `None` while no congestion has set it.
+    pub ssthresh: Option<u64>,
+    /// Smoothed round trip; zero if none was measured.
+    pub srtt: Duration,
+    /// Its mean deviation.
+    pub rttvar: Duration,
+    /// Payload of a full segment, bytes.
+    pub mss: u64,
+    /// The peer has taken, or would take, data in a SYN.
+    pub early_data: bool,
+}
