@@ -140,6 +140,11 @@ impl LinuxEstimator {
         self.srtt8
     }
 
+    /// Four times the mean deviation, ticks; 0 before the first sample.
+    pub const fn mdev4(&self) -> u64 {
+        self.mdev4
+    }
+
     /// What the timeout adds to the round trip, ticks; the floor before the first sample.
     pub const fn rttvar(&self) -> u64 {
         self.rttvar

@@ -255,7 +255,7 @@ fn packet_of(from: HostId, transmit: &Transmit, sizes: WireSizes) -> Option<Pack
         from,
         to: host_at(transmit.tuple.remote)?,
         wire_bytes: sizes.bytes_of(&transmit.segment),
-        low_priority: false,
+        low_priority: transmit.segment.low_priority,
         body: Body::Segment(Transit {
             segment: transmit.segment,
             source_port: transmit.tuple.local_port,

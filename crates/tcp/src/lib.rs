@@ -32,6 +32,6 @@ pub use host::{ConnId, Event, EventKind, Host, HostConfig, Transmit};
 pub use path::Path;
 pub use scheme::{Scheme, SchemeError};
 pub use segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
-pub use send_plan::SendPlan;
+pub use send_plan::{Mark, SendPlan};
 pub use tuple::{FourTuple, TupleInUse};
 pub use window::{Cause, Window, WindowChange};

@@ -170,6 +170,9 @@ pub struct Segment {
     pub flags: Flags,
     /// ECN field of the IP header.
     pub ecn: Ecn,
+    /// High drop precedence: a queue that heeds it drops this segment's packet first (Padmanabhan &
+    /// Katz 1998 §3.3). Like `ecn`, said in the IP header.
+    pub low_priority: bool,
     /// Options.
     pub options: Options,
 }

@@ -1,13 +1,36 @@
-//! How a start-up wants what it sends to be spaced, for as long as it says so.
+//! How a start-up wants what it sends to be spaced and marked, for as long as it says so.
 
 use units::Duration;
 
 /// Orders for the pacer of a path. They hold beside the window, which they never widen, until the
-/// start-up gives others or ends them.
+/// start-up gives others or ends them. Everything in them is counted from the order on, over all
+/// members of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendPlan {
-    /// Segments that may leave back to back; at least one.
+    /// Segments that may leave in any interval of `gap`; at least one.
     pub burst: u32,
-    /// From the first segment of a burst to the first of the next.
+    /// From a segment to the one `burst` later, at least.
     pub gap: Duration,
+    /// After so many segments of new data no more leave until the next order, or until nothing is in
+    /// flight whose ACK could bring one.
+    pub stop_after: Option<u32>,
+    /// What is sent with low priority.
+    pub mark: Option<Mark>,
+}
+
+/// New data that is sent with low priority: a queue that heeds it drops such segments first.
+/// A segment is marked if it contains a byte of the range; one that is sent again never is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Bytes of new data before the range.
+    pub after: u64,
+    /// Bytes of the range.
+    pub len: u64,
+}
+
+impl SendPlan {
+    /// At most `burst` segments in any interval of `gap`, and nothing else.
+    pub const fn spaced(burst: u32, gap: Duration) -> Self {
+        Self { burst, gap, stop_after: None, mark: None }
+    }
 }

@@ -150,6 +150,7 @@ impl Hostile {
             len: if style & 8 == 0 { 0 } else { u32::from(input.word()) % 3000 },
             window: if style & 16 == 0 { 50_000 } else { input.word() },
             ecn: if style & 32 == 0 { Ecn::NotEct } else { Ecn::Ce },
+            low_priority: false,
             options: Options::default(),
         };
         if style & 64 != 0 {

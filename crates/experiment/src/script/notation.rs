@@ -115,7 +115,7 @@ mod tests {
                     all = all.with(Flags::ACK);
                 }
                 let (seq, ack) = (SeqNum(seq), SeqNum(ack.unwrap_or(0)));
-                Segment { seq, ack, len, window, flags: all, ecn, options }
+                Segment { seq, ack, len, window, flags: all, ecn, options, ..Segment::default() }
             },
         )
     }

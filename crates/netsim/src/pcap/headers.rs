@@ -4,7 +4,7 @@
 
 use crate::packet::{Body, Packet, Transit};
 use crate::{HostId, address_of};
-use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use std::io;
 use std::net::IpAddr;
 use tcp::{Ecn, Flags, Options, Segment};
@@ -12,6 +12,9 @@ use tcp::{Ecn, Flags, Options, Segment};
 const TIME_TO_LIVE: u8 = 64;
 /// The port of datagrams at both ends: discard (RFC 863).
 const DATAGRAM_PORT: u16 = 9;
+/// Assured forwarding, class 1, high drop precedence (RFC 2597 §6): a packet of low priority. Others
+/// carry the default code point.
+const AF13: u8 = 14;
 static ZEROS: [u8; 65_535] = [0; 65_535];
 
 /// The headers of one packet and its whole length.
@@ -72,6 +75,9 @@ fn ip_header(
     let header = Ipv4Header::new(payload, TIME_TO_LIVE, protocol, from, to);
     let mut header = header.map_err(io::Error::other)?;
     header.dont_fragment = true;
+    if packet.low_priority {
+        header.dscp = IpDscp::try_new(AF13).map_err(io::Error::other)?;
+    }
     header.ecn = match ecn {
         Ecn::NotEct => IpEcn::NotEct,
         Ecn::Ect0 => IpEcn::Ect0,
@@ -200,6 +206,16 @@ mod tests {
         // Pseudo-header: both addresses, protocol 6, TCP length 1020; the payload is zeros.
         let pseudo = [&headers.bytes[12..20], &[0, 6], &1020u16.to_be_bytes()].concat();
         assert_eq!(sum(&[&pseudo[..], &headers.bytes[20..]].concat()), 0, "the TCP header");
+    }
+
+    #[test]
+    fn low_priority_is_high_drop_precedence() {
+        // The second byte of the IP header is the code point and the ECN field: AF13 = 001110 and
+        // ECT(0) = 10 (RFC 2474 §3, RFC 3168 §5).
+        for (low_priority, byte) in [(false, 0b0000_0010), (true, 0b0011_1010)] {
+            let packet = Packet { low_priority, ..packet(segment(Options::default())) };
+            assert_eq!(Headers::of(&packet).unwrap().bytes[1], byte);
+        }
     }
 
     #[test]

@@ -118,6 +118,15 @@ impl RttEstimator {
         self.srtt
     }
 
+    /// Mean deviation; zero before the first sample.
+    pub fn rttvar(&self) -> Duration {
+        let rttvar4 = match &self.smoothing {
+            Smoothing::Jacobson(e) => e.rttvar4(),
+            Smoothing::Linux(e) => e.mdev4(),
+        };
+        Duration::from_nanos(rttvar4.saturating_mul(tick(&self.config)) / 4)
+    }
+
     /// Lowest sample; [`Duration::MAX`] before the first.
     pub const fn min_rtt(&self) -> Duration {
         self.min_rtt

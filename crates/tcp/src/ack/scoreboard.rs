@@ -29,6 +29,7 @@ const SACKED: u8 = 1;
 const LOST: u8 = 2;
 /// Kept, like [`LOST`], beneath a SACK in case that is forgotten.
 const IN_FLIGHT_AGAIN: u8 = 4;
+const LOW_PRIORITY: u8 = 8;
 
 impl Sent {
     /// Offset one past its last byte.
@@ -46,6 +47,10 @@ impl Sent {
     /// Sent again, and that transmission is not yet presumed lost.
     pub const fn is_retransmission_in_flight(&self) -> bool {
         self.marks & (IN_FLIGHT_AGAIN | SACKED) == IN_FLIGHT_AGAIN
+    }
+    /// Sent with low priority, whether or not sent again, without it, since.
+    pub const fn is_low_priority(&self) -> bool {
+        self.marks & LOW_PRIORITY != 0
     }
     /// Of `bytes` of it: how many were lost and waiting when they were SACKed.
     const fn waiting_beneath_sack(&self, bytes: u64) -> u64 {
@@ -183,6 +188,13 @@ impl Scoreboard {
         debug_assert!(self.segments.back().is_none_or(|s| s.end() == start));
         self.segments.push_back(Sent { start, len, marks: 0, retransmissions: 0, sent_at: now });
         self.outstanding += u64::from(len);
+    }
+
+    /// The segment sent last left with low priority.
+    pub(crate) fn note_low_priority(&mut self) {
+        if let Some(last) = self.segments.back_mut() {
+            last.marks |= LOW_PRIORITY;
+        }
     }
 
     /// Cuts segments that are longer than `max`: the segment size has become smaller.

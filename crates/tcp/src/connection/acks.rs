@@ -9,6 +9,7 @@ use crate::congestion::CongestionEvent;
 use crate::path::Path;
 use crate::recovery::{Reduction, Report, TimerAction};
 use crate::segment::{Flags, Segment};
+use crate::startup::Setback;
 use crate::window::Cause;
 use units::{Duration, Instant};
 
@@ -63,15 +64,27 @@ impl Connection {
         let delivered = progress.delivered - u64::from(una_before == 0).min(progress.delivered);
         let mut sample = self.ack_sample(path, &info, (acked, delivered), prior_in_flight);
         path.observe(&mut sample);
+        if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
+            return self.retreat(now, path);
+        }
         let report = self.ask_recovery(path, &info);
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, false);
         let echoed = self.on_ecn_echo(now, path, segment);
-        if report.grow && !echoed && acked.max(delivered) > 0 {
-            path.on_ack(&sample);
+        if report.grow && !echoed && acked.max(delivered) > 0 && path.on_ack(&sample) {
+            return self.retreat(now, path);
         }
         path.update_pacing_rate();
         self.update_timer(now, path, &info, report.timer);
+    }
+
+    /// Without SACK, in fast recovery: new data is acknowledged, but not all that was outstanding when
+    /// it began.
+    #[inline]
+    fn is_partial_ack(&self, info: &AckInfo) -> bool {
+        info.advanced()
+            && !self.agreed.sack
+            && self.recovery.recovery_point().is_some_and(|point| info.una < point)
     }
 
     /// An ACK of which nothing is known yet.

@@ -88,6 +88,10 @@ pub struct Stats {
     pub segments_received: u64,
     /// Reductions on ECN echo.
     pub ecn_reductions: u64,
+    /// Times that the start-up took back what it had sent.
+    pub retreats: u64,
+    /// Segments sent with low priority.
+    pub low_priority_segments: u64,
 }
 
 /// Why a connection ended other than by FINs.
@@ -361,6 +365,7 @@ impl Connection {
             rto: path.rtt.rto(self.timers.backoff),
             snd_nxt: self.snd_nxt,
             new_data,
+            retreat: false,
             board: &mut self.board,
         };
         (&mut self.recovery, context)

@@ -95,13 +95,17 @@ impl Connection {
     #[inline]
     fn next_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
         if self.snd_nxt == 0 {
-            return Some(self.syn_piece(now));
+            let piece = self.syn_piece(now);
+            if piece.len > 1 {
+                path.begin(self.unsent());
+            }
+            return Some(piece);
         }
         if !self.state.may_send_data() && !self.may_send_early() {
             return self.next_lost_control();
         }
         if std::mem::take(&mut self.probe_pending)
-            && let Some(piece) = self.probe_piece()
+            && let Some(piece) = self.probe_piece(path)
         {
             self.stats.probes += 1;
             return Some(piece);
@@ -145,8 +149,8 @@ impl Connection {
     }
 
     /// RFC 8985 §7.3: new data if there is any, else the last segment again.
-    fn probe_piece(&self) -> Option<Piece> {
-        if self.new_data_waits() {
+    fn probe_piece(&self, path: &Path) -> Option<Piece> {
+        if self.new_data_waits() && !path.holds_new_data() {
             let len = self.next_new_len(self.snd_nxt);
             if len > 0 {
                 return Some(Piece { start: self.snd_nxt, len, index: None, allowance: 0 });
@@ -171,7 +175,7 @@ impl Connection {
             // A segment cut before the segment size was agreed on may be longer than a full one.
             return (piece.len.min(self.agreed.mss) <= allowance).then_some(piece);
         }
-        let piece = self.new_piece(allowance);
+        let piece = if path.holds_new_data() { None } else { self.new_piece(allowance) };
         if piece.is_none() {
             path.on_send_stopped(self.new_data_waits() && allowance < self.agreed.mss);
         }
@@ -181,7 +185,9 @@ impl Connection {
     /// Data follows an idle time.
     fn on_sending_resumed(&mut self, now: Instant, path: &mut Path) {
         let rto = path.rtt.rto(self.timers.backoff);
-        let Some(ran_out) = path.on_sending_resumed(now, rto) else { return };
+        let Some(ran_out) = path.on_sending_resumed(now, rto, self.unsent()) else {
+            return;
+        };
         match self.recovery.on_idle_timeout(self.snd_nxt) {
             IdleTimeout::Restart => path.restart_by_timer(),
             IdleTimeout::Timeout if self.config.idle == IdleRestart::TimerSlowStart => {
@@ -261,6 +267,7 @@ impl Connection {
         let retransmission = piece.index.is_some();
         let end = piece.start + piece.len;
         self.data_segment(now, piece, out);
+        out.low_priority = false;
         self.window_override = false;
         match piece.index {
             Some(index) => self.book_retransmission(now, index, out.len),
@@ -269,6 +276,9 @@ impl Connection {
                 self.snd_nxt = end;
                 if self.timers.timed.is_none() {
                     self.timers.timed = Some((end, now));
+                }
+                if path.is_paced() && path.marks(u64::from(out.len)) {
+                    self.mark_low_priority(out);
                 }
             }
         }
@@ -290,6 +300,13 @@ impl Connection {
         }
         self.settle_in_flight(path);
         Departure { retransmission, ..Departure::bare(piece.start) }
+    }
+
+    /// The segment just booked leaves with low priority.
+    fn mark_low_priority(&mut self, out: &mut Segment) {
+        out.low_priority = true;
+        self.board.note_low_priority();
+        self.stats.low_priority_segments += 1;
     }
 
     fn book_retransmission(&mut self, now: Instant, index: usize, payload: u32) {
@@ -347,6 +364,7 @@ impl Connection {
     fn bare(&mut self, now: Instant, flags: Flags, start: u64, out: &mut Segment) -> Departure {
         self.stats.segments_sent += 1;
         out.ecn = Ecn::NotEct;
+        out.low_priority = false;
         out.len = 0;
         self.fill(now, flags, start, out);
         Departure::bare(start)

@@ -4,6 +4,7 @@ use super::{Connection, State};
 use crate::config::Opening;
 use crate::path::Path;
 use crate::recovery::{Reduction, TimerAction};
+use crate::startup::Setback;
 use units::{Duration, Instant};
 
 /// How long TIME-WAIT lasts: Linux's 60 s, which stands for two segment lifetimes.
@@ -130,8 +131,8 @@ impl Connection {
     /// Starts the retransmission timer anew (RFC 6298 §5.1, §5.3).
     #[inline]
     pub(super) fn restart_retransmission_timer(&mut self, now: Instant, path: &Path) {
-        let rto = path.rtt.rto(self.timers.backoff);
-        self.timers.retransmit = Deadline::at(now + rto);
+        let timeout = path.timeout(self.timers.backoff);
+        self.timers.retransmit = Deadline::at(now + timeout);
     }
 
     fn on_recovery_timeout(&mut self, now: Instant, path: &mut Path) {
@@ -149,8 +150,9 @@ impl Connection {
     /// RFC 6298 §5.4–5.7.
     fn on_retransmission_timeout(&mut self, now: Instant, path: &mut Path) {
         self.timers.retransmit = Deadline::NEVER;
-        if self.board.is_empty() {
-            return;
+        let Some(head) = self.board.segment(0) else { return };
+        if path.on_setback(Setback::Timeout { marked: head.is_low_priority() }) {
+            return self.retreat(now, path);
         }
         self.stats.timeouts += 1;
         let opening = self.snd_una == 0 && self.config.opening != Opening::OneWay;
@@ -180,6 +182,19 @@ impl Connection {
             self.apply_report(now, path, &report, true);
         }
         self.back_off(path);
+        self.timers.timed = None;
+        self.restart_retransmission_timer(now, path);
+        self.settle_in_flight(path);
+    }
+
+    /// The start-up takes back what it sent. All that is outstanding goes again unless SACK says
+    /// otherwise; nothing else of a timeout happens (Padmanabhan & Katz 1998 §3.4.4).
+    pub(super) fn retreat(&mut self, now: Instant, path: &mut Path) {
+        self.stats.retreats += 1;
+        let (recovery, mut cx) = self.recovery_parts(path);
+        cx.retreat = true;
+        recovery.on_rto(&mut cx, now);
+        path.retreat();
         self.timers.timed = None;
         self.restart_retransmission_timer(now, path);
         self.settle_in_flight(path);

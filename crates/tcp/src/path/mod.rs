@@ -12,7 +12,7 @@ use crate::config::{Config, IdleRestart};
 use crate::congestion::{CongestionControl, CongestionEvent};
 use crate::recovery::{Reduction, Report};
 use crate::segment::Segment;
-use crate::startup::{Occasion, Phase, StartUp};
+use crate::startup::{Occasion, Phase, Seed, Setback, Start, StartUp};
 use crate::window::{Cause, PlanOrder, Window};
 pub use pacer::Pacer;
 use planned::PlannedSending;
@@ -40,6 +40,10 @@ pub struct Path {
     last_acked: Option<Instant>,
     /// The restart rule was applied, and nothing was sent since.
     resumed: bool,
+    /// The path has had its first data.
+    begun: bool,
+    /// What is remembered of the destination, until the path begins.
+    seed: Option<Seed>,
     before_reduction: Option<(u64, u64)>,
     usage: WindowUsage,
     /// Kept only for policies that judge round trips.
@@ -74,7 +78,7 @@ impl Path {
         window.set_cwnd(initial, Cause::Initial);
         window.set_limit(config.window_limit.map_or(u64::MAX, segments));
         let rounds = startup.needs_rounds() || congestion.needs_rounds();
-        let mut path = Self {
+        Self {
             window,
             startup,
             congestion,
@@ -89,14 +93,41 @@ impl Path {
             last_sent: None,
             last_acked: None,
             resumed: false,
+            begun: false,
+            seed: None,
             before_reduction: None,
             usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
             rounds: rounds.then(Box::default),
             idle: config.idle,
             restart_window: initial,
-        };
-        path.startup.begin(&mut path.window, Occasion::NewPath);
-        path
+        }
+    }
+
+    /// What is remembered of the destination; the start-up sees it when the path's first data is
+    /// about to be sent, later it is too late.
+    pub fn set_seed(&mut self, seed: Option<Seed>) {
+        self.seed = seed;
+    }
+
+    /// The path's first data, `transfer` bytes, is about to be sent. False if it was before.
+    pub(crate) fn begin(&mut self, transfer: u64) -> bool {
+        let first = !std::mem::replace(&mut self.begun, true);
+        if first {
+            let seed = self.seed.take();
+            self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
+        }
+        first
+    }
+
+    fn begin_startup(
+        &mut self,
+        occasion: Occasion,
+        (seed, transfer): (Option<Seed>, Option<u64>),
+        idle: Duration,
+    ) {
+        let (now, initial_window) = (self.window.now(), self.restart_window);
+        let start = Start { occasion, now, rtt: &self.rtt, seed, transfer, initial_window, idle };
+        self.startup.begin(&mut self.window, &start);
     }
 
     /// The window.
@@ -164,11 +195,11 @@ impl Path {
         self.last_sent = Some(now);
         self.resumed = false;
         if self.is_paced() {
-            self.pace(now, segment);
+            self.pace(now, segment, fresh);
         }
     }
 
-    fn pace(&mut self, now: Instant, segment: &Segment) {
+    fn pace(&mut self, now: Instant, segment: &Segment, fresh: u64) {
         if let (Some(pacer), Some(rate)) = (&mut self.pacer, self.window.pacing_rate())
             && self.segments_sent > UNPACED_SEGMENTS
         {
@@ -176,7 +207,7 @@ impl Path {
         }
         self.take_order();
         if let Some(planned) = &mut self.planned {
-            planned.on_sent(now);
+            planned.on_sent(now, fresh);
         }
     }
 
@@ -224,6 +255,22 @@ impl Path {
         by_rate.max(by_plan).filter(|&at| at > now)
     }
 
+    /// The start-up's orders keep new data back until it gives others. With nothing in flight there
+    /// is no ACK that could make it.
+    #[inline]
+    pub(crate) fn holds_new_data(&self) -> bool {
+        self.in_flight > 0 && self.planned.as_ref().is_some_and(PlannedSending::has_stopped)
+    }
+
+    /// The next segment of new data, of `len` bytes, is to leave with low priority.
+    #[inline]
+    pub(crate) fn marks(&mut self, len: u64) -> bool {
+        if self.window.has_order() {
+            self.take_order();
+        }
+        self.planned.as_ref().is_some_and(|planned| planned.marks(len))
+    }
+
     fn take_order(&mut self) {
         match self.window.take_order() {
             Some(PlanOrder::Follow(plan)) => self.planned = Some(PlannedSending::new(plan)),
@@ -232,10 +279,18 @@ impl Path {
         }
     }
 
-    /// Applies the restart rule before the first data after an idle time. `rto` is the timeout
-    /// that a sender would have armed at the last ACK. Answers when a timer that runs on while
-    /// nothing is outstanding has first run out, if it has.
-    pub(crate) fn on_sending_resumed(&mut self, now: Instant, rto: Duration) -> Option<Instant> {
+    /// Applies the restart rule before the first data, `transfer` bytes, after an idle time. `rto` is
+    /// the timeout that a sender would have armed at the last ACK. Answers when a timer that runs on
+    /// while nothing is outstanding has first run out, if it has.
+    pub(crate) fn on_sending_resumed(
+        &mut self,
+        now: Instant,
+        rto: Duration,
+        transfer: u64,
+    ) -> Option<Instant> {
+        if self.begin(transfer) {
+            return None;
+        }
         let last = self.last_sent.filter(|_| !self.resumed)?;
         self.resumed = true;
         let idle = now.saturating_since(last);
@@ -245,7 +300,7 @@ impl Path {
             return self.last_acked.map(|armed| armed + rto).filter(|&ran_out| ran_out <= now);
         }
         if idle > self.rtt.rto(0) {
-            self.restart_after(idle);
+            self.restart_after(idle, transfer);
         }
         None
     }
@@ -259,12 +314,12 @@ impl Path {
         }
     }
 
-    fn restart_after(&mut self, idle: Duration) {
+    fn restart_after(&mut self, idle: Duration, transfer: u64) {
         match self.idle {
             IdleRestart::Keep | IdleRestart::TimerSlowStart | IdleRestart::TimerKeep => return,
             IdleRestart::StartUp => {
                 self.in_startup = true;
-                self.startup.begin(&mut self.window, Occasion::Idle);
+                self.begin_startup(Occasion::Idle, (None, Some(transfer)), idle);
                 return;
             }
             IdleRestart::SlowStart => {
@@ -301,27 +356,49 @@ impl Path {
         self.startup.observe(&mut self.window, sample);
     }
 
-    /// Grows the window on an ACK of new data outside of recovery.
+    /// Grows the window on an ACK of new data outside of recovery. True if the start-up takes back
+    /// what it sent.
     #[inline]
-    pub(crate) fn on_ack(&mut self, sample: &AckSample) {
+    pub(crate) fn on_ack(&mut self, sample: &AckSample) -> bool {
         if !sample.cwnd_limited {
-            return;
+            return false;
         }
         if !self.in_startup {
             self.enter_startup_if_below(Occasion::Loss);
         }
         if !self.in_startup {
             self.congestion.on_ack(&mut self.window, sample);
-            return;
+            return false;
         }
         let before = self.window.cwnd();
-        if self.startup.on_ack(&mut self.window, sample) == Phase::Done {
+        let phase = self.startup.on_ack(&mut self.window, sample);
+        if phase == Phase::Done {
             self.in_startup = false;
             if self.window.cwnd() == before {
                 // The window had reached the threshold before: this ACK is avoidance's.
                 self.congestion.on_ack(&mut self.window, sample);
             }
         }
+        phase == Phase::Retreat
+    }
+
+    /// Asks the start-up what to make of a setback; true if it takes back what it sent.
+    pub(crate) fn on_setback(&mut self, setback: Setback) -> bool {
+        self.startup.on_setback(&mut self.window, setback) == Phase::Retreat
+    }
+
+    /// The start-up takes back what it sent: the window is the initial one, and slow start follows.
+    pub(crate) fn retreat(&mut self) {
+        // What was reduced while it ran was its own doing, and is not to come back by an undo.
+        self.before_reduction = None;
+        self.window.set_cwnd(self.restart_window, Cause::Retreat);
+        self.in_startup = self.window.below_ssthresh();
+    }
+
+    /// The retransmission timeout after `backoff` doublings, or what the start-up puts in its place.
+    #[inline]
+    pub(crate) fn timeout(&self, backoff: u32) -> Duration {
+        self.startup.reset_timeout(&self.rtt).unwrap_or_else(|| self.rtt.rto(backoff))
     }
 
     /// Takes a round-trip sample of data sent once at `sent`.
@@ -347,7 +424,7 @@ impl Path {
     fn enter_startup_if_below(&mut self, occasion: Occasion) {
         self.in_startup = self.window.below_ssthresh();
         if self.in_startup {
-            self.startup.begin(&mut self.window, occasion);
+            self.begin_startup(occasion, (None, None), Duration::ZERO);
         }
     }
 
@@ -378,9 +455,7 @@ impl Path {
         self.before_reduction = Some((self.window.cwnd(), self.window.ssthresh()));
         let ssthresh = self.congestion.on_congestion(&self.window, event);
         self.window.set_ssthresh(ssthresh, cause);
-        if self.in_startup {
-            self.startup.on_congestion(&mut self.window);
-        }
+        self.startup.on_congestion(&mut self.window);
         if cause == Cause::Ecn {
             // A mark is never spurious: no later undo reaches behind it.
             self.before_reduction = None;

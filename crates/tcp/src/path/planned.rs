@@ -1,63 +1,127 @@
 //! Carries out the [`SendPlan`] of a start-up.
 
 use crate::send_plan::SendPlan;
+use std::collections::VecDeque;
 use units::Instant;
 
 /// A plan under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PlannedSending {
     plan: SendPlan,
-    /// Segments that may still leave in this burst.
-    left: u32,
-    /// When the next burst may begin.
-    next: Instant,
+    /// When the last segments left, up to `burst` of them, oldest first.
+    recent: VecDeque<Instant>,
+    /// Segments of new data sent so far.
+    segments: u32,
+    /// Their bytes.
+    bytes: u64,
 }
 
 impl PlannedSending {
     /// Begins with a burst at once.
     pub(super) fn new(plan: SendPlan) -> Self {
-        Self { plan, left: 0, next: Instant::ZERO }
+        Self { plan, recent: VecDeque::new(), segments: 0, bytes: 0 }
     }
 
     /// When the next segment may leave.
     pub(super) fn next_release(&self) -> Instant {
-        if self.left > 0 { Instant::ZERO } else { self.next }
+        match self.recent.front() {
+            Some(&oldest) if self.recent.len() >= self.burst() => oldest + self.plan.gap,
+            _ => Instant::ZERO,
+        }
     }
 
-    /// Books a segment leaving now.
-    pub(super) fn on_sent(&mut self, now: Instant) {
-        if self.left == 0 {
-            self.left = self.plan.burst.max(1);
-            self.next = now + self.plan.gap;
+    /// No new data leaves before the next order.
+    pub(super) fn has_stopped(&self) -> bool {
+        self.plan.stop_after.is_some_and(|n| self.segments >= n)
+    }
+
+    /// The next segment of new data, of `len` bytes, contains a byte of the range to be marked.
+    pub(super) fn marks(&self, len: u64) -> bool {
+        self.plan.mark.is_some_and(|mark| {
+            let end = mark.after.saturating_add(mark.len);
+            self.bytes < end && self.bytes + len > mark.after
+        })
+    }
+
+    /// Books a segment leaving now with `fresh` bytes of new data.
+    pub(super) fn on_sent(&mut self, now: Instant, fresh: u64) {
+        if self.recent.len() >= self.burst() {
+            self.recent.pop_front();
         }
-        self.left -= 1;
+        self.recent.push_back(now);
+        self.segments += u32::from(fresh > 0);
+        self.bytes += fresh;
+    }
+
+    fn burst(&self) -> usize {
+        self.plan.burst.max(1) as usize
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::send_plan::Mark;
     use units::Duration;
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
     }
 
+    fn plan() -> SendPlan {
+        SendPlan::spaced(2, Duration::from_millis(10))
+    }
+
     #[test]
     fn bursts_begin_a_gap_apart_and_time_is_not_saved_up() {
-        let plan = SendPlan { burst: 2, gap: Duration::from_millis(10) };
-        let mut planned = PlannedSending::new(plan);
+        let mut planned = PlannedSending::new(plan());
         // Two at 5 ms, the next burst from 15 ms on.
         for _ in 0..2 {
             assert!(planned.next_release() <= at(5));
-            planned.on_sent(at(5));
+            planned.on_sent(at(5), 1000);
         }
         assert_eq!(planned.next_release(), at(15));
         // Late at 40 ms: again two, and the next not before 50 ms.
         for _ in 0..2 {
             assert!(planned.next_release() <= at(40));
-            planned.on_sent(at(40));
+            planned.on_sent(at(40), 1000);
         }
         assert_eq!(planned.next_release(), at(50));
+    }
+
+    #[test]
+    fn no_interval_of_a_gap_holds_more_than_a_burst() {
+        // One at 5 ms, one late in the burst at 14: a burst at 15 would put three within 10 ms.
+        let mut planned = PlannedSending::new(plan());
+        planned.on_sent(at(5), 1000);
+        planned.on_sent(at(14), 1000);
+        assert_eq!(planned.next_release(), at(15));
+        planned.on_sent(at(15), 1000);
+        assert_eq!(planned.next_release(), at(24));
+    }
+
+    #[test]
+    fn new_data_stops_where_it_is_told_to() {
+        let mut planned = PlannedSending::new(SendPlan { stop_after: Some(2), ..plan() });
+        planned.on_sent(at(0), 1000);
+        planned.on_sent(at(0), 0);
+        assert!(!planned.has_stopped(), "what is sent again does not count");
+        planned.on_sent(at(10), 1000);
+        assert!(planned.has_stopped());
+    }
+
+    #[test]
+    fn segments_with_a_byte_of_the_range_are_marked() {
+        // The range is [1000, 3000): of segments of 400 bytes those from 800 to 3200 touch it.
+        let mark = Some(Mark { after: 1000, len: 2000 });
+        let mut planned = PlannedSending::new(SendPlan { mark, ..plan() });
+        let mut marked = Vec::new();
+        for n in 0..10 {
+            if planned.marks(400) {
+                marked.push(n);
+            }
+            planned.on_sent(at(n), 400);
+        }
+        assert_eq!(marked, [2, 3, 4, 5, 6, 7]);
     }
 }

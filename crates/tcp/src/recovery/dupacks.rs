@@ -62,7 +62,9 @@ impl DupAcks {
     /// what the receiver said it has may be discarded by it (RFC 2018 §8).
     pub fn on_rto(&mut self, cx: &mut Context<'_>) -> Report {
         self.begin_episode(cx.snd_nxt);
-        cx.board.forget_sacks();
+        if !cx.retreat {
+            cx.board.forget_sacks();
+        }
         cx.board.mark_all_lost();
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }

@@ -38,6 +38,9 @@ pub struct Context<'a> {
     pub snd_nxt: u64,
     /// Unsent application data waits, and the peer's window has room for it.
     pub new_data: bool,
+    /// What is outstanding is being taken back, not presumed lost by congestion: no reason to think
+    /// that the receiver has discarded anything.
+    pub retreat: bool,
 }
 
 /// How the window falls when recovery begins.

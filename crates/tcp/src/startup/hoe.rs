@@ -4,7 +4,7 @@
 //! The first ACK gives the round trip (of the SYN, where there is one), the spacing of the second
 //! and third the bandwidth. Only a lower threshold is taken, and only once; the rest is slow start.
 
-use super::{Occasion, Phase, SlowStart, StartUp};
+use super::{Phase, SlowStart, Start, StartUp};
 use crate::ack::AckSample;
 use crate::window::{Cause, Window};
 use units::{Duration, Instant};
@@ -50,7 +50,7 @@ impl Hoe {
 }
 
 impl StartUp for Hoe {
-    fn begin(&mut self, _: &mut Window, _: Occasion) {}
+    fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         if self.acks >= 3 {

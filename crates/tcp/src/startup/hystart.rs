@@ -6,7 +6,7 @@
 //! smallest round trip of the first samples above the smallest ever. Either sets
 //! `ssthresh` := `cwnd`. Facts of Linux `tcp_cubic.c`: `hystart_update`, `cubictcp_acked`.
 
-use super::{Occasion, Phase, StartUp};
+use super::{Occasion, Phase, Start, StartUp};
 use crate::ack::AckSample;
 use crate::window::{Cause, Window};
 use arith::window::slow_start;
@@ -51,9 +51,9 @@ struct Round {
 }
 
 impl StartUp for HyStart {
-    /// A new path and a timeout begin afresh; after idling what was found still holds.
-    fn begin(&mut self, _: &mut Window, occasion: Occasion) {
-        if occasion != Occasion::Idle {
+    /// A timeout begins afresh; after idling what was found still holds.
+    fn begin(&mut self, _: &mut Window, start: &Start<'_>) {
+        if start.occasion == Occasion::Loss {
             self.found = false;
             self.min_delay = None;
             self.round = Round::new(self.last_now, self.last_sent);
@@ -157,6 +157,7 @@ impl Round {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ack::RttEstimator;
     use units::Rate;
 
     const MSS: u64 = 1000;
@@ -171,9 +172,8 @@ mod tests {
 
     impl Sender {
         fn new(segments: u64) -> Self {
-            let mut window = Window::new(MSS, segments * MSS, u64::MAX, false);
-            let mut hystart = HyStart::default();
-            hystart.begin(&mut window, Occasion::NewPath);
+            let window = Window::new(MSS, segments * MSS, u64::MAX, false);
+            let hystart = HyStart::default();
             Self { window, hystart, sent: segments * MSS, acked: 0 }
         }
 
@@ -322,13 +322,19 @@ mod tests {
         assert_eq!(s.window.ssthresh(), 15 * MSS);
     }
 
+    fn start(occasion: Occasion, rtt: &RttEstimator) -> Start<'_> {
+        let (now, idle) = (Instant::ZERO, Duration::ZERO);
+        Start { occasion, now, rtt, seed: None, transfer: None, initial_window: MSS, idle }
+    }
+
     #[test]
     fn what_was_found_holds_after_idling_but_not_after_a_timeout() {
         let mut s = Sender::new(20);
         s.hystart.found = true;
-        s.hystart.begin(&mut s.window, Occasion::Idle);
+        let rtt = RttEstimator::new(crate::Config::default().rto);
+        s.hystart.begin(&mut s.window, &start(Occasion::Idle, &rtt));
         assert!(s.hystart.found);
-        s.hystart.begin(&mut s.window, Occasion::Loss);
+        s.hystart.begin(&mut s.window, &start(Occasion::Loss, &rtt));
         assert!(!s.hystart.found);
     }
 }

@@ -1,34 +1,27 @@
 //! Start-up policies: the first window and rate of a path, their growth until hand-over to
 //! congestion control, and a safe retreat.
 //!
-//! A start-up begins when a path does, after an idle time, and after a timeout. It ends by saying
-//! [`Phase::Done`]; until then it, not congestion control, moves the window on ACKs. Any start-up
-//! runs with any congestion control and any recovery.
+//! A start-up begins with a path's first data, after an idle time, and after a timeout. It ends by
+//! saying [`Phase::Done`]; until then it, not congestion control, moves the window on ACKs. One that
+//! sent more than slow start would have may take that back ([`Phase::Retreat`]) when it meets a
+//! [`Setback`]. Any start-up runs with any congestion control and any recovery.
 
 pub mod hoe;
 pub mod hystart;
 pub mod rbp;
 pub mod slow_start;
+pub mod start;
 pub mod vegas;
 
-use crate::ack::AckSample;
+use crate::ack::{AckSample, RttEstimator};
 use crate::window::Window;
+use units::Duration;
 
 pub use hoe::Hoe;
 pub use rbp::Rbp;
 pub use slow_start::SlowStart;
+pub use start::{Occasion, Seed, Start};
 pub use vegas::VegasStart;
-
-/// Why a start-up begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Occasion {
-    /// The path's first data.
-    NewPath,
-    /// Data after an idle time longer than the retransmission timeout.
-    Idle,
-    /// The window fell below `ssthresh`: after a timeout or a deep reduction.
-    Loss,
-}
 
 /// Whether a start-up goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +30,30 @@ pub enum Phase {
     Continue,
     /// Congestion control takes over.
     Done,
+    /// What it sent was too much: all that is outstanding counts as lost, the window falls to the
+    /// initial one and plain slow start follows, as if the start-up had never tried. Unlike after a
+    /// timeout the threshold is what the start-up makes it, the retransmission timeout does not
+    /// double, and what SACK told stays known.
+    Retreat,
+}
+
+/// What recovery would answer in its own way, unless the start-up retreats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setback {
+    /// The retransmission timer, or the one in its place, ran out.
+    Timeout {
+        /// The earliest segment that is not acknowledged was sent with low priority.
+        marked: bool,
+    },
+    /// Without SACK: during fast recovery an ACK of some, not all, of what was outstanding when it
+    /// began, so more than one segment is lost (RFC 6582 §1).
+    PartialAck,
 }
 
 /// A start-up policy.
 pub trait StartUp {
     /// Sets the window to begin with, where the policy wants another than it finds.
-    fn begin(&mut self, window: &mut Window, occasion: Occasion);
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>);
 
     /// Sees every ACK before recovery and growth do, during recovery too, and whether or not the
     /// start-up still owns the window.
@@ -53,8 +64,23 @@ pub trait StartUp {
     /// Grows the window on an ACK of new data outside of recovery.
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase;
 
-    /// Is told that congestion was met (loss, ECN or timeout) while it ran.
+    /// Is told that congestion was met and `ssthresh` lowered, whether or not it still owns the
+    /// window; [`Window::last_cause`] says whether by loss, ECN or timeout.
     fn on_congestion(&mut self, window: &mut Window);
+
+    /// Is asked, before recovery is, what to make of a setback; [`Phase::Retreat`] to take back what
+    /// was sent, having set `ssthresh` to what slow start shall have. Any other answer leaves it to
+    /// recovery.
+    fn on_setback(&mut self, window: &mut Window, setback: Setback) -> Phase {
+        let _ = (window, setback);
+        Phase::Continue
+    }
+
+    /// Replaces the retransmission timeout, its bounds and doublings, while it answers `Some`.
+    fn reset_timeout(&self, rtt: &RttEstimator) -> Option<Duration> {
+        let _ = rtt;
+        None
+    }
 
     /// The policy wants [`AckSample::round`].
     fn needs_rounds(&self) -> bool {

@@ -5,8 +5,8 @@
 //! fell by loss, are left to the start-up inside. The idle rule must leave the window to the
 //! start-up ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Phase, StartUp};
-use crate::ack::AckSample;
+use super::{Occasion, Phase, Setback, Start, StartUp};
+use crate::ack::{AckSample, RttEstimator};
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
 use units::Duration;
@@ -84,7 +84,7 @@ impl Rbp {
         let paced = self.segments(window).saturating_mul(window.mss());
         window.set_cwnd(paced.min(window.cwnd()), Cause::Seed);
         let usable = (window.usable() / window.mss()).max(1);
-        window.follow_plan(SendPlan { burst: 1, gap: rtt / usable });
+        window.follow_plan(SendPlan::spaced(1, rtt / usable));
         self.pacing = true;
     }
 
@@ -95,10 +95,10 @@ impl Rbp {
 }
 
 impl StartUp for Rbp {
-    fn begin(&mut self, window: &mut Window, occasion: Occasion) {
-        match occasion {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+        match start.occasion {
             Occasion::Idle => self.start(window),
-            Occasion::NewPath | Occasion::Loss => self.inner.begin(window, occasion),
+            Occasion::NewPath | Occasion::Loss => self.inner.begin(window, start),
         }
     }
 
@@ -126,6 +126,14 @@ impl StartUp for Rbp {
             self.stop(window);
         }
         self.inner.on_congestion(window);
+    }
+
+    fn on_setback(&mut self, window: &mut Window, setback: Setback) -> Phase {
+        self.inner.on_setback(window, setback)
+    }
+
+    fn reset_timeout(&self, rtt: &RttEstimator) -> Option<Duration> {
+        self.inner.reset_timeout(rtt)
     }
 
     fn needs_rounds(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Slow start (Jacobson 1988; RFC 5681 §3.1): one segment more for every ACK of new data.
 
-use super::{Occasion, Phase, StartUp};
+use super::{Phase, Start, StartUp};
 use crate::ack::AckSample;
 use crate::window::{Cause, Window};
 
@@ -9,7 +9,7 @@ use crate::window::{Cause, Window};
 pub struct SlowStart;
 
 impl StartUp for SlowStart {
-    fn begin(&mut self, _: &mut Window, _: Occasion) {}
+    fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         if window.below_ssthresh() {

@@ -3,7 +3,7 @@
 //! In between it stays, so that the rates expected and got can be compared; once more than `gamma`
 //! segments are queued, slow start is over and the window gives back an eighth.
 
-use super::{Occasion, Phase, StartUp};
+use super::{Phase, Start, StartUp};
 use crate::ack::{AckSample, RoundTrip};
 use crate::congestion::vegas::{VegasOptions, keeps_up, shrink, threshold};
 use crate::window::{Cause, Window};
@@ -48,7 +48,7 @@ impl VegasStart {
 }
 
 impl StartUp for VegasStart {
-    fn begin(&mut self, _: &mut Window, _: Occasion) {}
+    fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         self.begin_late(window, sample);

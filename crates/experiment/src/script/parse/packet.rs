@@ -64,6 +64,7 @@ impl<'a> Parser<'a> {
             flags,
             ecn: ecn.unwrap_or_default(),
             options: options.unwrap_or_default(),
+            ..Segment::default()
         };
         Ok(Expected {
             segment,

@@ -137,6 +137,7 @@ mod tests {
             rto: Duration::from_millis(300),
             snd_nxt: 10 * MSS,
             new_data: false,
+            retreat: false,
         };
         reordering.window(&cx, recovering).as_millis()
     }

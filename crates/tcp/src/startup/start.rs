@@ -1,0 +1,52 @@
+//! What a start-up is told when it begins.
+
+use crate::ack::RttEstimator;
+use units::{Duration, Instant};
+
+/// Why a start-up begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occasion {
+    /// The path's first data. A policy is fresh then: it need not forget anything.
+    NewPath,
+    /// Data after an idle time longer than the retransmission timeout.
+    Idle,
+    /// The window fell below `ssthresh`: after a timeout or a deep reduction.
+    Loss,
+}
+
+/// The situation in which a start-up begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// Why.
+    pub occasion: Occasion,
+    /// When.
+    pub now: Instant,
+    /// Round trips of the path so far; on a new path at most that of the handshake.
+    pub rtt: &'a RttEstimator,
+    /// What is remembered of the destination, on a new path only.
+    pub seed: Option<Seed>,
+    /// Bytes that wait to be sent, where data starts the occasion.
+    pub transfer: Option<u64>,
+    /// Initial and restart window, bytes.
+    pub initial_window: u64,
+    /// How long nothing was sent; zero unless the occasion is [`Occasion::Idle`].
+    pub idle: Duration,
+}
+
+/// What is remembered of a destination, as it was when it was learnt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seed {
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow-start threshold, bytes; `None`: unlimited.
+    pub ssthresh: Option<u64>,
+    /// Smoothed round trip time; zero if unknown.
+    pub srtt: Duration,
+    /// Its mean deviation.
+    pub rttvar: Duration,
+    /// How long ago that was.
+    pub age: Duration,
+    /// The share of the path that a gateway promises a connection (`Wc` of Zhang, Qiu &
+    /// Keshav 2000 §4), bytes.
+    pub share: Option<u64>,
+}
