@@ -4,90 +4,34 @@
 //! application. The host alone sees connections and paths both, and only sequences them: it
 //! decides nothing about TCP.
 
+mod admission;
+mod event;
+mod input;
+mod isn;
+mod output;
 mod ready;
 mod slab;
+mod told;
 mod wakeups;
 
-use crate::connection::{Connection, State, Stats};
-use crate::ensemble::{Ensemble, Independent, PathId};
+use crate::connection::{Connection, Stats};
+use crate::ensemble::{Ensemble, Independent};
 use crate::path::Path;
 use crate::scheme::Scheme;
-use crate::segment::{Flags, Segment};
 use crate::tuple::{FourTuple, TupleInUse};
+pub use event::{Event, EventKind};
+pub use output::Transmit;
 use ready::Ready;
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr};
+use told::{Entry, tell};
 use units::{Instant, SeqNum};
 use wakeups::Wakeups;
 
 /// A connection's number within its host. Numbers of closed connections are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnId(pub u32);
-
-/// A segment that leaves the host.
-#[derive(Clone, Copy, Debug)]
-pub struct Transmit {
-    /// The connection; `None` for a reset that answers a segment of no connection.
-    pub conn: Option<ConnId>,
-    /// Where it goes.
-    pub tuple: FourTuple,
-    /// The segment.
-    pub segment: Segment,
-    /// Offset in the byte stream of its first payload byte.
-    pub payload_offset: u64,
-    /// It was sent before.
-    pub retransmission: bool,
-}
-
-impl Default for Transmit {
-    /// Room for [`Host::poll_transmit_into`] to write into.
-    fn default() -> Self {
-        let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-        Self {
-            conn: None,
-            tuple: FourTuple { local_port: 0, remote: nowhere, remote_port: 0 },
-            segment: Segment::default(),
-            payload_offset: 0,
-            retransmission: false,
-        }
-    }
-}
-
-/// What the application is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// The connection.
-    pub conn: ConnId,
-    /// What happened.
-    pub kind: EventKind,
-}
-
-/// Kinds of [`Event`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EventKind {
-    /// A peer's connection to a listening port is open, or, opened with data, has data.
-    Accepted,
-    /// Our connection is open.
-    Connected,
-    /// This many payload bytes have arrived in order so far.
-    Received {
-        /// Bytes since the connection began.
-        total: u64,
-    },
-    /// This many payload bytes are acknowledged so far.
-    Acked {
-        /// Bytes since the connection began.
-        total: u64,
-    },
-    /// The peer will send no more.
-    PeerClosed,
-    /// Both sides are closed; the connection's number is free again.
-    Closed,
-    /// The connection was reset or gave up; its number is free again.
-    Reset,
-}
 
 /// Set-up of a host.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,62 +42,6 @@ pub struct HostConfig {
 
 /// Connections that may be half open at a time, over all listening ports.
 const MAX_HALF_OPEN: usize = 4096;
-
-/// What came of asking a connection for a segment.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Polled {
-    Nothing,
-    /// Nothing, and never again.
-    Closed,
-    /// A segment, and nothing more to come.
-    Last,
-    /// A segment; there may be more.
-    More,
-}
-
-struct Entry {
-    conn: Connection,
-    path: PathId,
-    /// In the queue of connections that may have something to send.
-    queued: bool,
-    /// What the application was told last.
-    told: Told,
-}
-
-impl Entry {
-    /// False if the application has certainly been told everything.
-    #[inline]
-    fn has_news(&self) -> bool {
-        let Self { conn, told, .. } = self;
-        conn.rcv_nxt() > told.received_mark
-            || conn.snd_una() > told.acked_mark
-            || !told.open
-            || conn.peer_finished()
-    }
-}
-
-#[derive(Clone, Copy, Default)]
-struct Told {
-    passive: bool,
-    open: bool,
-    received: u64,
-    acked: u64,
-    peer_closed: bool,
-    /// Smaller totals are not worth telling.
-    low_water: u64,
-    /// What the connection's offsets exceed, at the latest, when there is something to tell.
-    received_mark: u64,
-    acked_mark: u64,
-}
-
-impl Told {
-    /// Offsets count the SYN, and perhaps the FIN, where totals do not.
-    fn mark(&mut self) {
-        let worth = self.low_water.saturating_sub(1);
-        self.received_mark = self.received.max(worth) + 1;
-        self.acked_mark = self.acked.max(worth) + 1;
-    }
-}
 
 /// One host's TCP.
 pub struct Host {
@@ -238,37 +126,6 @@ impl Host {
         Ok(id)
     }
 
-    fn admit(&mut self, conn: Connection, scheme: &Scheme, passive: bool) -> ConnId {
-        let tuple = *conn.tuple();
-        let path =
-            self.ensemble.join(&tuple).unwrap_or_else(|| PathId(self.paths.insert(scheme.path())));
-        self.ensemble.on_joined(&tuple, path);
-        let told = Told { passive, ..Told::default() };
-        let id = ConnId(self.connections.insert(Entry { conn, path, queued: false, told }));
-        self.wakeups.forget(id);
-        self.by_tuple.insert(tuple, id);
-        id
-    }
-
-    /// Derived, not random: a simulation repeats. Mixes by multiplication (Steele & Vigna 2021).
-    fn initial_sequence(&self, now: Instant, tuple: &FourTuple) -> SeqNum {
-        if let Some(isn) = self.fixed_sequence {
-            return isn;
-        }
-        let address = match tuple.remote {
-            IpAddr::V4(a) => u64::from(u32::from(a)),
-            IpAddr::V6(a) => (u128::from(a) >> 64) as u64 ^ u128::from(a) as u64,
-        };
-        let ports = u64::from(tuple.local_port) << 16 | u64::from(tuple.remote_port);
-        let mut x = self.config.seed ^ address.rotate_left(32) ^ ports;
-        for _ in 0..2 {
-            x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            x ^= x >> 27;
-        }
-        // RFC 6528 §3: and a clock of 4 us, so that a second incarnation has other numbers.
-        SeqNum((x >> 16) as u32) + (now.as_nanos() / 4_000) as u32
-    }
-
     /// Appends `bytes` to the stream.
     pub fn write(&mut self, now: Instant, id: ConnId, bytes: u64) {
         self.with(now, id, |conn, _| conn.write(bytes));
@@ -333,112 +190,6 @@ impl Host {
         Some(event)
     }
 
-    /// The next segment to send now; call until `None`.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        let mut out = Transmit::default();
-        self.poll_transmit_into(now, &mut out).then_some(out)
-    }
-
-    /// As [`Host::poll_transmit`], written over `out`, for whoever polls millions of times; false
-    /// if there is none. `out` means nothing then.
-    #[inline]
-    pub fn poll_transmit_into(&mut self, now: Instant, out: &mut Transmit) -> bool {
-        (self.ready.first().is_some() || !self.strays.is_empty()) && self.poll_ready(now, out)
-    }
-
-    fn poll_ready(&mut self, now: Instant, out: &mut Transmit) -> bool {
-        if let Some(stray) = self.strays.pop_front() {
-            *out = stray;
-            return true;
-        }
-        while let Some(id) = self.ready.first() {
-            match self.poll_connection(now, id, out) {
-                Polled::More => return true,
-                Polled::Last => {
-                    self.ready.pop();
-                    return true;
-                }
-                Polled::Nothing => self.ready.pop(),
-                Polled::Closed => {
-                    self.ready.pop();
-                    self.reap(id);
-                }
-            }
-        }
-        false
-    }
-
-    /// Asks a connection for a segment. One that has no more for now waits for its timers.
-    #[inline]
-    fn poll_connection(&mut self, now: Instant, id: ConnId, out: &mut Transmit) -> Polled {
-        let Some(entry) = self.connections.at_mut(id.0) else { return Polled::Nothing };
-        let Some(path) = self.paths.at_mut(entry.path.0) else { return Polled::Nothing };
-        path.set_now(now);
-        let departure = entry.conn.poll_transmit(now, path, &mut out.segment);
-        if let Some(departure) = departure {
-            out.conn = Some(id);
-            out.tuple = *entry.conn.tuple();
-            out.payload_offset = departure.payload_offset;
-            out.retransmission = departure.retransmission;
-            if !departure.last {
-                return Polled::More;
-            }
-        }
-        entry.queued = false;
-        if departure.is_none() && entry.conn.state() == State::Closed {
-            return Polled::Closed;
-        }
-        if let Some(deadline) = entry.conn.next_timeout() {
-            self.wakeups.schedule(id, deadline);
-        }
-        if departure.is_some() { Polled::Last } else { Polled::Nothing }
-    }
-
-    /// Digests a segment that arrived for `tuple`.
-    pub fn handle_segment(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
-        match self.by_tuple.get(tuple) {
-            Some(&id) if self.is_new_incarnation(id, segment) => {
-                // RFC 9293 §3.6.1: a SYN beyond the old numbers ends TIME-WAIT and opens anew.
-                self.with(now, id, |conn, _| conn.leave_time_wait());
-                self.reap(id);
-                self.handle_unknown(now, tuple, segment);
-            }
-            Some(&id) => self.with(now, id, |conn, path| conn.handle_segment(now, path, segment)),
-            None => self.handle_unknown(now, tuple, segment),
-        }
-    }
-
-    #[inline]
-    fn is_new_incarnation(&self, id: ConnId, segment: &Segment) -> bool {
-        self.connection(id).is_some_and(|conn| conn.gives_way_to(segment))
-    }
-
-    /// LISTEN and CLOSED (RFC 9293 §3.10.7.1, §3.10.7.2).
-    fn handle_unknown(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
-        if segment.has(Flags::RST) {
-            return;
-        }
-        let listener = self.listeners.iter().find(|(port, _)| *port == tuple.local_port);
-        let Some((_, scheme)) = listener.filter(|_| !segment.has(Flags::ACK)) else {
-            self.strays.push_back(reset_for(tuple, segment));
-            return;
-        };
-        if !segment.has(Flags::SYN) {
-            // Accelerated opening: data that overtook its SYN. It will come again.
-            return;
-        }
-        if self.half_open >= MAX_HALF_OPEN {
-            // As any listener whose backlog is full: the SYN will come again.
-            return;
-        }
-        self.half_open += 1;
-        let scheme = scheme.clone();
-        let isn = self.initial_sequence(now, tuple);
-        let conn = Connection::passive(*tuple, scheme.shared_config(), scheme.recovery(), isn);
-        let id = self.admit(conn, &scheme, true);
-        self.with(now, id, |conn, path| conn.on_peer_syn(now, path, segment));
-    }
-
     /// [`Host::handle_timeout`] has nothing to do before this; it may turn out to have nothing to
     /// do then, or later than [`Host::poll_timeout`] says. Costs nothing to ask.
     pub fn timeout_bound(&self) -> Option<Instant> {
@@ -500,85 +251,5 @@ impl Host {
         if entry.told.open && !was_open && entry.told.passive {
             self.half_open -= 1;
         }
-    }
-
-    /// Frees a connection that is closed and has nothing left to send.
-    fn reap(&mut self, id: ConnId) {
-        let closed = self.connections.at(id.0).is_some_and(|e| e.conn.state() == State::Closed);
-        if !closed {
-            return;
-        }
-        let Some(mut entry) = self.connections.take(id.0) else {
-            return;
-        };
-        if let Some(path) = self.paths.at_mut(entry.path.0) {
-            entry.conn.release(path);
-        }
-        if self.ensemble.on_left(entry.conn.tuple(), entry.path) {
-            self.paths.take(entry.path.0);
-            self.paths.release(entry.path.0);
-        }
-        self.by_tuple.remove(entry.conn.tuple());
-        if entry.told.passive && !entry.told.open {
-            // Nobody was told that it existed (RFC 9293 §3.10.7.4, RST in SYN-RECEIVED).
-            self.half_open -= 1;
-            self.connections.release(id.0);
-            return;
-        }
-        entry.told.low_water = 0;
-        tell(&mut self.events, id, &mut entry);
-        let kind = match entry.conn.reset_cause() {
-            Some(_) => EventKind::Reset,
-            None => EventKind::Closed,
-        };
-        self.events.push_back(Event { conn: id, kind });
-        self.final_stats.push_back(*entry.conn.stats());
-    }
-}
-
-/// Compares what the application was told with how things are.
-fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Entry) {
-    let Entry { conn, told, .. } = entry;
-    let mut push = |kind| events.push_back(Event { conn: id, kind });
-    let received = conn.received();
-    if !told.open {
-        told.open = conn.state().is_synchronized() || (told.passive && received > 0);
-        if told.open {
-            push(if told.passive { EventKind::Accepted } else { EventKind::Connected });
-        }
-    }
-    if conn.peer_finished() && !told.peer_closed {
-        told.low_water = 0;
-    }
-    if received > told.received && received >= told.low_water {
-        told.received = received;
-        push(EventKind::Received { total: received });
-    }
-    let acked = conn.acked();
-    if acked > told.acked && acked >= told.low_water {
-        told.acked = acked;
-        push(EventKind::Acked { total: acked });
-    }
-    if conn.peer_finished() && !told.peer_closed {
-        told.peer_closed = true;
-        push(EventKind::PeerClosed);
-    }
-    told.mark();
-}
-
-/// The reset that answers a segment of no connection (RFC 9293 §3.5.2, group 1).
-fn reset_for(tuple: &FourTuple, segment: &Segment) -> Transmit {
-    let answer = if segment.has(Flags::ACK) {
-        Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() }
-    } else {
-        let ack = segment.seq + segment.sequence_len();
-        Segment { ack, flags: Flags::RST.with(Flags::ACK), ..Segment::default() }
-    };
-    Transmit {
-        conn: None,
-        tuple: *tuple,
-        segment: answer,
-        payload_offset: 0,
-        retransmission: false,
     }
 }

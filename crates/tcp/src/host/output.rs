@@ -1,0 +1,113 @@
+//! What leaves a host: resets of no connection first, then the connections that may have something
+//! to send, in the order in which they were touched.
+
+use super::{ConnId, Host};
+use crate::connection::State;
+use crate::segment::Segment;
+use crate::tuple::FourTuple;
+use std::net::{IpAddr, Ipv4Addr};
+use units::Instant;
+
+/// A segment that leaves the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmit {
+    /// The connection; `None` for a reset that answers a segment of no connection.
+    pub conn: Option<ConnId>,
+    /// Where it goes.
+    pub tuple: FourTuple,
+    /// The segment.
+    pub segment: Segment,
+    /// Offset in the byte stream of its first payload byte.
+    pub payload_offset: u64,
+    /// It was sent before.
+    pub retransmission: bool,
+}
+
+impl Default for Transmit {
+    /// Room for [`Host::poll_transmit_into`] to write into.
+    fn default() -> Self {
+        let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        Self {
+            conn: None,
+            tuple: FourTuple { local_port: 0, remote: nowhere, remote_port: 0 },
+            segment: Segment::default(),
+            payload_offset: 0,
+            retransmission: false,
+        }
+    }
+}
+
+/// What came of asking a connection for a segment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Polled {
+    Nothing,
+    /// Nothing, and never again.
+    Closed,
+    /// A segment, and nothing more to come.
+    Last,
+    /// A segment; there may be more.
+    More,
+}
+
+impl Host {
+    /// The next segment to send now; call until `None`.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        let mut out = Transmit::default();
+        self.poll_transmit_into(now, &mut out).then_some(out)
+    }
+
+    /// As [`Host::poll_transmit`], written over `out`, for whoever polls millions of times; false
+    /// if there is none. `out` means nothing then.
+    #[inline]
+    pub fn poll_transmit_into(&mut self, now: Instant, out: &mut Transmit) -> bool {
+        (self.ready.first().is_some() || !self.strays.is_empty()) && self.poll_ready(now, out)
+    }
+
+    fn poll_ready(&mut self, now: Instant, out: &mut Transmit) -> bool {
+        if let Some(stray) = self.strays.pop_front() {
+            *out = stray;
+            return true;
+        }
+        while let Some(id) = self.ready.first() {
+            match self.poll_connection(now, id, out) {
+                Polled::More => return true,
+                Polled::Last => {
+                    self.ready.pop();
+                    return true;
+                }
+                Polled::Nothing => self.ready.pop(),
+                Polled::Closed => {
+                    self.ready.pop();
+                    self.reap(id);
+                }
+            }
+        }
+        false
+    }
+
+    /// Asks a connection for a segment. One that has no more for now waits for its timers.
+    #[inline]
+    fn poll_connection(&mut self, now: Instant, id: ConnId, out: &mut Transmit) -> Polled {
+        let Some(entry) = self.connections.at_mut(id.0) else { return Polled::Nothing };
+        let Some(path) = self.paths.at_mut(entry.path.0) else { return Polled::Nothing };
+        path.set_now(now);
+        let departure = entry.conn.poll_transmit(now, path, &mut out.segment);
+        if let Some(departure) = departure {
+            out.conn = Some(id);
+            out.tuple = *entry.conn.tuple();
+            out.payload_offset = departure.payload_offset;
+            out.retransmission = departure.retransmission;
+            if !departure.last {
+                return Polled::More;
+            }
+        }
+        entry.queued = false;
+        if departure.is_none() && entry.conn.state() == State::Closed {
+            return Polled::Closed;
+        }
+        if let Some(deadline) = entry.conn.next_timeout() {
+            self.wakeups.schedule(id, deadline);
+        }
+        if departure.is_some() { Polled::Last } else { Polled::Nothing }
+    }
+}

@@ -1,0 +1,86 @@
+//! A connection within its host, and what the application knows of it.
+//!
+//! The application is told how things are, not what happened: totals are compared with what it
+//! was told last. Most segments change nothing that is worth telling, which [`Entry::has_news`]
+//! finds out with a few comparisons.
+
+use super::{ConnId, Event, EventKind};
+use crate::connection::Connection;
+use crate::ensemble::PathId;
+use std::collections::VecDeque;
+
+/// A connection of the host.
+pub(super) struct Entry {
+    pub(super) conn: Connection,
+    pub(super) path: PathId,
+    /// In the queue of connections that may have something to send.
+    pub(super) queued: bool,
+    /// What the application was told last.
+    pub(super) told: Told,
+}
+
+impl Entry {
+    /// False if the application has certainly been told everything.
+    #[inline]
+    pub(super) fn has_news(&self) -> bool {
+        let Self { conn, told, .. } = self;
+        conn.rcv_nxt() > told.received_mark
+            || conn.snd_una() > told.acked_mark
+            || !told.open
+            || conn.peer_finished()
+    }
+}
+
+/// What the application was told last.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Told {
+    pub(super) passive: bool,
+    pub(super) open: bool,
+    pub(super) received: u64,
+    pub(super) acked: u64,
+    pub(super) peer_closed: bool,
+    /// Smaller totals are not worth telling.
+    pub(super) low_water: u64,
+    /// What the connection's offsets exceed, at the latest, when there is something to tell.
+    pub(super) received_mark: u64,
+    pub(super) acked_mark: u64,
+}
+
+impl Told {
+    /// Offsets count the SYN, and perhaps the FIN, where totals do not.
+    fn mark(&mut self) {
+        let worth = self.low_water.saturating_sub(1);
+        self.received_mark = self.received.max(worth) + 1;
+        self.acked_mark = self.acked.max(worth) + 1;
+    }
+}
+
+/// Compares what the application was told with how things are.
+pub(super) fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Entry) {
+    let Entry { conn, told, .. } = entry;
+    let mut push = |kind| events.push_back(Event { conn: id, kind });
+    let received = conn.received();
+    if !told.open {
+        told.open = conn.state().is_synchronized() || (told.passive && received > 0);
+        if told.open {
+            push(if told.passive { EventKind::Accepted } else { EventKind::Connected });
+        }
+    }
+    if conn.peer_finished() && !told.peer_closed {
+        told.low_water = 0;
+    }
+    if received > told.received && received >= told.low_water {
+        told.received = received;
+        push(EventKind::Received { total: received });
+    }
+    let acked = conn.acked();
+    if acked > told.acked && acked >= told.low_water {
+        told.acked = acked;
+        push(EventKind::Acked { total: acked });
+    }
+    if conn.peer_finished() && !told.peer_closed {
+        told.peer_closed = true;
+        push(EventKind::PeerClosed);
+    }
+    told.mark();
+}
