@@ -7,15 +7,28 @@ use units::Duration;
 /// members of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendPlan {
-    /// Segments that may leave in any interval of `gap`; at least one.
+    /// Segments that may leave at once; at least one.
     pub burst: u32,
-    /// From a segment to the one `burst` later, at least.
+    /// What lies between bursts, by `shape`.
     pub gap: Duration,
+    /// How burst and gap are meant.
+    pub shape: Shape,
     /// After so many segments of new data no more leave until the next order, or until nothing is in
     /// flight whose ACK could bring one.
     pub stop_after: Option<u32>,
     /// What is sent with low priority.
     pub mark: Option<Mark>,
+}
+
+/// What a gap of a [`SendPlan`] bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// From a segment to the one `burst` later it is at least a gap: no interval of that length
+    /// holds more than a burst.
+    Interval,
+    /// A token bucket, full at first, of depth `burst`: a segment takes a token, and a token comes
+    /// with every gap.
+    Bucket,
 }
 
 /// New data that is sent with low priority: a queue that heeds it drops such segments first.
@@ -31,6 +44,11 @@ pub struct Mark {
 impl SendPlan {
     /// At most `burst` segments in any interval of `gap`, and nothing else.
     pub const fn spaced(burst: u32, gap: Duration) -> Self {
-        Self { burst, gap, stop_after: None, mark: None }
+        Self { burst, gap, shape: Shape::Interval, stop_after: None, mark: None }
+    }
+
+    /// A token bucket of `depth` segments, which fills by one every `gap`, and nothing else.
+    pub const fn bucket(depth: u32, gap: Duration) -> Self {
+        Self { shape: Shape::Bucket, ..Self::spaced(depth, gap) }
     }
 }

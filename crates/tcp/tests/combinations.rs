@@ -9,7 +9,18 @@ use proptest::prelude::*;
 use tcp::{EventKind, Scheme, State};
 use units::Duration;
 
-const STARTUPS: &[&str] = &["slowstart", "hystart", "vegas", "hoe", "rbp", "rbp-vegas"];
+const STARTUPS: &[&str] = &[
+    "slowstart",
+    "hystart",
+    "vegas",
+    "hoe",
+    "rbp",
+    "rbp-vegas",
+    "spand",
+    "past",
+    "careful-resume",
+    "jump-start",
+];
 const CONTROLLERS: &[&str] = &["reno", "cubic", "vegas"];
 const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack", "pipe", "rack", "vegas"];
 const EXTRAS: &[&str] = &[

@@ -64,3 +64,24 @@ pub struct AckSample {
     /// The round trip that ended with this ACK, if a policy of the path asks for it.
     pub round: Option<RoundTrip>,
 }
+
+#[cfg(test)]
+impl AckSample {
+    /// An ACK of `acked` bytes at `now`, which nothing held up and after which nothing is in flight.
+    pub(crate) const fn of(now: Instant, acked: u64) -> Self {
+        Self {
+            now,
+            acked,
+            delivered: acked,
+            rtt: None,
+            srtt: Duration::ZERO,
+            min_rtt: Duration::MAX,
+            prior_in_flight: acked,
+            in_flight: 0,
+            cwnd_limited: true,
+            sent_total: acked,
+            acked_total: acked,
+            round: None,
+        }
+    }
+}

@@ -7,6 +7,7 @@ use crate::config::IdleRestart;
 use crate::path::Path;
 use crate::recovery::{IdleTimeout, SentInfo};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
+use crate::startup::Transfer;
 use units::{Instant, SeqNum};
 
 /// What there is to say of a segment that leaves, beside the segment.
@@ -97,7 +98,7 @@ impl Connection {
         if self.snd_nxt == 0 {
             let piece = self.syn_piece(now);
             if piece.len > 1 {
-                path.begin(self.unsent());
+                path.begin(self.transfer());
             }
             return Some(piece);
         }
@@ -182,10 +183,15 @@ impl Connection {
         piece
     }
 
+    /// What waits to be sent.
+    fn transfer(&self) -> Transfer {
+        Transfer { bytes: self.unsent(), admitted: self.window_edge().saturating_sub(self.snd_nxt) }
+    }
+
     /// Data follows an idle time.
     fn on_sending_resumed(&mut self, now: Instant, path: &mut Path) {
         let rto = path.rtt.rto(self.timers.backoff);
-        let Some(ran_out) = path.on_sending_resumed(now, rto, self.unsent()) else {
+        let Some(ran_out) = path.on_sending_resumed(now, rto, self.transfer()) else {
             return;
         };
         match self.recovery.on_idle_timeout(self.snd_nxt) {

@@ -4,6 +4,7 @@
 //! [`Window`] beside the start-up and the congestion controller that move it, keeps what an undo
 //! needs, and paces.
 
+mod bucket;
 mod pacer;
 mod planned;
 
@@ -12,7 +13,7 @@ use crate::config::{Config, IdleRestart};
 use crate::congestion::{CongestionControl, CongestionEvent};
 use crate::recovery::{Reduction, Report};
 use crate::segment::Segment;
-use crate::startup::{Occasion, Phase, Seed, Setback, Start, StartUp};
+use crate::startup::{Occasion, Phase, Seed, Setback, Start, StartUp, Transfer};
 use crate::window::{Cause, PlanOrder, Window};
 pub use pacer::Pacer;
 use planned::PlannedSending;
@@ -109,8 +110,8 @@ impl Path {
         self.seed = seed;
     }
 
-    /// The path's first data, `transfer` bytes, is about to be sent. False if it was before.
-    pub(crate) fn begin(&mut self, transfer: u64) -> bool {
+    /// The path's first data is about to be sent. False if it was before.
+    pub(crate) fn begin(&mut self, transfer: Transfer) -> bool {
         let first = !std::mem::replace(&mut self.begun, true);
         if first {
             let seed = self.seed.take();
@@ -122,7 +123,7 @@ impl Path {
     fn begin_startup(
         &mut self,
         occasion: Occasion,
-        (seed, transfer): (Option<Seed>, Option<u64>),
+        (seed, transfer): (Option<Seed>, Option<Transfer>),
         idle: Duration,
     ) {
         let (now, initial_window) = (self.window.now(), self.restart_window);
@@ -279,14 +280,14 @@ impl Path {
         }
     }
 
-    /// Applies the restart rule before the first data, `transfer` bytes, after an idle time. `rto` is
+    /// Applies the restart rule before the first data after an idle time. `rto` is
     /// the timeout that a sender would have armed at the last ACK. Answers when a timer that runs on
     /// while nothing is outstanding has first run out, if it has.
     pub(crate) fn on_sending_resumed(
         &mut self,
         now: Instant,
         rto: Duration,
-        transfer: u64,
+        transfer: Transfer,
     ) -> Option<Instant> {
         if self.begin(transfer) {
             return None;
@@ -314,7 +315,7 @@ impl Path {
         }
     }
 
-    fn restart_after(&mut self, idle: Duration, transfer: u64) {
+    fn restart_after(&mut self, idle: Duration, transfer: Transfer) {
         match self.idle {
             IdleRestart::Keep | IdleRestart::TimerSlowStart | IdleRestart::TimerKeep => return,
             IdleRestart::StartUp => {

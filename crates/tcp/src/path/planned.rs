@@ -1,6 +1,7 @@
 //! Carries out the [`SendPlan`] of a start-up.
 
-use crate::send_plan::SendPlan;
+use super::bucket::TokenBucket;
+use crate::send_plan::{SendPlan, Shape};
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -10,6 +11,7 @@ pub(super) struct PlannedSending {
     plan: SendPlan,
     /// When the last segments left, up to `burst` of them, oldest first.
     recent: VecDeque<Instant>,
+    bucket: TokenBucket,
     /// Segments of new data sent so far.
     segments: u32,
     /// Their bytes.
@@ -19,13 +21,16 @@ pub(super) struct PlannedSending {
 impl PlannedSending {
     /// Begins with a burst at once.
     pub(super) fn new(plan: SendPlan) -> Self {
-        Self { plan, recent: VecDeque::new(), segments: 0, bytes: 0 }
+        let (recent, bucket) = (VecDeque::new(), TokenBucket::default());
+        Self { plan, recent, bucket, segments: 0, bytes: 0 }
     }
 
     /// When the next segment may leave.
     pub(super) fn next_release(&self) -> Instant {
-        match self.recent.front() {
-            Some(&oldest) if self.recent.len() >= self.burst() => oldest + self.plan.gap,
+        let SendPlan { burst, gap, shape, .. } = self.plan;
+        match (shape, self.recent.front()) {
+            (Shape::Bucket, _) => self.bucket.next_release(burst, gap),
+            (_, Some(&oldest)) if self.recent.len() >= self.burst() => oldest + gap,
             _ => Instant::ZERO,
         }
     }
@@ -45,12 +50,19 @@ impl PlannedSending {
 
     /// Books a segment leaving now with `fresh` bytes of new data.
     pub(super) fn on_sent(&mut self, now: Instant, fresh: u64) {
+        match self.plan.shape {
+            Shape::Bucket => self.bucket.take(now, self.plan.gap),
+            Shape::Interval => self.remember(now),
+        }
+        self.segments += u32::from(fresh > 0);
+        self.bytes += fresh;
+    }
+
+    fn remember(&mut self, now: Instant) {
         if self.recent.len() >= self.burst() {
             self.recent.pop_front();
         }
         self.recent.push_back(now);
-        self.segments += u32::from(fresh > 0);
-        self.bytes += fresh;
     }
 
     fn burst(&self) -> usize {

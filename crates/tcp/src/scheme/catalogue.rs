@@ -6,8 +6,11 @@ use crate::congestion::{Halve, VegasOptions};
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::NewRenoOptions;
 use crate::recovery::vegas::VegasRecoveryOptions;
+use crate::startup::careful_resume::CarefulResumeOptions;
 use crate::startup::hoe::Pair;
+use crate::startup::paced_start::PacedStartOptions;
 use crate::startup::rbp::{RbpOptions, RbpRate};
+use crate::startup::spand::SpandOptions;
 use units::Duration;
 
 /// A scheme's entry.
@@ -83,9 +86,29 @@ const CATALOGUE: &[NamedScheme] = &[
         "Visweswaraiah & Heidemann 1997",
     ),
     named(
+        "spand",
+        "newreno, first window by a gateway's share of the path and the transfer's size, in a token bucket",
+        "Zhang, Qiu & Keshav 2000",
+    ),
+    named(
+        "past",
+        "sack, paced trains search the rate available: Paced Start",
+        "Hu & Steenkiste 2003",
+    ),
+    named(
         "linux",
         "a Linux 6.x server: CUBIC, IW10, HyStart, SACK, RACK-TLP, PRR, F-RTO and D-SACK undo",
         "RFC 9438, RFC 6928, RFC 8985, RFC 6937, RFC 5682; Linux 6.x",
+    ),
+    named(
+        "careful-resume",
+        "linux, jumps to half of a remembered window once the path has proved to be the same",
+        "RFC 9959",
+    ),
+    named(
+        "jump-start",
+        "linux, paces all there is to send over the first round trip",
+        "Liu, Allman, Jin & Wang 2007",
     ),
 ];
 
@@ -115,11 +138,21 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "hoe" => Recipe { startup: StartUpKind::Hoe, ..classic(RecoveryKind::NewReno) },
         "vegas" => vegas(StartUpKind::Vegas),
         "rbp" | "rbp-vegas" => return Some(paced_after_idle(base)),
+        "spand" => return Some(started(classic(RecoveryKind::NewReno), StartUpKind::Spand)),
+        "past" => started(classic(RecoveryKind::Sack), StartUpKind::PacedStart),
         "linux" => return Some(linux()),
+        "careful-resume" => return Some(started(linux(), StartUpKind::CarefulResume)),
+        "jump-start" => return Some(started(linux(), StartUpKind::JumpStart)),
         _ => return None,
     };
     recipe.config.idle = idle;
     Some(recipe)
+}
+
+/// The same with another start-up.
+fn started(mut recipe: Recipe, startup: StartUpKind) -> Recipe {
+    recipe.set_startup(startup);
+    recipe
 }
 
 /// Vegas in all three policies.
@@ -151,6 +184,7 @@ fn classic(recovery: RecoveryKind) -> Recipe {
     Recipe {
         config: Config { sack, initial_window: 3, ..Config::default() },
         startup: StartUpKind::SlowStart,
+        inner: StartUpKind::SlowStart,
         congestion: CongestionKind::Reno,
         recovery,
         halve: Halve::FlightSize,
@@ -161,6 +195,10 @@ fn classic(recovery: RecoveryKind) -> Recipe {
         vegas_recovery: VegasRecoveryOptions::default(),
         pair: Pair::Acked,
         rbp: RbpOptions::default(),
+        spand: SpandOptions::default(),
+        spand_per_ack: None,
+        paced_start: PacedStartOptions::default(),
+        careful_resume: CarefulResumeOptions::default(),
         transfers: Transfers::AsHttp,
     }
 }

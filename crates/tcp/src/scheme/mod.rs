@@ -7,7 +7,7 @@ mod catalogue;
 mod parameters;
 mod profiles;
 
-use crate::config::Config;
+use crate::config::{AckPolicy, Config, IdleRestart};
 use crate::congestion::{CongestionControl, Cubic, Halve, Reno, Vegas, VegasOptions};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
@@ -18,10 +18,15 @@ use crate::recovery::sack::Sack;
 use crate::recovery::sack_pipe::SackPipe;
 use crate::recovery::vegas::{VegasRecovery, VegasRecoveryOptions};
 use crate::recovery::{reno, tahoe};
+use crate::startup::careful_resume::CarefulResumeOptions;
 use crate::startup::hoe::Pair;
 use crate::startup::hystart::HyStart;
+use crate::startup::paced_start::PacedStartOptions;
 use crate::startup::rbp::RbpOptions;
-use crate::startup::{Hoe, Rbp, SlowStart, StartUp, VegasStart};
+use crate::startup::spand::SpandOptions;
+use crate::startup::{
+    CarefulResume, Hoe, JumpStart, PacedStart, Rbp, SlowStart, Spand, StartUp, VegasStart,
+};
 pub use catalogue::{NamedScheme, catalogue};
 pub use parameters::{Parameter, parameters};
 use std::fmt;
@@ -55,6 +60,24 @@ pub(crate) enum StartUpKind {
     Rbp,
     /// Paced after idle, else Vegas's slow start.
     RbpVegas,
+    Spand,
+    PacedStart,
+    /// Jumps to what is remembered; else [`Recipe::inner`].
+    CarefulResume,
+    /// Paces all there is over a round trip; else [`Recipe::inner`].
+    JumpStart,
+}
+
+impl StartUpKind {
+    /// It leaves to another start-up what it does not do itself.
+    const fn is_wrapper(self) -> bool {
+        matches!(self, Self::CarefulResume | Self::JumpStart)
+    }
+
+    /// It decides itself what idling does to the window.
+    const fn owns_idle(self) -> bool {
+        matches!(self, Self::Rbp | Self::RbpVegas | Self::Spand)
+    }
 }
 
 /// The congestion controller.
@@ -82,6 +105,8 @@ pub(crate) enum RecoveryKind {
 pub(crate) struct Recipe {
     pub(crate) config: Config,
     pub(crate) startup: StartUpKind,
+    /// The start-up inside one that leaves something to another.
+    pub(crate) inner: StartUpKind,
     pub(crate) congestion: CongestionKind,
     pub(crate) recovery: RecoveryKind,
     pub(crate) halve: Halve,
@@ -92,7 +117,25 @@ pub(crate) struct Recipe {
     pub(crate) vegas_recovery: VegasRecoveryOptions,
     pub(crate) pair: Pair,
     pub(crate) rbp: RbpOptions,
+    pub(crate) spand: SpandOptions,
+    /// [`SpandOptions::per_ack`]; `None`: as the scheme's own receiver acknowledges.
+    pub(crate) spand_per_ack: Option<u32>,
+    pub(crate) paced_start: PacedStartOptions,
+    pub(crate) careful_resume: CarefulResumeOptions,
     pub(crate) transfers: Transfers,
+}
+
+impl Recipe {
+    /// Takes another start-up. One that leaves something to another leaves it to the one before.
+    fn set_startup(&mut self, kind: StartUpKind) {
+        if !self.startup.is_wrapper() {
+            self.inner = self.startup;
+        }
+        self.startup = kind;
+        if kind.owns_idle() {
+            self.config.idle = IdleRestart::StartUp;
+        }
+    }
 }
 
 /// The options of all connections of a scheme, of which each keeps a pointer.
@@ -179,20 +222,32 @@ impl Scheme {
 
     /// A fresh path.
     pub(crate) fn path(&self) -> Path {
-        Path::new(&self.recipe.config, self.startup(), self.congestion())
+        Path::new(&self.recipe.config, self.startup(self.recipe.startup), self.congestion())
     }
 
-    fn startup(&self) -> Box<dyn StartUp> {
-        let Recipe { vegas, pair, rbp, .. } = *self.recipe;
+    fn startup(&self, kind: StartUpKind) -> Box<dyn StartUp> {
+        let Recipe { vegas, pair, rbp, paced_start, careful_resume, inner, .. } = *self.recipe;
         let vegas = VegasStart::new(vegas);
-        match self.recipe.startup {
+        match kind {
             StartUpKind::SlowStart => Box::new(SlowStart),
             StartUpKind::HyStart => Box::<HyStart>::default(),
             StartUpKind::Vegas => Box::new(vegas),
             StartUpKind::Hoe => Box::new(Hoe::new(pair)),
             StartUpKind::Rbp => Box::new(Rbp::new(rbp, Box::new(SlowStart))),
             StartUpKind::RbpVegas => Box::new(Rbp::new(rbp, Box::new(vegas))),
+            StartUpKind::Spand => Box::new(Spand::new(self.spand())),
+            StartUpKind::PacedStart => Box::new(PacedStart::new(paced_start)),
+            StartUpKind::CarefulResume => {
+                Box::new(CarefulResume::new(careful_resume, self.startup(inner)))
+            }
+            StartUpKind::JumpStart => Box::new(JumpStart::new(self.startup(inner))),
         }
+    }
+
+    fn spand(&self) -> SpandOptions {
+        let Recipe { spand, spand_per_ack, config, .. } = *self.recipe;
+        let by_receiver = if config.receive.ack == AckPolicy::Immediate { 1 } else { 2 };
+        SpandOptions { per_ack: spand_per_ack.unwrap_or(by_receiver), ..spand }
     }
 
     fn congestion(&self) -> Box<dyn CongestionControl> {

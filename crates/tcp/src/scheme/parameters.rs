@@ -181,8 +181,9 @@ const PARAMETERS: &[Parameter] = &[
     ),
     parameter!(
         "startup",
-        "slowstart|hystart|vegas|hoe|rbp|rbp-vegas",
-        "start-up policy; rbp: paced after idle, which sets idle=startup",
+        "slowstart|hystart|vegas|hoe|rbp|rbp-vegas|spand|past|careful-resume|jump-start",
+        "start-up policy; rbp and spand set idle=startup; careful-resume and jump-start do the rest as the \
+                scheme did before",
         |r, v| {
             let kinds = [
                 ("slowstart", StartUpKind::SlowStart),
@@ -191,12 +192,12 @@ const PARAMETERS: &[Parameter] = &[
                 ("hoe", StartUpKind::Hoe),
                 ("rbp", StartUpKind::Rbp),
                 ("rbp-vegas", StartUpKind::RbpVegas),
+                ("spand", StartUpKind::Spand),
+                ("past", StartUpKind::PacedStart),
+                ("careful-resume", StartUpKind::CarefulResume),
+                ("jump-start", StartUpKind::JumpStart),
             ];
-            r.startup = choose(v, &kinds)?;
-            if matches!(r.startup, StartUpKind::Rbp | StartUpKind::RbpVegas) {
-                r.config.idle = IdleRestart::StartUp;
-            }
-            Ok(())
+            choose(v, &kinds).map(|kind| r.set_startup(kind))
         }
     ),
     parameter!("cc", "reno|cubic|vegas", "congestion control", |r, v| {
@@ -340,7 +341,7 @@ const PARAMETERS: &[Parameter] = &[
         "rbp_scale",
         "fraction, like 0.75",
         "rbp: part of the window that is paced",
-        |r, v| { per_mille(v).map(|n| r.rbp.scale = n) }
+        |r, v| { per_mille(v, 1).map(|n| r.rbp.scale = n) }
     ),
     parameter!(
         "rbp_rate",
@@ -359,6 +360,36 @@ const PARAMETERS: &[Parameter] = &[
         "on|off",
         "rbp: the first ACK takes the window to what was sent",
         |r, v| { on_off(v).map(|on| r.rbp.cap = on) }
+    ),
+    parameter!(
+        "spand_b",
+        "1|2",
+        "spand: segments that an ACK covers (default: as the scheme's receiver acknowledges)",
+        |r, v| choose(v, &[("1", 1), ("2", 2)]).map(|b| r.spand_per_ack = Some(b))
+    ),
+    parameter!("spand_shift", "on|off", "spand: the shift optimisation", |r, v| {
+        on_off(v).map(|on| r.spand.choice.shift = on)
+    }),
+    parameter!(
+        "spand_floor",
+        "on|off",
+        "spand: more than an epoch never begins below its bottom",
+        |r, v| on_off(v).map(|on| r.spand.choice.not_below_bottom = on)
+    ),
+    parameter!("bucket", "segments", "spand: depth of the token bucket", |r, v| {
+        positive(v).map(|n| r.spand.depth = n)
+    }),
+    parameter!(
+        "past_tolerance",
+        "fraction, like 0.05",
+        "past: a train whose gaps grew by more, in parts of the capacity's gap, was too fast",
+        |r, v| { per_mille(v, 0).map(|n| r.paced_start.tolerance = n) }
+    ),
+    parameter!(
+        "resume_scale",
+        "fraction, like 0.5",
+        "careful-resume: part of the remembered window that is jumped to, at most half",
+        |r, v| { per_mille(v, 1).map(|n| r.careful_resume.scale = n) }
     ),
     parameter!("options", "count|free", "header options take from the payload, or not", |r, v| {
         choose(v, &[("count", true), ("free", false)]).map(|c| r.config.options_count = c)
@@ -406,16 +437,17 @@ fn whole(value: &str) -> Result<u32, String> {
     value.parse().map_err(|_| "is not a whole number".to_owned())
 }
 
-/// A decimal fraction above 0, at most 1, in thousandths.
-fn per_mille(value: &str) -> Result<u32, String> {
-    let wrong = || "must lie above 0 and up to 1, with at most three decimals".to_owned();
+/// A decimal fraction of at least so many thousandths, at most 1, in thousandths.
+fn per_mille(value: &str, least: u32) -> Result<u32, String> {
+    let from = if least == 0 { "from 0" } else { "above 0 and" };
+    let wrong = || format!("must lie {from} up to 1, with at most three decimals");
     let (whole, decimals) = value.split_once('.').unwrap_or((value, ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     if whole.len() > 1 || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
         return Err(wrong());
     }
     let number: u32 = format!("0{whole}{decimals:0<3}").parse().map_err(|_| wrong())?;
-    if (1..=1000).contains(&number) { Ok(number) } else { Err(wrong()) }
+    if (least..=1000).contains(&number) { Ok(number) } else { Err(wrong()) }
 }
 
 fn duration(value: &str) -> Result<Duration, String> {

@@ -6,10 +6,14 @@
 //! sent more than slow start would have may take that back ([`Phase::Retreat`]) when it meets a
 //! [`Setback`]. Any start-up runs with any congestion control and any recovery.
 
+pub mod careful_resume;
 pub mod hoe;
 pub mod hystart;
+pub mod jump_start;
+pub mod paced_start;
 pub mod rbp;
 pub mod slow_start;
+pub mod spand;
 pub mod start;
 pub mod vegas;
 
@@ -17,10 +21,14 @@ use crate::ack::{AckSample, RttEstimator};
 use crate::window::Window;
 use units::Duration;
 
+pub use careful_resume::CarefulResume;
 pub use hoe::Hoe;
+pub use jump_start::JumpStart;
+pub use paced_start::PacedStart;
 pub use rbp::Rbp;
 pub use slow_start::SlowStart;
-pub use start::{Occasion, Seed, Start};
+pub use spand::Spand;
+pub use start::{Occasion, Seed, Start, Transfer};
 pub use vegas::VegasStart;
 
 /// Whether a start-up goes on.

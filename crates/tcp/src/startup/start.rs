@@ -25,12 +25,21 @@ pub struct Start<'a> {
     pub rtt: &'a RttEstimator,
     /// What is remembered of the destination, on a new path only.
     pub seed: Option<Seed>,
-    /// Bytes that wait to be sent, where data starts the occasion.
-    pub transfer: Option<u64>,
+    /// What waits to be sent, where data starts the occasion.
+    pub transfer: Option<Transfer>,
     /// Initial and restart window, bytes.
     pub initial_window: u64,
     /// How long nothing was sent; zero unless the occasion is [`Occasion::Idle`].
     pub idle: Duration,
+}
+
+/// Data that waits to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Bytes.
+    pub bytes: u64,
+    /// Bytes that the peer's window admits, whether or not so many wait.
+    pub admitted: u64,
 }
 
 /// What is remembered of a destination, as it was when it was learnt.
@@ -49,4 +58,20 @@ pub struct Seed {
     /// The share of the path that a gateway promises a connection (`Wc` of Zhang, Qiu &
     /// Keshav 2000 §4), bytes.
     pub share: Option<u64>,
+}
+
+#[cfg(test)]
+impl<'a> Start<'a> {
+    /// A start of which nothing is known but the occasion and the round trips.
+    pub(crate) const fn of(occasion: Occasion, rtt: &'a RttEstimator) -> Self {
+        Self {
+            occasion,
+            now: Instant::ZERO,
+            rtt,
+            seed: None,
+            transfer: None,
+            initial_window: 0,
+            idle: Duration::ZERO,
+        }
+    }
 }

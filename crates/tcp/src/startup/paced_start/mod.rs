@@ -1,0 +1,198 @@
+//! Paced Start (Hu & Steenkiste 2003 §3): slow start's trains, each evenly spaced, tell by how far
+//! apart their ACKs come what rate is available; the window jumps there.
+//!
+//! A pair sent back to back measures the capacity. Then one train at a time, twice as long as the
+//! last: it leaves when every ACK of the last is in, at the gap that [`arith::paced_start`] searches
+//! for. The search ends at a gap `g`, which gives `cwnd` = `srtt` / `g`; a train of that length and
+//! gap fills the path, and congestion avoidance follows. Loss ends it as it ends slow start.
+//!
+//! Where the paper is silent: with an ACK for the whole pair, as of a receiver that delays them,
+//! longer trains go back to back until one tells the capacity. A train that data or the peer's
+//! window cut short counts by the gaps it gave, and the next one is as long again. One whose
+//! segments left later than they should have proves a rate too high, never one that is low enough.
+
+mod train;
+
+use super::{Occasion, Phase, SlowStart, Start, StartUp};
+use crate::ack::AckSample;
+use crate::send_plan::SendPlan;
+use crate::window::{Cause, Window};
+use arith::paced_start::{Search, Verdict, window as segments_per};
+use train::{MeanGap, Train};
+use units::Duration;
+
+/// Options of [`PacedStart`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacedStartOptions {
+    /// A train was too fast if its ACKs are further apart than its segments were by more than this,
+    /// thousandths of the gap of the capacity.
+    pub tolerance: u32,
+}
+
+impl Default for PacedStartOptions {
+    fn default() -> Self {
+        Self { tolerance: 50 }
+    }
+}
+
+/// Searches for the rate available, then fills the path at it.
+#[derive(Clone, Copy, Debug)]
+pub struct PacedStart {
+    options: PacedStartOptions,
+    stage: Stage,
+    /// Segments of the train under way.
+    length: u64,
+    train: Train,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// Back to back, until two ACKs tell the capacity.
+    Capacity,
+    /// At the gap of the search.
+    Search(Search),
+    /// At the gap found, until this offset of what the path sends.
+    Fill { until: u64 },
+    /// The search ended by rate.
+    Done,
+    /// It ended otherwise: slow start, as of any sender.
+    SlowStart,
+}
+
+/// The pair.
+const FIRST_TRAIN: u64 = 2;
+
+impl PacedStart {
+    /// A start-up that has not begun.
+    pub fn new(options: PacedStartOptions) -> Self {
+        Self { options, stage: Stage::SlowStart, length: FIRST_TRAIN, train: Train::default() }
+    }
+
+    fn is_under_way(&self) -> bool {
+        matches!(self.stage, Stage::Capacity | Stage::Search(_) | Stage::Fill { .. })
+    }
+
+    /// Orders the next train.
+    fn send(&mut self, window: &mut Window) {
+        let gap = match &self.stage {
+            Stage::Search(search) => Duration::from_nanos(search.gap()),
+            _ => Duration::ZERO,
+        };
+        self.train = Train::default();
+        window.set_cwnd(self.length.saturating_mul(window.mss()), Cause::SlowStart);
+        let stop_after = Some(u32::try_from(self.length).unwrap_or(u32::MAX));
+        window.follow_plan(SendPlan { stop_after, ..SendPlan::spaced(1, gap) });
+    }
+
+    /// Every ACK of a train is in.
+    fn judge(&mut self, window: &mut Window, sample: &AckSample) {
+        if let Some(gap) = self.train.mean().and_then(|gaps| self.exit_gap(gaps)) {
+            return self.fill(window, sample, gap);
+        }
+        if self.train.segments() >= self.length {
+            self.length = self.length.saturating_mul(2);
+        }
+        self.send(window);
+    }
+
+    /// Carries the search on with what a train told; the gap to exit with, if it is over.
+    fn exit_gap(&mut self, gaps: MeanGap) -> Option<u64> {
+        let (sent, acked) = (gaps.sent.as_nanos(), gaps.acked.as_nanos());
+        match &mut self.stage {
+            Stage::Capacity => {
+                // Further apart than that, something else than the bottleneck set the gap.
+                if sent <= acked / 2 {
+                    self.stage = Stage::Search(Search::new(acked, self.tolerance(acked)));
+                }
+                None
+            }
+            Stage::Search(search) => {
+                let delay = sent.saturating_sub(search.gap());
+                let left_late = search.is_too_fast(sent);
+                if left_late && !search.is_too_fast(acked.saturating_sub(delay)) {
+                    return None;
+                }
+                match search.on_train(acked) {
+                    Verdict::Exit { gap } => Some(gap),
+                    Verdict::Train { .. } => None,
+                }
+            }
+            Stage::Fill { .. } | Stage::Done | Stage::SlowStart => None,
+        }
+    }
+
+    fn tolerance(&self, capacity_gap: u64) -> u64 {
+        capacity_gap.saturating_mul(u64::from(self.options.tolerance)) / 1000
+    }
+
+    /// Exit by rate (§3.2.2).
+    fn fill(&mut self, window: &mut Window, sample: &AckSample, gap: u64) {
+        self.length = segments_per(sample.srtt.as_nanos(), gap).max(FIRST_TRAIN);
+        let cwnd = self.length.saturating_mul(window.mss());
+        window.set_ssthresh(cwnd, Cause::Seed);
+        window.set_cwnd(cwnd, Cause::Seed);
+        window.follow_plan(SendPlan::spaced(1, Duration::from_nanos(gap)));
+        self.stage = Stage::Fill { until: sample.sent_total.saturating_add(cwnd) };
+    }
+
+    fn end(&mut self, window: &mut Window, stage: Stage) {
+        window.end_plan();
+        self.stage = stage;
+    }
+}
+
+impl StartUp for PacedStart {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+        match start.occasion {
+            Occasion::NewPath => {
+                self.stage = Stage::Capacity;
+                self.send(window);
+            }
+            Occasion::Idle | Occasion::Loss => {
+                if self.is_under_way() {
+                    window.end_plan();
+                }
+                self.stage = Stage::SlowStart;
+            }
+        }
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        let all_in = sample.acked_total >= sample.sent_total;
+        match self.stage {
+            Stage::Capacity | Stage::Search(_) => {
+                self.train.on_ack(sample, window.mss());
+                if all_in && self.train.segments() > 0 {
+                    self.judge(window, sample);
+                }
+            }
+            Stage::Fill { until } if all_in || sample.sent_total >= until => {
+                self.end(window, Stage::Done);
+            }
+            Stage::Fill { .. } | Stage::Done | Stage::SlowStart => {}
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+        match self.stage {
+            Stage::SlowStart => SlowStart.on_ack(window, sample),
+            Stage::Done => Phase::Done,
+            Stage::Capacity | Stage::Search(_) | Stage::Fill { .. } => Phase::Continue,
+        }
+    }
+
+    /// Exit by loss (§3.2.2): after a timeout slow start to half the last train, else recovery's
+    /// window.
+    fn on_congestion(&mut self, window: &mut Window) {
+        if !self.is_under_way() {
+            return;
+        }
+        if window.last_cause() == Cause::Timeout {
+            window.set_ssthresh((self.length / 2).saturating_mul(window.mss()), Cause::Timeout);
+        }
+        self.end(window, Stage::SlowStart);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! TCP/SPAND (Zhang, Qiu & Keshav 2000 §4, §5): the window to begin a transfer with follows from a
+//! connection's share of the path, which a performance gateway knows, and from the transfer's size.
+//!
+//! A transfer, of a new connection or after an idle time, begins with `cwnd_opt` ([`arith::epoch`])
+//! straight in congestion avoidance; a token bucket spreads that first window over the gateway's
+//! round trip. Without an estimate it is slow start. The idle rule must leave the window to the
+//! start-up ([`crate::config::IdleRestart::StartUp`]).
+
+use super::{Occasion, Phase, Seed, SlowStart, Start, StartUp, Transfer};
+use crate::ack::AckSample;
+use crate::send_plan::SendPlan;
+use crate::window::{Cause, Window};
+use arith::epoch::{Choice, MAX_CAPACITY, Share};
+
+/// Options of [`Spand`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpandOptions {
+    /// Segments that an ACK of the receiver covers, `b`: 1, or 2 where it delays ACKs.
+    pub per_ack: u32,
+    /// How the window is chosen.
+    pub choice: Choice,
+    /// Depth of the token bucket, segments (§5.2.5).
+    pub depth: u32,
+}
+
+impl Default for SpandOptions {
+    fn default() -> Self {
+        let choice = Choice { shift: true, not_below_bottom: false };
+        Self { per_ack: 1, choice, depth: 4 }
+    }
+}
+
+/// Begins with the window that ends the transfer with an epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct Spand {
+    options: SpandOptions,
+    /// Bytes that the path had sent when the last ACK came.
+    sent: u64,
+    /// Sending is shaped until this offset of what the path sends.
+    shaped_until: Option<u64>,
+}
+
+impl Spand {
+    /// A start-up that has not begun.
+    pub const fn new(options: SpandOptions) -> Self {
+        Self { options, sent: 0, shaped_until: None }
+    }
+
+    /// `cwnd_opt`, segments. A transfer of unknown size is taken as one of whole epochs.
+    fn first_window(&self, share: u64, transfer: Option<Transfer>, mss: u64) -> u64 {
+        let capacity = (share / mss).min(u64::from(MAX_CAPACITY)) as u32;
+        let share = Share { capacity, per_ack: self.options.per_ack };
+        match transfer {
+            Some(Transfer { bytes, .. }) => {
+                share.initial_window(bytes.div_ceil(mss), self.options.choice)
+            }
+            None => share.bottom(),
+        }
+    }
+
+    fn resume(&mut self, window: &mut Window, start: &Start<'_>, (seed, share): (Seed, u64)) {
+        let segments = self.first_window(share, start.transfer, window.mss());
+        let cwnd = segments * window.mss();
+        window.set_ssthresh(cwnd, Cause::Seed);
+        window.set_cwnd(cwnd, Cause::Seed);
+        if segments > u64::from(self.options.depth) {
+            window.follow_plan(SendPlan::bucket(self.options.depth, seed.srtt / segments));
+            self.shaped_until = Some(self.sent.saturating_add(cwnd));
+        }
+    }
+
+    fn stop_shaping(&mut self, window: &mut Window) {
+        if self.shaped_until.take().is_some() {
+            window.end_plan();
+        }
+    }
+}
+
+impl StartUp for Spand {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+        self.stop_shaping(window);
+        let known = start.seed.and_then(|seed| Some((seed, seed.share?)));
+        match (start.occasion, known) {
+            (Occasion::NewPath | Occasion::Idle, Some(known)) => self.resume(window, start, known),
+            (Occasion::Idle, None) => {
+                window.set_cwnd(start.initial_window.min(window.cwnd()), Cause::Idle);
+            }
+            (Occasion::NewPath, None) | (Occasion::Loss, _) => {}
+        }
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.sent = sample.sent_total;
+        if self.shaped_until.is_some_and(|until| self.sent >= until) {
+            self.stop_shaping(window);
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+        SlowStart.on_ack(window, sample)
+    }
+
+    fn on_congestion(&mut self, window: &mut Window) {
+        self.stop_shaping(window);
+    }
+}
