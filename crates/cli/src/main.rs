@@ -9,6 +9,7 @@ mod failure;
 mod input;
 mod merge;
 mod pages;
+mod papers;
 mod paths;
 mod progress;
 mod race;
@@ -48,6 +49,8 @@ enum Command {
     Sim(Box<sim::Args>),
     /// Put the parts of a sharded sweep together
     Merge(merge::Args),
+    /// Check the papers' claims
+    Papers(papers::Args),
     /// List the schemes and their parameters
     Schemes(schemes::Args),
     /// List the pages that come with headstart
@@ -74,6 +77,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Race(args) => race::run(*args),
         Command::Sim(args) => sim::run(&args),
         Command::Merge(args) => merge::run(&args),
+        Command::Papers(args) => papers::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Pages => pages::run(),
         Command::Paths => paths::run(),

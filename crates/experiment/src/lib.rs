@@ -3,6 +3,7 @@
 pub mod check;
 pub mod estimate;
 pub mod limit;
+pub mod papers;
 pub mod path;
 pub mod plan;
 pub mod race;

@@ -89,6 +89,8 @@ fn rounds(bell: &Dumbbell, name: &str, pairs: std::ops::Range<usize>, text: &str
         receiver: scheme(text),
     };
     RoundsSpec {
+        first_start: None,
+        every: Duration::ZERO,
         name: name.into(),
         pairs: pairs.map(pair).collect(),
         rounds: 4,

@@ -22,6 +22,7 @@ pub(crate) use args::{Args, Format, Shard};
 pub(crate) use folder::Folder;
 pub(crate) use manifest::Manifest;
 pub(crate) use part::link_run;
+pub(crate) use progress::Progress;
 
 use crate::failure::{Failure, remark};
 use crate::{input, stdout};

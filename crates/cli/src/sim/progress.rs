@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 /// Between two lines.
 const PERIOD: Duration = Duration::from_secs(10);
 
-pub(super) enum Progress {
+pub(crate) enum Progress {
     Bar(ProgressBar),
     Lines { all: u64, done: u64, began: Instant, said: Instant },
 }
 
 impl Progress {
     /// `all` runs are about to be made.
-    pub(super) fn begin(all: u64) -> Self {
+    pub(crate) fn begin(all: u64) -> Self {
         if io::stderr().is_terminal() {
             let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
             let style =
@@ -30,7 +30,7 @@ impl Progress {
     }
 
     /// A run is over.
-    pub(super) fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         match self {
             Self::Bar(bar) => bar.inc(1),
             Self::Lines { all, done, began, said } => {
@@ -45,7 +45,7 @@ impl Progress {
         }
     }
 
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();
         }

@@ -31,7 +31,7 @@ impl Coordinate {
     /// Whether it says which TCP is used: the random numbers of a cell do not depend on it.
     fn is_scheme(&self) -> bool {
         let last = self.key.rsplit('.').next();
-        matches!(last, Some(SCHEME | "receiver"))
+        matches!(last, Some(SCHEME | "receiver" | "parameters"))
     }
 }
 

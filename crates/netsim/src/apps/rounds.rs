@@ -9,7 +9,7 @@ use crate::application::{Application, Context};
 use crate::{FlowRecord, HostId};
 use rand_pcg::Pcg32;
 use tcp::{Event, EventKind, Scheme};
-use units::Duration;
+use units::{Duration, Instant};
 use workload::Distribution;
 
 /// One connection of the experiment.
@@ -39,8 +39,13 @@ pub struct RoundsSpec {
     pub bytes: Distribution,
     /// Seconds after the beginning of a round at which a connection's transfer starts.
     pub start: Distribution,
-    /// From the end of a round's last transfer to the beginning of the next round.
+    /// The same in the first round; as `start` unless given.
+    pub first_start: Option<Distribution>,
+    /// From the end of a round's last transfer to the beginning of the next round, at least.
     pub idle: Duration,
+    /// From the beginning of a round to that of the next, at least: with zero, what comes after is up
+    /// to `idle` alone.
+    pub every: Duration,
 }
 
 /// Rounds of transfers; finished when the last one's are over. A connection opens with its first
@@ -54,6 +59,8 @@ pub struct Rounds {
     index: ConnIndex,
     /// Rounds begun.
     begun: u32,
+    /// When the last of them began.
+    begun_at: Instant,
     /// Transfers of this round that are not over.
     unfinished: usize,
     flows: Vec<FlowRecord>,
@@ -79,6 +86,7 @@ impl Rounds {
             spec,
             index: ConnIndex::default(),
             begun: 0,
+            begun_at: Instant::ZERO,
             unfinished: 0,
             flows: Vec::new(),
         }
@@ -96,10 +104,13 @@ impl Rounds {
     }
 
     fn begin_round(&mut self, context: &mut Context<'_>) {
+        let first = self.spec.first_start.as_ref().filter(|_| self.begun == 0);
+        let start = first.unwrap_or(&self.spec.start);
         self.begun += 1;
+        self.begun_at = context.now();
         self.unfinished = self.spec.pairs.len();
         for (n, draws) in self.draws.iter_mut().enumerate() {
-            let at = context.now() + self.spec.start.sample_duration(&mut draws.start);
+            let at = context.now() + start.sample_duration(&mut draws.start);
             context.set_timer(at, n as u32);
         }
     }
@@ -128,7 +139,8 @@ impl Rounds {
         if self.begun == self.spec.rounds {
             context.finish();
         } else {
-            context.set_timer(context.now() + self.spec.idle, ROUND);
+            let next = (context.now() + self.spec.idle).max(self.begun_at + self.spec.every);
+            context.set_timer(next, ROUND);
         }
     }
 

@@ -6,7 +6,7 @@ mod quantity;
 mod topology;
 mod workload;
 
-pub(crate) use self::workload::{Page, Pairing, Start, Times, Traffic, Workload};
+pub(crate) use self::workload::{Page, Pairing, Rounds, Start, Times, Traffic, Workload};
 pub(crate) use distribution::Spread;
 pub(crate) use link::{CoDel, FqCoDel, OneWay, Queue, Red, Reordering, Wire};
 pub(crate) use quantity::{Amount, At, Bytes, TextOr, Threshold, Written};
@@ -36,6 +36,9 @@ pub(crate) struct Document {
     pub(crate) time_limit: Option<Written<Duration>>,
     /// The schemes under comparison, the last axis of the sweep; `linux` unless given.
     pub(crate) schemes: Option<Vec<At<Written<Scheme>>>>,
+    /// Parameters of every scheme, `tick=500ms+rtt=echo`: they come behind its name, before those of
+    /// its workload and its own.
+    pub(crate) parameters: Option<At<String>>,
     /// What is joined to what.
     pub(crate) topology: Topology,
     /// Who sends what to whom, by name.

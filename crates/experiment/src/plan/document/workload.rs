@@ -1,7 +1,7 @@
 //! Workloads: who sends what to whom, when, under which scheme.
 
 use super::distribution::Spread;
-use super::quantity::{At, Bytes, Count, TextOr, Written};
+use super::quantity::{At, Bytes, Count, Few, TextOr, Written};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tcp::Scheme;
@@ -26,6 +26,8 @@ pub(crate) struct Workload {
     pub(crate) start: Option<At<TextOr<Duration, Start>>>,
     /// The scheme of its senders; that of the sweep unless given.
     pub(crate) scheme: Option<Written<Scheme>>,
+    /// Parameters of its schemes, `window=8+ssthresh=8`: they come behind the plan's.
+    pub(crate) parameters: Option<At<String>>,
     /// The scheme of its receivers; that of its senders unless given.
     pub(crate) receiver: Option<Written<Scheme>>,
     /// Not waited for, and not part of a cell's metrics.
@@ -85,7 +87,7 @@ pub(crate) type Times = At<TextOr<Duration, Spread<Written<Duration>>>>;
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind")]
 pub(crate) enum Traffic {
-    /// One connection, as fast as TCP lets it.
+    /// One connection or several at once, as fast as TCP lets them.
     Bulk(Bulk),
     /// Transfers in rounds over kept connections: all transfer, all fall silent, again.
     Rounds(Rounds),
@@ -101,12 +103,15 @@ pub(crate) enum Traffic {
     OnOff(OnOff),
 }
 
-/// One connection.
+/// One connection, or several at once.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bulk {
-    /// Bytes to send, drawn for each member; without end unless given.
+    /// Bytes to send, drawn for each transfer; without end unless given.
     pub(crate) size: Option<Sizes>,
+    /// Transfers of a member that begin together, each over a connection of its own; under a scheme
+    /// that has all of a page on one connection (`phttp`) one after another over one. 1 unless given.
+    pub(crate) parallel: Option<Few>,
     /// Close the connection behind the last byte; false unless given.
     #[serde(default)]
     pub(crate) close: bool,
@@ -123,8 +128,13 @@ pub(crate) struct Rounds {
     pub(crate) rounds: Count,
     /// When transfers start after the beginning of their round; at once unless given.
     pub(crate) jitter: Option<Times>,
+    /// The same in the first round; as `jitter` unless given.
+    pub(crate) first_jitter: Option<Times>,
     /// From the end of a round's last transfer to the next round; 0s unless given.
     pub(crate) idle: Option<Written<Duration>>,
+    /// From the beginning of a round to the next, if the round is over by then and `idle` has passed:
+    /// keeps the rounds of several workloads together.
+    pub(crate) every: Option<Written<Duration>>,
 }
 
 /// A Poisson process of transfers between all pairs of the workload's hosts: the n-th of either group

@@ -2,7 +2,7 @@
 
 use super::flows::SharedFlows;
 use crate::plan::document::Pairing;
-use crate::plan::scenario::{Activity, Begin, Group, Net};
+use crate::plan::scenario::{Activity, Begin, Group, Net, RoundsPlan};
 use crate::race;
 use netsim::{
     AppId, Application, Browsing, BrowsingSpec, BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowRecord,
@@ -13,6 +13,7 @@ use rand_core::RngCore;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
+use tcp::scheme::Transfers;
 use units::{Duration, Instant};
 use workload::{LoaderConfig, Page};
 
@@ -24,6 +25,8 @@ pub(super) struct Actor {
     first: usize,
     /// How many.
     members: usize,
+    /// Which of its transfers, if it plays one of several at once.
+    part: usize,
     app: AppId,
 }
 
@@ -35,26 +38,41 @@ pub(super) fn add(
 ) -> Vec<Actor> {
     let members: Vec<Member<'_>> =
         (0..group.members).map(|number| Member::new(group, number, (net, seed))).collect();
-    if let Activity::Rounds { .. } = &group.activity {
-        let count = members.len();
-        let actor = members.first().map(|first| {
-            let app = seat(simulation, group, (first.begin, rounds(group, &members)));
-            Actor { group: index, first: 0, members: count, app }
-        });
-        return actor.into_iter().collect();
-    }
-    let each = members.iter().enumerate().map(|(first, member)| {
-        let app = match &group.activity {
-            Activity::Poisson { .. } => {
+    let actor = |first, app| Actor { group: index, first, members: 1, part: 0, app };
+    match &group.activity {
+        Activity::Rounds(plan) => {
+            let count = members.len();
+            let all = members.first().map(|first| {
+                let app = seat(simulation, group, (first.begin, rounds(plan, group, &members)));
+                Actor { members: count, ..actor(0, app) }
+            });
+            all.into_iter().collect()
+        }
+        Activity::Bulk { .. } => {
+            let each = members.iter().enumerate();
+            let each = each.flat_map(|(first, member)| {
+                let parts = member.bulk(seed).into_iter().enumerate();
+                let parts = parts.map(|(part, spec)| {
+                    let app = seat(simulation, group, (member.begin, BulkTransfer::new(spec)));
+                    Actor { part, ..actor(first, app) }
+                });
+                parts.collect::<Vec<_>>()
+            });
+            each.collect()
+        }
+        Activity::Poisson { .. } => {
+            let each = members.iter().enumerate().map(|(first, member)| {
                 let sink = sink(flows, (index, first));
                 let app = PoissonFlows::with_sink(poisson(group, &member.name, net), sink);
-                seat(simulation, group, (member.begin, app))
-            }
-            _ => member.add(simulation, seed),
-        };
-        Actor { group: index, first, members: 1, app }
-    });
-    each.collect()
+                actor(first, seat(simulation, group, (member.begin, app)))
+            });
+            each.collect()
+        }
+        _ => {
+            let each = members.iter().enumerate();
+            each.map(|(first, member)| actor(first, member.add(simulation))).collect()
+        }
+    }
 }
 
 /// A member with its hosts and its beginning.
@@ -75,18 +93,33 @@ impl<'a> Member<'a> {
         Self { group, name, from, to, begin }
     }
 
-    fn add(&self, simulation: &mut Simulation, seed: u64) -> AppId {
+    /// Its transfers that begin together: one with the bytes of all if its scheme wants a single
+    /// connection.
+    fn bulk(&self, seed: u64) -> Vec<BulkSpec> {
+        let Activity::Bulk { size, parallel, close } = &self.group.activity else {
+            return Vec::new();
+        };
+        let mut stream = stream(seed, &format!("workload/{}/size", self.name));
+        let mut draw = || size.as_ref().map(|size| size.sample_count(&mut stream));
+        let mut sizes: Vec<Option<u64>> = (0..*parallel).map(|_| draw()).collect();
+        if self.group.scheme.transfers() == Transfers::Sequential {
+            sizes = vec![sizes.into_iter().sum()];
+        }
+        let spec = |bytes| BulkSpec {
+            from: self.from,
+            to: self.to,
+            bytes,
+            scheme: self.group.scheme.clone(),
+            receiver: self.group.receiver.clone(),
+            close: *close,
+        };
+        sizes.into_iter().map(spec).collect()
+    }
+
+    fn add(&self, simulation: &mut Simulation) -> AppId {
         let Self { group, from, to, begin, .. } = *self;
         let (scheme, receiver) = (group.scheme.clone(), group.receiver.clone());
         match &group.activity {
-            Activity::Bulk { size, close } => {
-                let bytes = size.as_ref().map(|size| {
-                    size.sample_count(&mut stream(seed, &format!("workload/{}/size", self.name)))
-                });
-                let close = *close;
-                let spec = BulkSpec { from, to, bytes, scheme, receiver, close };
-                seat(simulation, group, (begin, BulkTransfer::new(spec)))
-            }
             Activity::Page { page, config, visits, think } => {
                 let spec = BrowsingSpec {
                     name: self.name.clone(),
@@ -113,8 +146,8 @@ impl<'a> Member<'a> {
                 let spec = OnOffSpec { name, from, to, wire_bytes, rate, on, off };
                 seat(simulation, group, (begin, OnOff::new(spec)))
             }
-            Activity::Rounds { .. } | Activity::Poisson { .. } => {
-                unreachable!("these are added with all their hosts")
+            Activity::Bulk { .. } | Activity::Rounds(_) | Activity::Poisson { .. } => {
+                unreachable!("the caller adds these in its own way")
             }
         }
     }
@@ -136,10 +169,7 @@ fn page_spec(member: &Member<'_>, (page, config): (&Arc<Page>, &LoaderConfig)) -
 }
 
 /// All members of a workload of rounds in one application.
-fn rounds(group: &Group, members: &[Member<'_>]) -> Rounds {
-    let Activity::Rounds { size, rounds, jitter, idle } = &group.activity else {
-        unreachable!("the caller has looked");
-    };
+fn rounds(plan: &RoundsPlan, group: &Group, members: &[Member<'_>]) -> Rounds {
     let pairs = members.iter().map(|member| RoundPair {
         from: member.from,
         to: member.to,
@@ -149,10 +179,12 @@ fn rounds(group: &Group, members: &[Member<'_>]) -> Rounds {
     Rounds::new(RoundsSpec {
         name: group.name.clone(),
         pairs: pairs.collect(),
-        rounds: *rounds,
-        bytes: size.clone(),
-        start: jitter.clone(),
-        idle: *idle,
+        rounds: plan.rounds,
+        bytes: plan.size.clone(),
+        start: plan.jitter.clone(),
+        first_start: plan.first_jitter.clone(),
+        idle: plan.idle,
+        every: plan.every,
     })
 }
 
@@ -258,7 +290,7 @@ impl Actor {
 
     /// The member whose `nth` transfer in order this is, and which of its own it is.
     pub(super) const fn place_of(&self, nth: usize) -> (usize, usize) {
-        (self.first + nth % self.members, nth / self.members)
+        (self.first + nth % self.members, self.part + nth / self.members)
     }
 
     /// Transfers that have begun, are not over and have no record yet.

@@ -6,7 +6,7 @@ mod traffic;
 mod wire;
 
 pub(crate) use net::Net;
-pub(crate) use traffic::Activity;
+pub(crate) use traffic::{Activity, Rounds as RoundsPlan};
 
 use super::document::{At, Document, Measure, Packets, Pairing, Start, TextOr, Workload, Written};
 use super::error::Fault;
@@ -103,8 +103,9 @@ impl Scenario {
         for plan in &document.processing {
             net.set_processing(&plan.hosts, plan.longest.0)?;
         }
+        let maker = SchemeMaker { swept: scheme, parameters: document.parameters.as_ref() };
         let workloads = document.workload.iter();
-        let groups = workloads.map(|(name, plan)| group((name, plan), scheme, (&net, files)));
+        let groups = workloads.map(|(name, plan)| group((name, plan), maker, (&net, files)));
         let bottleneck = match &document.measure.link {
             Some(name) => Some(net.link_named(name)?),
             None => net.bottleneck,
@@ -168,9 +169,35 @@ fn members(plan: &Workload) -> Result<u32, Fault> {
     }
 }
 
+/// What makes the schemes of workloads.
+#[derive(Clone, Copy)]
+struct SchemeMaker<'a> {
+    /// The sweep's, for workloads without one of their own.
+    swept: &'a Scheme,
+    /// Parameters of all.
+    parameters: Option<&'a At<String>>,
+}
+
+impl SchemeMaker<'_> {
+    /// The scheme of a workload, or the swept one, with the parameters of both.
+    fn make(self, plan: &Workload, own: Option<&Written<Scheme>>) -> Result<Scheme, Fault> {
+        let mut scheme = own.map_or(self.swept, |Written(scheme)| scheme).clone();
+        // Each goes right behind the name: the last one is the plan's.
+        for parameters in [plan.parameters.as_ref(), self.parameters].into_iter().flatten() {
+            if !parameters.is_empty() {
+                let text = scheme.name();
+                let (name, rest) = text.split_at(text.find('+').unwrap_or(text.len()));
+                scheme = Scheme::parse(&format!("{name}+{}{rest}", **parameters))
+                    .map_err(|error| Fault::new(parameters.span(), error))?;
+            }
+        }
+        Ok(scheme)
+    }
+}
+
 fn group(
     (name, plan): (&At<String>, &Workload),
-    scheme: &Scheme,
+    schemes: SchemeMaker<'_>,
     (net, files): (&Net, &Files),
 ) -> Result<Group, Fault> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
@@ -187,7 +214,11 @@ fn group(
     if plan.pairing == Pairing::Parallel {
         refuse_own_ends(plan, (&from, &to))?;
     }
-    let sender = plan.scheme.as_ref().map_or(scheme, |Written(scheme)| scheme).clone();
+    let sender = schemes.make(plan, plan.scheme.as_ref())?;
+    let receiver = match &plan.receiver {
+        Some(own) => schemes.make(plan, Some(own))?,
+        None => sender.clone(),
+    };
     Ok(Group {
         name: String::clone(name),
         activity: Activity::of(&plan.traffic, files)?,
@@ -196,7 +227,7 @@ fn group(
         pairing: plan.pairing,
         members: members(plan)?,
         begin: begin(plan)?,
-        receiver: plan.receiver.as_ref().map_or(&sender, |Written(scheme)| scheme).clone(),
+        receiver,
         scheme: sender,
         background: plan.background,
     })

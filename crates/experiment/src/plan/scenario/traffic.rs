@@ -1,19 +1,32 @@
 //! What members do, in numbers.
 
-use crate::plan::document::{Amount, At, Bytes, Page, Spread, TextOr, Times, Traffic, Written};
+use crate::plan::document::{
+    self, Amount, At, Bytes, Page, Spread, TextOr, Times, Traffic, Written,
+};
 use crate::plan::error::Fault;
 use crate::plan::files::Files;
 use std::sync::Arc;
 use units::{Duration, Rate};
 use workload::{Distribution, Http, LoaderConfig, Tls};
 
+/// Rounds of transfers; sizes in bytes, jitter in seconds.
+#[derive(Clone, Debug)]
+pub(crate) struct Rounds {
+    pub(crate) size: Distribution,
+    pub(crate) rounds: u32,
+    pub(crate) jitter: Distribution,
+    pub(crate) first_jitter: Option<Distribution>,
+    pub(crate) idle: Duration,
+    pub(crate) every: Duration,
+}
+
 /// A workload's traffic, checked.
 #[derive(Clone, Debug)]
 pub(crate) enum Activity {
-    /// One connection; sizes in bytes, `None` without end.
-    Bulk { size: Option<Distribution>, close: bool },
-    /// Rounds of transfers; sizes in bytes, jitter in seconds.
-    Rounds { size: Distribution, rounds: u32, jitter: Distribution, idle: Duration },
+    /// So many connections at once; sizes in bytes, `None` without end.
+    Bulk { size: Option<Distribution>, parallel: u32, close: bool },
+    /// Rounds of transfers.
+    Rounds(Box<Rounds>),
     /// Transfers that come and go; gaps in seconds, sizes in bytes.
     Poisson { gaps: Distribution, size: Distribution, count: Option<u64> },
     /// Visits to a page; time to think in seconds.
@@ -32,7 +45,7 @@ impl Activity {
         match self {
             Self::Bulk { size, .. } => size.is_none(),
             Self::Telnet { .. } => true,
-            Self::Rounds { .. }
+            Self::Rounds(_)
             | Self::Poisson { .. }
             | Self::Page { .. }
             | Self::Cbr { .. }
@@ -44,7 +57,7 @@ impl Activity {
     pub(crate) const fn is_endless(&self) -> bool {
         match self {
             Self::Bulk { size, .. } => size.is_none(),
-            Self::Rounds { .. } | Self::Page { .. } => false,
+            Self::Rounds(_) | Self::Page { .. } => false,
             Self::Poisson { count, .. } | Self::Telnet { count, .. } | Self::Cbr { count, .. } => {
                 count.is_none()
             }
@@ -57,14 +70,10 @@ impl Activity {
         Ok(match plan {
             Traffic::Bulk(plan) => {
                 let size = plan.size.as_ref().map(distribution).transpose()?;
-                Self::Bulk { size, close: plan.close }
+                let parallel = plan.parallel.map_or(1, |count| count.0);
+                Self::Bulk { size, parallel, close: plan.close }
             }
-            Traffic::Rounds(plan) => Self::Rounds {
-                size: distribution(&plan.size)?,
-                rounds: plan.rounds.0,
-                jitter: or_fixed(plan.jitter.as_ref(), 0.0)?,
-                idle: plan.idle.map_or(Duration::ZERO, |idle| idle.0),
-            },
+            Traffic::Rounds(plan) => Self::Rounds(Box::new(rounds(plan)?)),
             Traffic::Poisson(plan) => Self::Poisson {
                 gaps: mean_gap(&plan.mean_gap)?,
                 size: distribution(&plan.size)?,
@@ -100,6 +109,17 @@ impl Activity {
             },
         })
     }
+}
+
+fn rounds(plan: &document::Rounds) -> Result<Rounds, Fault> {
+    Ok(Rounds {
+        size: distribution(&plan.size)?,
+        rounds: plan.rounds.0,
+        jitter: or_fixed(plan.jitter.as_ref(), 0.0)?,
+        first_jitter: plan.first_jitter.as_ref().map(distribution).transpose()?,
+        idle: plan.idle.map_or(Duration::ZERO, |idle| idle.0),
+        every: plan.every.map_or(Duration::ZERO, |every| every.0),
+    })
 }
 
 /// A value that is the same each time or drawn.

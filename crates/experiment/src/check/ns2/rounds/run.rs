@@ -96,6 +96,8 @@ fn rounds(key: &CaseKey, scheme: &Scheme, pairs: Vec<(HostId, HostId)>) -> Resul
         |(from, to)| RoundPair { from, to, scheme: scheme.clone(), receiver: scheme.clone() };
     let distribution = |d: Result<_, workload::DistributionError>| d.map_err(|e| e.to_string());
     Ok(Rounds::new(RoundsSpec {
+        first_start: None,
+        every: Duration::ZERO,
         name: "rounds".into(),
         pairs: pairs.into_iter().map(pair).collect(),
         rounds: key.rounds,

@@ -1,0 +1,72 @@
+//! `headstart papers`: the papers' claims, reproduced or explained.
+
+mod shown;
+mod table;
+
+use crate::failure::{Failure, remark};
+use crate::sim::Progress;
+use crate::stdout;
+use experiment::papers::{self, Answer, Claim, Prepared};
+use std::sync::Mutex;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Claims, or families of them: FS-1, SES [default: all]
+    #[arg(value_name = "ID")]
+    claims: Vec<String>,
+
+    /// Fewer repeats and fewer points of each experiment
+    #[arg(long)]
+    quick: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Runs at a time; results do not depend on it [default: one per core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+
+    /// List the claims, and do nothing else
+    #[arg(long)]
+    list: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  headstart papers --quick            every claim, in a few minutes
+  headstart papers FS-1 SES           one claim, and all of a family
+  headstart papers --list
+
+A claim holds if our mean ± 2 standard errors meets the paper's interval in every line of its verdict;
+nothing but that decides. Lines marked \"also\" are checked outside of the verdict. A claim that differs
+says where and why; it is a result, not a failure: exit code 0. docs/papers.md says more.";
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let claims = papers::select(&args.claims).map_err(Failure::input)?;
+    if args.list {
+        return stdout::print(&listed(&claims));
+    }
+    let answers = answers(&claims, args)?;
+    match args.json {
+        true => stdout::print_json(&answers),
+        false => table::print(&answers),
+    }
+}
+
+fn listed(claims: &[&Claim]) -> String {
+    claims.iter().map(|claim| format!("{:<7}{}\n", claim.id, claim.text)).collect()
+}
+
+fn answers(claims: &[&'static Claim], args: &Args) -> Result<Vec<Answer>, Failure> {
+    let prepared = Prepared::new(claims, args.quick).map_err(Failure::failed)?;
+    if args.quick {
+        remark("quick: fewer repeats and points than the plans say");
+    }
+    let progress = Mutex::new(Progress::begin(prepared.len() as u64));
+    let step = || progress.lock().unwrap_or_else(|e| e.into_inner()).step();
+    let book = prepared.run(args.jobs.map_or(0, usize::from), &step);
+    progress.lock().unwrap_or_else(|e| e.into_inner()).end();
+    Ok(papers::answer(claims, &book.map_err(Failure::failed)?))
+}

@@ -1,0 +1,79 @@
+//! Figures of claims as text.
+
+use experiment::papers::{Bearing, Interval, Line, Measured, PERCENT, Paper, SECONDS, Unit};
+
+/// A dash where there is nothing.
+const NOTHING: &str = "–";
+
+/// The paper's figure of a line.
+pub(super) fn paper(line: &Line) -> String {
+    match line.paper {
+        Paper::Silent => NOTHING.to_owned(),
+        Paper::Value(value) => with_unit(&number(value, value, line.unit), line.unit),
+        Paper::Within(within) => with_unit(&interval(within, line.unit), line.unit),
+    }
+}
+
+fn interval(within: Interval, unit: Unit) -> String {
+    let Interval { least, most } = within;
+    let shown = |bound: f64| number(bound, bound, unit);
+    match (least.is_finite(), most.is_finite()) {
+        (true, true) if least == most => shown(least),
+        (true, true) => format!("{} to {}", shown(least), shown(most)),
+        (true, false) => format!("≥ {}", shown(least)),
+        (false, true) => format!("≤ {}", shown(most)),
+        (false, false) => "any".to_owned(),
+    }
+}
+
+/// ns-2's figure of a line.
+pub(super) fn ns2(line: &Line) -> String {
+    match line.ns2 {
+        Some(value) => with_unit(&number(value, value, line.unit), line.unit),
+        None => NOTHING.to_owned(),
+    }
+}
+
+/// Our figure of a line, with its standard error if it has one.
+pub(super) fn ours(line: &Line) -> String {
+    let unit = line.unit;
+    match line.ours {
+        Some(Measured { mean, .. }) if !mean.is_finite() => NOTHING.to_owned(),
+        None => NOTHING.to_owned(),
+        Some(Measured { mean, standard_error: 0.0 }) => with_unit(&number(mean, mean, unit), unit),
+        Some(Measured { mean, standard_error }) => {
+            let error = number(standard_error, mean, unit);
+            with_unit(&format!("{} ± {error}", number(mean, mean, unit)), unit)
+        }
+    }
+}
+
+/// Whether a line holds, in a word that needs no colour.
+pub(super) fn held(line: &Line) -> &'static str {
+    match (line.bearing, line.holds()) {
+        (Bearing::Verdict, Some(true)) => "inside",
+        (Bearing::Verdict, Some(false)) => "OUTSIDE",
+        (Bearing::Also, Some(true)) => "also inside",
+        (Bearing::Also, Some(false)) => "also OUTSIDE",
+        _ => "",
+    }
+}
+
+fn with_unit(number: &str, unit: Unit) -> String {
+    match unit {
+        "" => number.to_owned(),
+        unit => format!("{number} {unit}"),
+    }
+}
+
+/// A number with the decimals that suit the unit and a figure of size `like`.
+fn number(value: f64, like: f64, unit: Unit) -> String {
+    let decimals = match unit {
+        PERCENT => 1,
+        SECONDS => 3,
+        _ if like.abs() >= 100.0 => 0,
+        _ if like.abs() >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}

@@ -1,0 +1,70 @@
+//! Answers as text: for each claim its verdict, its figures and what there is to say.
+
+use super::shown;
+use crate::failure::Failure;
+use crate::{pages, stdout};
+use experiment::papers::{Answer, Line, Verdict};
+use report::{Cell, Quantity, Row, Table};
+
+/// Columns of running text.
+const WIDTH: usize = 100;
+
+/// Prints the answers, and how many of each there are.
+pub(super) fn print(answers: &[Answer]) -> Result<(), Failure> {
+    for answer in answers {
+        let claim = answer.claim;
+        let head =
+            format!("{}  {}  {}", claim.id, answer.verdict.name().to_uppercase(), claim.text);
+        stdout::print(&format!("{}  {}\n", wrapped(&head, "       "), claim.source))?;
+        if !answer.findings.lines.is_empty() {
+            stdout::print_table(&figures(&answer.findings.lines))?;
+        }
+        stdout::print(&format!("{}\n", wrapped(&format!("  {}", answer.note()), "  ")))?;
+    }
+    let count = |verdict| answers.iter().filter(|answer| answer.verdict == verdict).count();
+    stdout::print(&format!(
+        "{} claims: {} hold, {} differ, {} pending\n",
+        answers.len(),
+        count(Verdict::Holds),
+        count(Verdict::Differs),
+        count(Verdict::Pending)
+    ))
+}
+
+/// The figures of a claim as a table.
+pub(super) fn figures(lines: &[Line]) -> Table {
+    let columns = [
+        ("figure", Quantity::Text, "What it is a figure of"),
+        ("paper", Quantity::Text, "The paper's figure, or where it says that it lies"),
+        ("ns-2", Quantity::Text, "Measured with ns-2.35"),
+        ("ours", Quantity::Text, "Measured here: mean ± standard error"),
+        ("verdict", Quantity::Text, "Whether ours ± 2 standard errors meets the paper's"),
+    ];
+    let row = |line: &Line| Row {
+        cells: vec![
+            Cell::Text(line.label.clone()),
+            Cell::Text(shown::paper(line)),
+            Cell::Text(shown::ns2(line)),
+            Cell::Text(shown::ours(line)),
+            Cell::Text(shown::held(line).to_owned()),
+        ],
+        is_reference: false,
+    };
+    Table { columns: columns.map(pages::column).to_vec(), rows: lines.iter().map(row).collect() }
+}
+
+/// Text in lines of at most [`WIDTH`] characters, those after the first with an indent.
+fn wrapped(text: &str, indent: &str) -> String {
+    let mut out = String::new();
+    let mut line = String::from(if text.starts_with("  ") { "  " } else { "" });
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        if line.chars().count() + word.chars().count() > WIDTH {
+            out += line.trim_end();
+            out.push('\n');
+            line = indent.to_owned();
+        }
+        line += word;
+        line.push(' ');
+    }
+    out + line.trim_end() + "\n"
+}

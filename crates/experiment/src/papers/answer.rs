@@ -1,0 +1,144 @@
+//! The answer to a claim, as it is printed: figures, verdict, note.
+
+use super::claim::{Claim, How};
+use super::finding::{Bearing, Findings, Line, Paper, Unit};
+use serde::{Serialize, Serializer};
+
+/// What came of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Our figures meet all of its intervals.
+    Holds,
+    /// One of them does not.
+    Differs,
+    /// It cannot be answered yet.
+    Pending,
+}
+
+impl Verdict {
+    /// As it is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Differs => "differs",
+            Self::Pending => "pending",
+        }
+    }
+}
+
+/// A claim, answered.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The claim.
+    pub claim: &'static Claim,
+    /// What was found.
+    pub findings: Findings,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+impl Answer {
+    pub(super) fn new(claim: &'static Claim, findings: Findings) -> Self {
+        let verdict = match (&claim.how, findings.hold()) {
+            (How::Pending, _) => Verdict::Pending,
+            (_, true) => Verdict::Holds,
+            (_, false) => Verdict::Differs,
+        };
+        Self { claim, findings, verdict }
+    }
+
+    /// Conditions, and if it differs, where and why.
+    pub fn note(&self) -> String {
+        let Claim { conditions, why, .. } = *self.claim;
+        let failed = |line: &&Line| line.bearing == Bearing::Verdict && line.holds() == Some(false);
+        let failed: Vec<&str> =
+            self.findings.lines.iter().filter(failed).map(|line| line.label.as_str()).collect();
+        match self.verdict {
+            Verdict::Differs if why.is_empty() => {
+                format!("{conditions}. Differs in: {}.", failed.join("; "))
+            }
+            Verdict::Differs => {
+                format!("{conditions}. Differs in: {}. {why}", failed.join("; "))
+            }
+            Verdict::Holds | Verdict::Pending => format!("{conditions}."),
+        }
+    }
+}
+
+/// One figure without error.
+#[derive(Serialize)]
+struct Figure {
+    label: String,
+    value: f64,
+    unit: Unit,
+}
+
+/// One of ours; not a number becomes null.
+#[derive(Serialize)]
+struct OurFigure {
+    label: String,
+    value: f64,
+    unit: Unit,
+    se: f64,
+}
+
+/// The columns of the JSON.
+#[derive(Serialize)]
+struct Row {
+    id: &'static str,
+    claim: &'static str,
+    paper: Vec<Figure>,
+    ns2: Vec<Figure>,
+    ours: Vec<OurFigure>,
+    verdict: Verdict,
+    note: String,
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let lines = &self.findings.lines;
+        let ours = lines.iter().filter_map(|line| {
+            let ours = line.ours?;
+            let (value, se) = (ours.mean, ours.standard_error);
+            Some(OurFigure { label: label_of(line), value, unit: line.unit, se })
+        });
+        let ns2 = lines.iter().filter_map(|line| {
+            Some(Figure { label: label_of(line), value: line.ns2?, unit: line.unit })
+        });
+        let row = Row {
+            id: self.claim.id,
+            claim: self.claim.text,
+            paper: lines.iter().flat_map(of_paper).collect(),
+            ns2: ns2.collect(),
+            ours: ours.collect(),
+            verdict: self.verdict,
+            note: self.note(),
+        };
+        row.serialize(serializer)
+    }
+}
+
+/// The label; that of a line outside of the verdict says so.
+fn label_of(line: &Line) -> String {
+    match line.bearing {
+        Bearing::Also => format!("also: {}", line.label),
+        Bearing::Verdict | Bearing::Shown => line.label.clone(),
+    }
+}
+
+/// The paper's figures on a line: its value, or each bound of its interval.
+fn of_paper(line: &Line) -> Vec<Figure> {
+    let label = label_of(line);
+    let figure = |label: String, value| Figure { label, value, unit: line.unit };
+    match line.paper {
+        Paper::Silent => Vec::new(),
+        Paper::Value(value) => vec![figure(label, value)],
+        Paper::Within(within) if within.least == within.most => vec![figure(label, within.least)],
+        Paper::Within(within) => {
+            let bounds = [("at least", within.least), ("at most", within.most)];
+            let finite = bounds.into_iter().filter(|(_, bound)| bound.is_finite());
+            finite.map(|(which, bound)| figure(format!("{label}, {which}"), bound)).collect()
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a claim is, and the experiment that answers it.
+
+use super::book::Book;
+use super::finding::Findings;
+use super::reading::{Readings, RunRecords};
+
+/// A claim of a paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// Its name, `FS-1`: the family, a hyphen, a number.
+    pub id: &'static str,
+    /// What is claimed.
+    pub text: &'static str,
+    /// The paper and the place in it.
+    pub source: &'static str,
+    /// Under which conditions it is answered: tick, seeds, load range, and the numbers that stand for
+    /// words such as "about".
+    pub conditions: &'static str,
+    /// If it differs: why, as measured. Empty if it holds.
+    pub why: &'static str,
+    /// How it is answered.
+    pub how: How,
+}
+
+impl Claim {
+    /// What comes before the number: `FS`.
+    pub fn family(&self) -> &'static str {
+        self.id.split('-').next().unwrap_or(self.id)
+    }
+
+    /// The experiments that it needs.
+    pub const fn experiments(&self) -> &'static [&'static Experiment] {
+        match self.how {
+            How::Experiments(experiments, _) => experiments,
+            How::Theory(_) | How::Pending => &[],
+        }
+    }
+}
+
+/// How a claim is answered.
+#[derive(Clone, Copy, Debug)]
+pub enum How {
+    /// From the readings of experiments.
+    Experiments(&'static [&'static Experiment], fn(&Book) -> Findings),
+    /// By computation alone.
+    Theory(fn() -> Findings),
+    /// Not yet: what it needs does not exist.
+    Pending,
+}
+
+/// An experiment: a plan, and what is read off its runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
+    /// Its name; the plan is `plans/papers/<name>.toml`.
+    pub name: &'static str,
+    /// The plan.
+    pub plan: &'static str,
+    /// Adds to the readings of a run what the plan's own metrics lack.
+    pub read: fn(&RunRecords<'_>, &mut Readings),
+    /// What a quick run makes of it.
+    pub quick: Quick,
+}
+
+/// A part of an experiment: the first repeats, at some of the values.
+#[derive(Clone, Copy, Debug)]
+pub struct Quick {
+    /// Repeats of each cell, at most those of the plan.
+    pub repeats: u32,
+    /// Swept keys with the values that remain; all remain of others.
+    pub keep: &'static [(&'static str, &'static [&'static str])],
+}

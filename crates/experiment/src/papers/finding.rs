@@ -1,0 +1,229 @@
+//! What a claim comes down to: labelled figures of the paper, of ns-2 and of ours, checks of ours
+//! against the paper's intervals, and the verdict that follows from them.
+
+use super::curve::Plot;
+use super::sample::Measured;
+
+/// A unit as it is printed; figures are given in it.
+pub type Unit = &'static str;
+/// Per cent: a gain of a half is 50.
+pub const PERCENT: Unit = "%";
+/// Seconds.
+pub const SECONDS: Unit = "s";
+/// A plain number.
+pub const PLAIN: Unit = "";
+
+/// Where a paper wants a figure to lie, bounds included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Smallest; minus infinity without bound.
+    pub least: f64,
+    /// Largest; infinity without bound.
+    pub most: f64,
+}
+
+impl Interval {
+    /// From `least` to `most`.
+    pub const fn between(least: f64, most: f64) -> Self {
+        Self { least, most }
+    }
+
+    /// `least` or more.
+    pub const fn at_least(least: f64) -> Self {
+        Self { least, most: f64::INFINITY }
+    }
+
+    /// `most` or less.
+    pub const fn at_most(most: f64) -> Self {
+        Self { least: f64::NEG_INFINITY, most }
+    }
+
+    /// A paper's mean with its standard error: the mean ± 2 of them.
+    pub const fn around(mean: f64, standard_error: f64) -> Self {
+        Self { least: mean - 2.0 * standard_error, most: mean + 2.0 * standard_error }
+    }
+
+    /// Whether mean ± 2 standard errors have a point in common with it. What is undefined has none.
+    pub fn meets(&self, ours: Measured) -> bool {
+        let reach = 2.0 * ours.standard_error;
+        ours.mean.is_finite() && ours.mean + reach >= self.least && ours.mean - reach <= self.most
+    }
+}
+
+/// Of figures that all have to lie in `within`, the one that is furthest out of it, or nearest to
+/// leaving it, with what belongs to it. If this one meets the interval, all do.
+pub fn furthest_out<T>(
+    within: Interval,
+    figures: impl IntoIterator<Item = (T, Measured)>,
+) -> Option<(T, Measured)> {
+    let out = |ours: &Measured| {
+        let reach = 2.0 * ours.standard_error;
+        match ours.mean.is_nan() {
+            true => f64::INFINITY,
+            false => (within.least - ours.mean - reach).max(ours.mean - reach - within.most),
+        }
+    };
+    figures.into_iter().max_by(|(_, a), (_, b)| out(a).total_cmp(&out(b)))
+}
+
+/// What a paper says of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Paper {
+    /// Nothing.
+    Silent,
+    /// Its own figure.
+    Value(f64),
+    /// Where the figure lies.
+    Within(Interval),
+}
+
+/// What a line means to the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bearing {
+    /// The claim holds only if it does.
+    Verdict,
+    /// Checked and printed under the claim, outside its verdict.
+    Also,
+    /// Printed.
+    Shown,
+}
+
+/// One labelled figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What it is a figure of.
+    pub label: String,
+    /// Unit of all its figures.
+    pub unit: Unit,
+    /// The paper's.
+    pub paper: Paper,
+    /// ns-2's, where it was measured.
+    pub ns2: Option<f64>,
+    /// Ours.
+    pub ours: Option<Measured>,
+    /// What it means to the verdict.
+    pub bearing: Bearing,
+}
+
+impl Line {
+    /// A line that is shown and has no figures yet.
+    pub fn new(label: impl Into<String>, unit: Unit) -> Self {
+        let (paper, ns2, ours) = (Paper::Silent, None, None);
+        Self { label: label.into(), unit, paper, ns2, ours, bearing: Bearing::Shown }
+    }
+
+    /// With the paper's own figure.
+    #[must_use]
+    pub fn paper(self, value: f64) -> Self {
+        Self { paper: Paper::Value(value), ..self }
+    }
+
+    /// With ns-2's figure, if it is known.
+    #[must_use]
+    pub fn ns2(self, value: Option<f64>) -> Self {
+        Self { ns2: value, ..self }
+    }
+
+    /// With our figure.
+    #[must_use]
+    pub fn ours(self, ours: Measured) -> Self {
+        Self { ours: Some(ours), ..self }
+    }
+
+    /// Our figure must meet an interval if the claim is to hold.
+    #[must_use]
+    pub fn must(self, within: Interval) -> Self {
+        Self { paper: Paper::Within(within), bearing: Bearing::Verdict, ..self }
+    }
+
+    /// Whether our figure meets an interval is said under the claim.
+    #[must_use]
+    pub fn also(self, within: Interval) -> Self {
+        Self { paper: Paper::Within(within), bearing: Bearing::Also, ..self }
+    }
+
+    /// Whether ours meets what the paper says; `None` if there is nothing to meet.
+    pub fn holds(&self) -> Option<bool> {
+        match (self.paper, self.bearing) {
+            (Paper::Within(within), Bearing::Verdict | Bearing::Also) => {
+                Some(self.ours.is_some_and(|ours| within.meets(ours)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Everything found about a claim.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Its figures, in the order printed.
+    pub lines: Vec<Line>,
+    /// Its curves, for the report.
+    pub plots: Vec<Plot>,
+}
+
+impl Findings {
+    /// Adds a line.
+    pub fn line(&mut self, line: Line) -> &mut Self {
+        self.lines.push(line);
+        self
+    }
+
+    /// Adds curves.
+    pub fn plot(&mut self, plot: Plot) -> &mut Self {
+        self.plots.push(plot);
+        self
+    }
+
+    /// Whether every line of the verdict meets its interval, and there is one.
+    pub fn hold(&self) -> bool {
+        let mut of_verdict = self.lines.iter().filter(|line| line.bearing == Bearing::Verdict);
+        let any = of_verdict.clone().next().is_some();
+        any && of_verdict.all(|line| line.holds() == Some(true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn measured(mean: f64, standard_error: f64) -> Measured {
+        Measured { mean, standard_error }
+    }
+
+    #[test]
+    fn two_standard_errors_reach_an_interval_and_no_more() {
+        let interval = Interval::between(50.0, 65.0);
+        assert!(interval.meets(measured(48.0, 1.0)) && interval.meets(measured(67.0, 1.0)));
+        assert!(!interval.meets(measured(47.9, 1.0)) && !interval.meets(measured(67.1, 1.0)));
+        assert!(interval.meets(measured(50.0, 0.0)) && !interval.meets(measured(49.99, 0.0)));
+    }
+
+    #[test]
+    fn the_furthest_out_is_the_one_that_decides() {
+        let within = Interval::between(-5.0, 5.0);
+        let figures =
+            [("a", measured(6.0, 1.0)), ("b", measured(-7.5, 1.0)), ("c", measured(1.0, 0.0))];
+        assert_eq!(furthest_out(within, figures).unwrap().0, "b");
+        let undefined = [("a", Measured::NOTHING), ("b", measured(100.0, 0.0))];
+        assert_eq!(furthest_out(within, undefined).unwrap().0, "a");
+    }
+
+    #[test]
+    fn what_is_undefined_meets_nothing() {
+        assert!(!Interval::at_least(f64::NEG_INFINITY).meets(measured(f64::NAN, 0.0)));
+        assert!(!Interval::at_most(1.0).meets(measured(f64::NEG_INFINITY, 0.0)));
+    }
+
+    #[test]
+    fn a_claim_holds_if_all_of_its_verdict_do_whatever_else_is_shown() {
+        let line = |mean| Line::new("x", PLAIN).ours(measured(mean, 0.0));
+        let mut findings = Findings::default();
+        assert!(!findings.hold(), "nothing found, nothing held");
+        findings.line(line(1.0).must(Interval::at_least(1.0)));
+        findings.line(line(1.0).also(Interval::at_least(2.0)));
+        assert!(findings.hold());
+        findings.line(line(1.0).must(Interval::at_least(2.0)));
+        assert!(!findings.hold());
+    }
+}

@@ -1,0 +1,70 @@
+//! The papers' claims, as checks: `headstart papers`.
+//!
+//! A [`Claim`] is an entry in the file of its family (`fs`, `ses`, …) and a line in [`CLAIMS`]: what
+//! is claimed, under which conditions, and how it is answered. Most are answered from
+//! [`Experiment`]s: a plan under `plans/papers/` (embedded), and a reader that takes figures off each
+//! run. Runs are made once for all claims that need them (`run`), their readings collected in a
+//! [`Book`]; the claim's function makes [`Findings`] of it: labelled figures, each with the paper's
+//! interval. **The verdict is computed** from them and is nowhere written down (`finding`).
+//!
+//! Read on in `finding` (intervals and verdicts), `sample` (standard errors), then a family.
+
+mod answer;
+mod book;
+mod claim;
+mod curve;
+mod finding;
+mod ns2;
+mod reading;
+mod run;
+mod sample;
+
+mod bs;
+mod fs;
+mod ses;
+
+pub use answer::{Answer, Verdict};
+pub use book::{Book, Cell, Record};
+pub use claim::{Claim, Experiment, How, Quick};
+pub use curve::{Band, Curve, Plot, Point};
+pub use finding::{
+    Bearing, Findings, Interval, Line, PERCENT, PLAIN, Paper, SECONDS, Unit, furthest_out,
+};
+pub use reading::{Flow, PacketStep, Readings, RunRecords};
+pub use run::{PapersError, Prepared};
+pub use sample::{Measured, Samples};
+
+/// All claims, in the order printed.
+pub const CLAIMS: &[&[Claim]] = &[fs::CLAIMS, ses::CLAIMS, bs::CLAIMS];
+
+/// All claims in one row.
+pub fn claims() -> impl Iterator<Item = &'static Claim> {
+    CLAIMS.iter().copied().flatten()
+}
+
+/// The claims of these names, in the order of all; a family's name stands for all of its claims, and
+/// no names for all there are. Case does not matter.
+///
+/// # Errors
+/// If a name is none, with those there are.
+pub fn select(names: &[String]) -> Result<Vec<&'static Claim>, PapersError> {
+    let matches = |claim: &Claim, name: &str| {
+        claim.id.eq_ignore_ascii_case(name) || claim.family().eq_ignore_ascii_case(name)
+    };
+    if let Some(name) = names.iter().find(|name| !claims().any(|claim| matches(claim, name))) {
+        let known: Vec<&str> = claims().map(|claim| claim.id).collect();
+        return Err(PapersError(format!("no claim {name:?}; there are {}", known.join(", "))));
+    }
+    let wanted = |claim: &&Claim| names.is_empty() || names.iter().any(|n| matches(claim, n));
+    Ok(claims().filter(wanted).collect())
+}
+
+/// Answers claims from what was measured for them.
+pub fn answer(claims: &[&'static Claim], book: &Book) -> Vec<Answer> {
+    let findings = |claim: &Claim| match claim.how {
+        How::Experiments(_, find) => find(book),
+        How::Theory(find) => find(),
+        How::Pending => Findings::default(),
+    };
+    claims.iter().map(|claim| Answer::new(claim, findings(claim))).collect()
+}

@@ -1,0 +1,41 @@
+//! ns-2's figures where they are known: rows of the measurements that come with headstart.
+
+use super::curve::Point;
+use super::sample::Measured;
+use std::collections::BTreeMap;
+
+/// A file of measurements: rows by column.
+pub(super) struct Ns2(Vec<BTreeMap<String, String>>);
+
+impl Ns2 {
+    /// Reads CSV that comes with headstart.
+    pub(super) fn read(text: &str) -> Self {
+        let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
+        Self(rows.map_while(Result::ok).collect())
+    }
+
+    /// A column of the first row with these values, with the standard error beside it if the column
+    /// is called `<what>_mean`.
+    pub(super) fn measured(&self, at: &[(&str, &str)], what: &str) -> Option<Measured> {
+        let row = self.0.iter().find(|row| at.iter().all(|place| has(row, *place)))?;
+        let number = |column: &str| row.get(column)?.parse::<f64>().ok();
+        let mean = number(&format!("{what}_mean")).or_else(|| number(what))?;
+        Some(Measured { mean, standard_error: number(&format!("{what}_se")).unwrap_or(0.0) })
+    }
+
+    /// A column over another, of all rows with these values.
+    pub(super) fn points(&self, at: &[(&str, &str)], x: &str, what: &str) -> Vec<Point> {
+        let rows = self.0.iter().filter(|row| at.iter().all(|place| has(row, *place)));
+        let point = |row: &BTreeMap<String, String>| {
+            let number = |column: &str| row.get(column)?.parse::<f64>().ok();
+            let mean = number(&format!("{what}_mean")).or_else(|| number(what))?;
+            let standard_error = number(&format!("{what}_se")).unwrap_or(0.0);
+            Some(Point { x: number(x)?, y: Measured { mean, standard_error } })
+        };
+        rows.filter_map(point).collect()
+    }
+}
+
+fn has(row: &BTreeMap<String, String>, (column, value): (&str, &str)) -> bool {
+    row.get(column).is_some_and(|found| found == value)
+}
