@@ -1,7 +1,7 @@
 //! What became of one transfer: the record that every application which moves bytes by TCP keeps.
 
 use crate::HostId;
-use tcp::Stats;
+use tcp::{StartUpReport, Stats};
 use units::{Duration, Instant};
 
 /// One transfer of bytes over one connection, or over a part of the life of one.
@@ -28,6 +28,9 @@ pub struct FlowRecord {
     pub segments_retransmitted: u64,
     /// Retransmission timeouts of the sender.
     pub timeouts: u64,
+    /// The first start-up of the connection's path; `None` if the path was gone when the counters
+    /// were read.
+    pub startup: Option<StartUpReport>,
     /// The connection was reset or given up.
     pub reset: bool,
 }
@@ -46,6 +49,7 @@ impl FlowRecord {
             segments_sent: 0,
             segments_retransmitted: 0,
             timeouts: 0,
+            startup: None,
             reset: false,
         }
     }

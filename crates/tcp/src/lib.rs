@@ -29,7 +29,7 @@ pub mod window;
 pub use config::Config;
 pub use connection::{Connection, State, Stats};
 pub use host::{ConnId, Event, EventKind, Host, HostConfig, Transmit};
-pub use path::Path;
+pub use path::{Path, StartUpExit, StartUpReport};
 pub use scheme::{Scheme, SchemeError};
 pub use segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
 pub use send_plan::{Mark, SendPlan};

@@ -29,11 +29,27 @@ enum Kind {
 /// The kind of the column `name`: coordinates are text, whatever they look like.
 fn kind(name: &str) -> Kind {
     match name {
-        "scheme" | "workload" | "metric" | "from" | "to" | "link" => Kind::Text,
+        "scheme" | "workload" | "metric" | "from" | "to" | "link" | "startup_exit" => Kind::Text,
         name if name.contains('.') => Kind::Text,
-        "run" | "cell" | "repeat" | "member" | "flow" | "bytes" | "segments" | "packets" | "n"
-        | "retransmissions" | "timeouts" | "drops" | "marks" | "losses" | "flows"
-        | "unfinished" => Kind::Integer,
+        "run"
+        | "cell"
+        | "repeat"
+        | "member"
+        | "flow"
+        | "bytes"
+        | "segments"
+        | "packets"
+        | "n"
+        | "retransmissions"
+        | "timeouts"
+        | "drops"
+        | "marks"
+        | "losses"
+        | "flows"
+        | "unfinished"
+        | "startup_segments"
+        | "startup_retransmissions"
+        | "startup_acked" => Kind::Integer,
         "reset" => Kind::Truth,
         _ => Kind::Number,
     }

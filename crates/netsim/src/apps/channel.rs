@@ -209,6 +209,8 @@ impl Channel {
         if let Some(stats) = context.stats(self.flow.from, self.sender) {
             self.flow.count(&self.before, &stats);
         }
+        let path = context.host(self.flow.from).path_of(self.sender).filter(|_| !self.ended);
+        self.flow.startup = path.map(|path| *path.startup_report());
         if self.goal.is_none() {
             self.flow.bytes = self.acked;
         }

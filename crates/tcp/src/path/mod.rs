@@ -7,6 +7,7 @@
 mod bucket;
 mod pacer;
 mod planned;
+mod startup_report;
 
 use crate::ack::{AckSample, RoundMeter, RttEstimator};
 use crate::config::{Config, IdleRestart};
@@ -17,6 +18,8 @@ use crate::startup::{Occasion, Phase, Seed, Setback, Start, StartUp, Transfer};
 use crate::window::{Cause, PlanOrder, Window};
 pub use pacer::Pacer;
 use planned::PlannedSending;
+use startup_report::StartUpMeter;
+pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant, Rate};
 
 /// Segments that leave unpaced at the start of a path, as Linux does it.
@@ -47,6 +50,7 @@ pub struct Path {
     seed: Option<Seed>,
     before_reduction: Option<(u64, u64)>,
     usage: WindowUsage,
+    startup_meter: StartUpMeter,
     /// Kept only for policies that judge round trips.
     rounds: Option<Box<RoundMeter>>,
     idle: IdleRestart,
@@ -98,6 +102,7 @@ impl Path {
             seed: None,
             before_reduction: None,
             usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
+            startup_meter: StartUpMeter::default(),
             rounds: rounds.then(Box::default),
             idle: config.idle,
             restart_window: initial,
@@ -145,6 +150,11 @@ impl Path {
     /// Bytes in flight of all members.
     pub const fn bytes_in_flight(&self) -> u64 {
         self.in_flight
+    }
+
+    /// How the path's first start-up went.
+    pub const fn startup_report(&self) -> &StartUpReport {
+        self.startup_meter.report()
     }
 
     /// True while the start-up owns the window.
@@ -195,6 +205,9 @@ impl Path {
         self.segments_sent += 1;
         self.last_sent = Some(now);
         self.resumed = false;
+        if self.startup_meter.watches_segments() {
+            self.startup_meter.on_sent(fresh == 0 && segment.len > 0, self.acked_total);
+        }
         if self.is_paced() {
             self.pace(now, segment, fresh);
         }
@@ -368,19 +381,28 @@ impl Path {
             self.enter_startup_if_below(Occasion::Loss);
         }
         if !self.in_startup {
-            self.congestion.on_ack(&mut self.window, sample);
+            self.avoid(sample);
             return false;
         }
         let before = self.window.cwnd();
         let phase = self.startup.on_ack(&mut self.window, sample);
         if phase == Phase::Done {
             self.in_startup = false;
+            self.startup_meter.on_exit(StartUpExit::Completed);
             if self.window.cwnd() == before {
                 // The window had reached the threshold before: this ACK is avoidance's.
-                self.congestion.on_ack(&mut self.window, sample);
+                self.avoid(sample);
             }
         }
         phase == Phase::Retreat
+    }
+
+    #[inline]
+    fn avoid(&mut self, sample: &AckSample) {
+        if self.startup_meter.is_under_way() {
+            self.startup_meter.on_avoidance(sample.now, (self.sent_total, self.acked_total));
+        }
+        self.congestion.on_ack(&mut self.window, sample);
     }
 
     /// Asks the start-up what to make of a setback; true if it takes back what it sent.
@@ -392,6 +414,7 @@ impl Path {
     pub(crate) fn retreat(&mut self) {
         // What was reduced while it ran was its own doing, and is not to come back by an undo.
         self.before_reduction = None;
+        self.startup_meter.on_exit(StartUpExit::Retreat);
         self.window.set_cwnd(self.restart_window, Cause::Retreat);
         self.in_startup = self.window.below_ssthresh();
     }
@@ -457,6 +480,11 @@ impl Path {
         let ssthresh = self.congestion.on_congestion(&self.window, event);
         self.window.set_ssthresh(ssthresh, cause);
         self.startup.on_congestion(&mut self.window);
+        self.startup_meter.on_exit(match cause {
+            Cause::Timeout => StartUpExit::Timeout,
+            Cause::Ecn => StartUpExit::Ecn,
+            _ => StartUpExit::Loss,
+        });
         if cause == Cause::Ecn {
             // A mark is never spurious: no later undo reaches behind it.
             self.before_reduction = None;

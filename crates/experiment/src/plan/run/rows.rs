@@ -3,6 +3,7 @@
 use netsim::FlowRecord;
 use serde::Serialize;
 use std::io::{self, Write};
+use tcp::StartUpExit;
 use units::Instant;
 
 /// Takes what a run has to tell: creates a file of the run by its name, to be written meanwhile.
@@ -41,6 +42,17 @@ pub(super) struct FlowRow<'a> {
     timeouts: u64,
     /// The connection was reset or given up.
     reset: bool,
+    /// When congestion avoidance first answered an ACK on its path. These five are of the path's
+    /// first start-up, also where the connection carried transfers before.
+    startup_end: Option<f64>,
+    /// What ended the start-up.
+    startup_exit: Option<&'static str>,
+    /// Segments sent in it, retransmissions included.
+    startup_segments: Option<u64>,
+    /// Segments sent again before all that was sent in it was acknowledged.
+    startup_retransmissions: Option<u64>,
+    /// Bytes acknowledged in it.
+    startup_acked: Option<u64>,
 }
 
 impl<'a> FlowRow<'a> {
@@ -51,6 +63,7 @@ impl<'a> FlowRow<'a> {
         record: &FlowRecord,
         hosts: &'a [String],
     ) -> Self {
+        let startup = record.startup.as_ref();
         let seconds = |at: Option<Instant>| at.map(Instant::as_secs_f64);
         Self {
             workload,
@@ -68,6 +81,11 @@ impl<'a> FlowRow<'a> {
             retransmissions: record.segments_retransmitted,
             timeouts: record.timeouts,
             reset: record.reset,
+            startup_end: seconds(startup.and_then(|s| s.ended_at)),
+            startup_exit: startup.and_then(|s| s.exit).map(StartUpExit::name),
+            startup_segments: startup.map(|s| s.segments),
+            startup_retransmissions: startup.map(|s| s.retransmitted),
+            startup_acked: startup.filter(|s| s.ended_at.is_some()).map(|s| s.acked),
         }
     }
 }

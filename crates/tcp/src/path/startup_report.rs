@@ -1,0 +1,145 @@
+//! How a path's first start-up went, for whoever compares start-ups.
+
+use units::Instant;
+
+/// What ended a start-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartUpExit {
+    /// The start-up itself: it found the rate or the window that it looked for, or reached
+    /// `ssthresh`.
+    Completed,
+    /// A loss that duplicate ACKs, SACK or RACK told of.
+    Loss,
+    /// A retransmission timeout.
+    Timeout,
+    /// An ECN mark.
+    Ecn,
+    /// It took back what it had sent.
+    Retreat,
+}
+
+impl StartUpExit {
+    /// A short name for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Loss => "loss",
+            Self::Timeout => "timeout",
+            Self::Ecn => "ecn",
+            Self::Retreat => "retreat",
+        }
+    }
+}
+
+/// The first start-up of a path, as far as it has got: from the first segment, a SYN included, until
+/// congestion avoidance answers an ACK for the first time (Hu & Steenkiste 2003 §4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StartUpReport {
+    /// When it ended.
+    pub ended_at: Option<Instant>,
+    /// What ended it, known as soon as that happens: recovery, and slow start after a timeout, come
+    /// before `ended_at`.
+    pub exit: Option<StartUpExit>,
+    /// Segments sent in it, retransmissions included.
+    pub segments: u64,
+    /// Segments sent again before all that was sent in it was acknowledged.
+    pub retransmitted: u64,
+    /// Bytes acknowledged in it.
+    pub acked: u64,
+}
+
+/// Writes the report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StartUpMeter {
+    report: StartUpReport,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    UnderWay,
+    /// Over; what it sent is not all acknowledged.
+    Draining {
+        /// Offset of what the path had sent then.
+        until: u64,
+    },
+    Closed,
+}
+
+impl StartUpMeter {
+    pub(super) const fn report(&self) -> &StartUpReport {
+        &self.report
+    }
+
+    /// There is something to be noted when segments leave.
+    #[inline]
+    pub(super) fn watches_segments(&self) -> bool {
+        self.stage != Stage::Closed
+    }
+
+    /// A segment leaves on a path of which `acked_total` bytes are acknowledged.
+    #[cold]
+    pub(super) fn on_sent(&mut self, retransmission: bool, acked_total: u64) {
+        match self.stage {
+            Stage::UnderWay => self.report.segments += 1,
+            Stage::Draining { until } if acked_total >= until => self.stage = Stage::Closed,
+            Stage::Draining { .. } | Stage::Closed => {}
+        }
+        if self.stage != Stage::Closed {
+            self.report.retransmitted += u64::from(retransmission);
+        }
+    }
+
+    /// What may be the end of the start-up; only the first counts.
+    pub(super) fn on_exit(&mut self, exit: StartUpExit) {
+        if self.stage == Stage::UnderWay {
+            self.report.exit.get_or_insert(exit);
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_under_way(&self) -> bool {
+        self.stage == Stage::UnderWay
+    }
+
+    /// Congestion avoidance answers an ACK.
+    #[cold]
+    pub(super) fn on_avoidance(&mut self, now: Instant, (sent_total, acked_total): (u64, u64)) {
+        self.report.ended_at = Some(now);
+        self.report.exit.get_or_insert(StartUpExit::Completed);
+        self.report.acked = acked_total;
+        self.stage = Stage::Draining { until: sent_total };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_end_counts_and_losses_until_all_is_acknowledged() {
+        let mut meter = StartUpMeter::default();
+        let at = Instant::from_nanos(5);
+        // Three segments, one again after a loss; a timeout later is not what ended it.
+        for retransmission in [false, false, false, true] {
+            meter.on_sent(retransmission, 0);
+        }
+        meter.on_exit(StartUpExit::Loss);
+        meter.on_exit(StartUpExit::Timeout);
+        // 3000 bytes sent, 2000 acknowledged when avoidance begins.
+        meter.on_avoidance(at, (3000, 2000));
+        meter.on_sent(true, 2000);
+        // All of it is acknowledged: what is sent again now was sent later.
+        meter.on_sent(true, 3000);
+        let expected = StartUpReport {
+            ended_at: Some(at),
+            exit: Some(StartUpExit::Loss),
+            segments: 4,
+            retransmitted: 2,
+            acked: 2000,
+        };
+        assert_eq!(*meter.report(), expected);
+        assert!(!meter.watches_segments());
+    }
+}
