@@ -12,6 +12,7 @@ mod cache;
 mod gate;
 mod gateway;
 mod key;
+pub mod passive;
 mod remembered;
 mod sample;
 mod table;
