@@ -49,6 +49,12 @@ impl Estimator {
         Self { srtt8: bounded(srtt) * 8, rttvar4: bounded(rttvar) * 4 }
     }
 
+    /// As [`Estimator::seeded`], with parts of ticks: eight times the smoothed round trip, at least
+    /// 1, and four times the mean deviation.
+    pub fn seeded_scaled(srtt8: u64, rttvar4: u64) -> Self {
+        Self { srtt8: srtt8.clamp(1, MAX_SAMPLE * 8), rttvar4: rttvar4.min(MAX_SAMPLE * 4) }
+    }
+
     /// Takes a sample, ticks.
     pub fn on_sample(&mut self, ticks: u64) {
         let m = ticks.clamp(1, MAX_SAMPLE);
@@ -101,6 +107,15 @@ impl LinuxEstimator {
     /// 200 ms).
     pub const fn new(floor: u64) -> Self {
         Self { floor, srtt8: 0, mdev4: 0, mdev_max: floor, rttvar: floor, round_end: 0 }
+    }
+
+    /// As if eight times the smoothed round trip, at least 1, and four times the mean deviation were
+    /// known already.
+    pub fn seed_scaled(&mut self, srtt8: u64, mdev4: u64) {
+        self.srtt8 = srtt8.clamp(1, MAX_SAMPLE * 8);
+        self.mdev4 = mdev4.min(MAX_SAMPLE * 4);
+        self.rttvar = self.mdev4.max(self.floor);
+        self.mdev_max = self.rttvar;
     }
 
     /// Takes a sample, ticks, with the cumulative acknowledgement `una` after the ACK that brought

@@ -14,6 +14,9 @@ pub enum Opening {
     /// without waiting. On the wire this is TCP Fast Open (RFC 7413) with more than its one
     /// segment.
     Accelerated,
+    /// As [`Opening::Accelerated`] towards a peer that is remembered to have opened a connection
+    /// before, else by handshake (Eggert, Heidemann & Touch 2000 §3; RFC 7413 by cookie).
+    Remembered,
     /// As the papers' one-way agents, which have no handshake: as [`Opening::Accelerated`] on the
     /// wire, but the first segment is one of data like any other. Lost, it goes again with its
     /// data, and the loss counts as one of data.
@@ -21,9 +24,13 @@ pub enum Opening {
 }
 
 impl Opening {
-    /// Data may leave before the handshake has ended.
-    pub const fn is_early(self) -> bool {
-        !matches!(self, Self::Handshake)
+    /// Data may leave before the handshake has ended, to a peer that `remembers` or not.
+    pub const fn is_early(self, remembers: bool) -> bool {
+        match self {
+            Self::Handshake => false,
+            Self::Remembered => remembers,
+            Self::Accelerated | Self::OneWay => true,
+        }
     }
 }
 
@@ -94,6 +101,17 @@ pub enum IdleRestart {
     /// As [`IdleRestart::TimerSlowStart`], but the window stays. What the timer still does: a loss
     /// of the first segment after it is left to the timeout.
     TimerKeep,
+}
+
+/// Whose memory the paths of a scheme ask when they begin, and tell what they learn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MemoryKind {
+    /// Nobody's: every path begins cold.
+    None,
+    /// The host's own, of how its last path to the destination ended (temporal sharing).
+    Temporal,
+    /// A performance gateway's, of what all senders of the site report; also after idle.
+    Gateway,
 }
 
 /// When the receiver acknowledges (RFC 5681 §4.2).
@@ -173,6 +191,8 @@ pub struct Config {
     pub max_burst: Option<u32>,
     /// Grow the window only while it limits sending (RFC 7661 §3, as Linux).
     pub validate_window: bool,
+    /// Whose memory is asked and told.
+    pub memory: MemoryKind,
     /// Spread sending over the round trip: `cwnd / srtt`, twice that in slow start.
     pub pacing: bool,
     /// The receiving half.
@@ -210,6 +230,7 @@ impl Default for Config {
             idle: IdleRestart::SlowStart,
             max_burst: None,
             validate_window: false,
+            memory: MemoryKind::None,
             pacing: false,
             receive: ReceiveConfig {
                 initial_window: 65_535,

@@ -26,12 +26,12 @@ pub mod testing;
 pub mod tuple;
 pub mod window;
 
-pub use config::Config;
+pub use config::{Config, MemoryKind};
 pub use connection::{Connection, State, Stats};
 pub use host::{ConnId, Event, EventKind, Host, HostConfig, Transmit};
-pub use path::{Path, StartUpExit, StartUpReport};
+pub use path::{Path, Reporting, StartUpExit, StartUpReport};
 pub use scheme::{Scheme, SchemeError};
-pub use segment::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
+pub use segment::{Ecn, Flags, Options, Performance, SackBlocks, Segment, Timestamps};
 pub use send_plan::{Mark, SendPlan};
 pub use tuple::{FourTuple, TupleInUse};
 pub use window::{Cause, Window, WindowChange};

@@ -3,8 +3,10 @@
 //! Payload is a length. Whoever moves real bytes keeps them beside the segment, addressed by the
 //! stream offset that [`crate::Transmit`] names; the simulator carries none.
 
+use memory::Report;
 use std::fmt;
-use units::SeqNum;
+use std::num::NonZeroU32;
+use units::{Duration, SeqNum};
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
 pub const IPV4_HEADER: u32 = 20;
@@ -12,6 +14,9 @@ pub const IPV4_HEADER: u32 = 20;
 pub const TCP_HEADER: u32 = 20;
 /// Bytes that the timestamps option takes, padded as every stack sends it (RFC 7323 app. A).
 pub const TIMESTAMPS_BYTES: u32 = 12;
+
+/// Kind of options that are experiments (RFC 4727, RFC 6994).
+const EXPERIMENT: u8 = 253;
 
 /// Header flags (RFC 9293 §3.1), one bit each, in the order of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +69,85 @@ pub struct Timestamps {
     pub value: u32,
     /// The peer's value being echoed; zero without ACK.
     pub echo: u32,
+}
+
+/// What a sender tells a performance gateway on the way: its share of the path and its round trip
+/// (Zhang, Qiu & Keshav 2000 §5.2.2). On the wire an experimental option (RFC 6994).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Performance {
+    /// `Wc`, bytes; more than fits is told as what does.
+    pub share: NonZeroU32,
+    /// Smoothed round trip, microseconds; zero if there is none.
+    pub rtt_micros: u32,
+}
+
+impl Performance {
+    /// Bytes of the option: kind, length, identifier, share and round trip.
+    pub const WIRE_BYTES: u32 = 12;
+    /// Its identifier among experiments (RFC 6994 §3): none is registered for it.
+    pub const IDENTIFIER: u16 = 0x5350;
+
+    /// What `report` says, as far as it fits; `None` if it says nothing.
+    pub fn of(report: &Report) -> Option<Self> {
+        let share = u32::try_from(report.share).unwrap_or(u32::MAX);
+        let micros = report.rtt.map_or(0, Duration::as_micros);
+        let rtt_micros = u32::try_from(micros).unwrap_or(u32::MAX);
+        Some(Self { share: NonZeroU32::new(share)?, rtt_micros })
+    }
+
+    /// What it says.
+    pub fn report(&self) -> Report {
+        let rtt = Duration::from_micros(u64::from(self.rtt_micros));
+        Report { share: self.share.get().into(), rtt: Some(rtt).filter(|rtt| !rtt.is_zero()) }
+    }
+
+    /// The option's bytes, kind and length included.
+    pub fn to_bytes(&self) -> [u8; Self::WIRE_BYTES as usize] {
+        let mut bytes = [0; Self::WIRE_BYTES as usize];
+        bytes[..2].copy_from_slice(&[EXPERIMENT, Self::WIRE_BYTES as u8]);
+        bytes[2..4].copy_from_slice(&Self::IDENTIFIER.to_be_bytes());
+        bytes[4..8].copy_from_slice(&self.share.get().to_be_bytes());
+        bytes[8..].copy_from_slice(&self.rtt_micros.to_be_bytes());
+        bytes
+    }
+
+    /// Finds it among the options of a header as they stand there; `None` if it is not there, or
+    /// they are not what options have to be.
+    pub fn find(mut options: &[u8]) -> Option<Self> {
+        loop {
+            let (&kind, rest) = options.split_first()?;
+            match kind {
+                0 => return None,
+                1 => options = rest,
+                _ => {
+                    let length = usize::from(*rest.first()?);
+                    let option = options.get(..length).filter(|option| option.len() >= 2)?;
+                    if let Some(found) = Self::parse(option) {
+                        return Some(found);
+                    }
+                    options = &options[length..];
+                }
+            }
+        }
+    }
+
+    /// Reads one option, kind and length included.
+    fn parse(option: &[u8]) -> Option<Self> {
+        let word = |at: usize| {
+            let bytes = option.get(at..at + 4)?;
+            Some(u32::from_be_bytes(bytes.try_into().ok()?))
+        };
+        let head = u32::from_be_bytes([
+            EXPERIMENT,
+            Self::WIRE_BYTES as u8,
+            (Self::IDENTIFIER >> 8) as u8,
+            Self::IDENTIFIER as u8,
+        ]);
+        if option.len() != Self::WIRE_BYTES as usize || word(0)? != head {
+            return None;
+        }
+        Some(Self { share: NonZeroU32::new(word(4)?)?, rtt_micros: word(8)? })
+    }
 }
 
 /// Up to four SACK blocks (RFC 2018 §3), most recently changed first; a D-SACK block is first
@@ -130,9 +214,14 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
+    /// A report to a performance gateway.
+    pub performance: Option<Performance>,
 }
 
 impl Options {
+    /// Bytes that a header has room for (RFC 9293 §3.1).
+    pub const ROOM: u32 = 40;
+
     /// Bytes on the wire, padded to 32-bit words.
     pub const fn wire_bytes(&self) -> u32 {
         let mut n = 0;
@@ -150,6 +239,9 @@ impl Options {
         }
         if !self.sack.is_empty() {
             n += 2 + 8 * self.sack.count as u32;
+        }
+        if self.performance.is_some() {
+            n += Performance::WIRE_BYTES;
         }
         n.div_ceil(4) * 4
     }

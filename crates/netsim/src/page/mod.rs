@@ -18,7 +18,7 @@ use crate::application::{Application, Context};
 use crate::{FlowRecord, HostId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tcp::{Event, EventKind, Scheme};
+use tcp::{Connection, Event, EventKind, Scheme};
 use transfer::Alarm;
 use units::Instant;
 use workload::{Action, ConnId, LoaderConfig, Page, PageLoader, ServerSession, Tls};
@@ -201,7 +201,8 @@ impl PageLoad {
             transfer.on_client_conn(id);
         }
         self.transfers.push(transfer);
-        if self.one_way || scheme.config().opening.is_early() {
+        let early = |connection: &Connection| connection.is_early_data_allowed();
+        if self.one_way || context.host(from).connection(id).is_some_and(early) {
             self.loader.handle_connected(context.now(), conn);
         }
     }

@@ -108,6 +108,10 @@ fn tcp_header(transit: &Transit) -> io::Result<TcpHeader> {
     header.ece = has(Flags::ECE);
     header.cwr = has(Flags::CWR);
     header.set_options(&option_elements(options)).map_err(io::Error::other)?;
+    if let Some(performance) = &options.performance {
+        let all = [header.options.as_slice(), &performance.to_bytes()].concat();
+        header.set_options_raw(&all).map_err(io::Error::other)?;
+    }
     Ok(header)
 }
 
@@ -122,7 +126,9 @@ fn option_elements(options: &Options) -> Vec<TcpOptionElement> {
     elements.extend(options.timestamps.map(|ts| Element::Timestamp(ts.value, ts.echo)));
     elements.extend(shift.map(Element::WindowScale));
     elements.extend(sack_element(options));
-    let padding = options.wire_bytes() as usize - unpadded(&elements);
+    // It is whole words, so whatever stands before it is padded as without it.
+    let bare = Options { performance: None, ..*options };
+    let padding = bare.wire_bytes() as usize - unpadded(&elements);
     elements.splice(0..0, std::iter::repeat_n(Element::Noop, padding));
     elements
 }

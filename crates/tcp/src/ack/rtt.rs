@@ -70,7 +70,6 @@ impl RttEstimator {
         acked_total: u64,
         sent_total: u64,
     ) {
-        let tick = tick(&self.config);
         let ticks = self.ticks_between(sent, now);
         let (rto, srtt8) = match &mut self.smoothing {
             Smoothing::Jacobson(e) => {
@@ -82,6 +81,35 @@ impl RttEstimator {
                 (e.rto(), e.srtt8())
             }
         };
+        self.take_over(rto, srtt8);
+    }
+
+    /// Begins with what is remembered of the path, as if it had been measured here: the next sample
+    /// is smoothed with it. Nothing if `srtt` is zero.
+    pub fn seed(&mut self, srtt: Duration, rttvar: Duration) {
+        if srtt.is_zero() {
+            return;
+        }
+        let tick = tick(&self.config);
+        let scaled = |time: Duration, scale: u64| time.saturating_mul(scale).as_nanos() / tick;
+        let (srtt8, rttvar4) = (scaled(srtt, 8), scaled(rttvar, 4));
+        let (rto, srtt8) = match &mut self.smoothing {
+            Smoothing::Jacobson(e) => {
+                *e = Estimator::seeded_scaled(srtt8, rttvar4);
+                (e.rto(), e.srtt8())
+            }
+            Smoothing::Linux(e) => {
+                e.seed_scaled(srtt8, rttvar4);
+                (e.rto(), e.srtt8())
+            }
+        };
+        self.take_over(rto, srtt8);
+    }
+
+    /// The smoothing has changed: `rto` and `srtt8` are its, in ticks.
+    #[inline]
+    fn take_over(&mut self, rto: Option<u64>, srtt8: u64) {
+        let tick = tick(&self.config);
         let rto = Duration::from_nanos(rto.unwrap_or(0).saturating_mul(tick));
         let rto = match self.config.floor {
             RtoFloor::Total => rto.max(self.config.min),
@@ -214,6 +242,31 @@ mod tests {
         rtt.on_sample(at(1000), at(1180), 0, 0);
         assert_eq!(rtt.rto(0), Duration::from_millis(340));
         assert_eq!(rtt.rto(1), Duration::from_millis(680));
+    }
+
+    #[test]
+    fn what_is_remembered_is_smoothed_with_what_is_measured() {
+        // 100 and 10 ms remembered: RTO = 100 + 4 * 10, below the minimum of 200 ms.
+        let mut rtt = RttEstimator::new(config(0));
+        rtt.seed(Duration::from_millis(100), Duration::from_millis(10));
+        assert!(rtt.has_sample());
+        assert_eq!(
+            (rtt.srtt(), rtt.rto(0)),
+            (Duration::from_millis(100), Duration::from_millis(200))
+        );
+        // 180: SRTT = 100 + 80/8 = 110; RTTVAR = 10 + (80 - 10)/4 = 27.5; RTO = 110 + 110.
+        rtt.on_sample(at(0), at(180), 0, 0);
+        assert_eq!(
+            (rtt.srtt(), rtt.rto(0)),
+            (Duration::from_millis(110), Duration::from_millis(220))
+        );
+        let mut linux = RttEstimator::new(RtoConfig { floor: RtoFloor::Variance, ..config(0) });
+        linux.seed(Duration::from_millis(100), Duration::from_millis(75));
+        // 100 + max(200, 4 * 75).
+        assert_eq!(linux.rto(0), Duration::from_millis(400));
+        let mut unknown = RttEstimator::new(config(0));
+        unknown.seed(Duration::ZERO, Duration::ZERO);
+        assert!(!unknown.has_sample());
     }
 
     #[test]

@@ -76,6 +76,9 @@ impl Connection {
         }
         path.update_pacing_rate();
         self.update_timer(now, path, &info, report.timer);
+        if acked > 0 && una >= self.written {
+            path.on_transfer_acked();
+        }
     }
 
     /// Without SACK, in fast recovery: new data is acknowledged, but not all that was outstanding when
@@ -342,9 +345,10 @@ impl Connection {
 
     /// State changes that acknowledged control segments bring.
     #[inline]
-    fn note_progress(&mut self, now: Instant, path: &Path) {
+    fn note_progress(&mut self, now: Instant, path: &mut Path) {
         if self.fin_requested && self.snd_una == self.send_end() {
             self.on_fin_acked(now);
+            path.learn_of_end();
         }
         if self.state != State::Closed {
             self.update_persist_timer(now, path);

@@ -139,6 +139,8 @@ impl Connection {
             self.on_established(now);
             self.on_handshake_done(path);
             self.handle_ack(now, path, (0, una), segment);
+            let refused = self.early_data && (self.stats.timeouts > 0 || una == 1);
+            path.learn_of_early_data(!refused || self.snd_nxt == 1);
             if una == 1 {
                 // The peer took only the SYN: the data that came with it or after it goes again
                 // at once (RFC 7413 §4.1.3).

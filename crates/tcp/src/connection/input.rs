@@ -162,6 +162,7 @@ impl Connection {
             }
             self.on_established(now);
             self.on_handshake_done(path);
+            path.learn_of_early_data(true);
         }
         // RFC 5961 §5: far too old is an attack or a ghost.
         if una + self.max_snd_wnd.max(65_535) < self.snd_una {

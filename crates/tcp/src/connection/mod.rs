@@ -20,6 +20,7 @@ use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::{Context, LossRecovery};
 use crate::scheme::SharedConfig;
+use crate::segment::Performance;
 use crate::tuple::FourTuple;
 use timers::Timers;
 use units::{Instant, SeqNum};
@@ -162,6 +163,10 @@ pub struct Connection {
     /// One ECN reaction per window: `snd_nxt` at the last one.
     ecn_recover: u64,
     cwr_pending: bool,
+    /// Data may leave with the SYN.
+    early_data: bool,
+    /// What the next segment tells a gateway on the way.
+    report: Option<Performance>,
     /// Segments that may still leave on this occasion.
     burst_left: u32,
     last_in_flight: u64,
@@ -214,6 +219,8 @@ impl Connection {
             retransmit_stamp: None,
             ecn_recover: 0,
             cwr_pending: false,
+            early_data: false,
+            report: None,
             burst_left: u32::MAX,
             last_in_flight: 0,
             outstanding_before_ack: 0,
@@ -390,8 +397,14 @@ impl Connection {
         ((now.as_nanos() / 1_000_000) as u32).wrapping_add(self.isn.0.rotate_left(16))
     }
 
-    fn is_early_data_allowed(&self) -> bool {
-        self.config.opening.is_early()
+    /// Data may leave with the SYN, or be taken from one.
+    pub const fn is_early_data_allowed(&self) -> bool {
+        self.early_data
+    }
+
+    /// The peer is remembered to take data in a SYN, or not.
+    pub(crate) fn permit_early_data(&mut self, remembered: bool) {
+        self.early_data = self.config.opening.is_early(remembered);
     }
 
     /// Data may leave before the handshake ends.
@@ -400,7 +413,9 @@ impl Connection {
         matches!(self.state, State::SynSent | State::SynReceived)
             && match self.config.opening {
                 Opening::Handshake => false,
-                Opening::Accelerated => self.stats.timeouts == 0,
+                Opening::Accelerated | Opening::Remembered => {
+                    self.early_data && self.stats.timeouts == 0
+                }
                 Opening::OneWay => true,
             }
     }

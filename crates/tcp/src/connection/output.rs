@@ -6,7 +6,7 @@ use super::{Connection, PendingReset, State};
 use crate::config::IdleRestart;
 use crate::path::Path;
 use crate::recovery::{IdleTimeout, SentInfo};
-use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
+use crate::segment::{Ecn, Flags, Performance, SackBlocks, Segment, Timestamps};
 use crate::startup::Transfer;
 use units::{Instant, SeqNum};
 
@@ -52,6 +52,9 @@ impl Connection {
         }
         if self.state == State::Closed {
             return None;
+        }
+        if path.has_report() {
+            self.report = path.take_report().as_ref().and_then(Performance::of);
         }
         if let Some(piece) = self.next_piece(now, path) {
             let departure = self.send_piece(now, path, piece, out);
@@ -236,15 +239,22 @@ impl Connection {
     /// Payload of a full segment sent now: SACK blocks take their bytes from it (RFC 6691).
     #[inline]
     fn current_mss(&self) -> u64 {
-        if !self.agreed.sack || !self.config.options_count {
+        if !self.config.options_count {
             return self.agreed.mss;
         }
-        self.agreed.mss - self.receiver.sack_bytes(self.sack_room())
+        let report = if self.report.is_some() { u64::from(Performance::WIRE_BYTES) } else { 0 };
+        let sack = if self.agreed.sack { self.receiver.sack_bytes(self.sack_room()) } else { 0 };
+        self.agreed.mss - sack - report
     }
 
     /// SACK blocks that fit beside the other options.
     fn sack_room(&self) -> usize {
-        SackBlocks::MAX - usize::from(self.agreed.timestamps)
+        // 40 bytes; 2 for the option of blocks, 8 for each; timestamps and a report take 12 each.
+        match (self.agreed.timestamps, self.report.is_some()) {
+            (false, false) => SackBlocks::MAX,
+            (true, true) => SackBlocks::MAX - 3,
+            _ => SackBlocks::MAX - 1,
+        }
     }
 
     /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
@@ -420,9 +430,21 @@ impl Connection {
             .timestamps
             .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() });
         options.sack.clear();
+        options.performance = None;
         let reports = self.agreed.sack && acks && self.receiver.has_sack_blocks();
         if reports && u64::from(out.len) <= self.current_mss() {
             self.receiver.sack_blocks(self.sack_room(), &mut options.sack);
+        }
+        if self.report.is_some() && acks {
+            self.attach_report(out);
+        }
+    }
+
+    /// A report rides on the next segment that has room: one that was cut for it, or needs not be.
+    #[cold]
+    fn attach_report(&mut self, out: &mut Segment) {
+        if u64::from(out.len) <= self.current_mss() {
+            out.options.performance = self.report.take();
         }
     }
 }

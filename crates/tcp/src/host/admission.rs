@@ -5,12 +5,22 @@ use super::{ConnId, Event, EventKind, Host};
 use crate::connection::{Connection, State};
 use crate::ensemble::PathId;
 use crate::scheme::Scheme;
+use units::Instant;
 
 impl Host {
-    pub(super) fn admit(&mut self, conn: Connection, scheme: &Scheme, passive: bool) -> ConnId {
+    pub(super) fn admit(
+        &mut self,
+        now: Instant,
+        mut conn: Connection,
+        (scheme, passive): (&Scheme, bool),
+    ) -> ConnId {
         let tuple = *conn.tuple();
-        let path =
-            self.ensemble.join(&tuple).unwrap_or_else(|| PathId(self.paths.insert(scheme.path())));
+        let path = self.ensemble.join(&tuple).unwrap_or_else(|| {
+            PathId(self.paths.insert(self.memories.path(now, scheme, tuple.remote)))
+        });
+        if let Some(path) = self.paths.at(path.0) {
+            conn.permit_early_data(path.remembers_early_data());
+        }
         self.ensemble.on_joined(&tuple, path);
         let told = Told { passive, ..Told::default() };
         let id = ConnId(self.connections.insert(Entry { conn, path, queued: false, told }));
@@ -30,6 +40,7 @@ impl Host {
         };
         if let Some(path) = self.paths.at_mut(entry.path.0) {
             entry.conn.release(path);
+            path.learn_of_end();
         }
         if self.ensemble.on_left(entry.conn.tuple(), entry.path) {
             self.paths.take(entry.path.0);

@@ -48,7 +48,7 @@ impl Host {
         let scheme = scheme.clone();
         let isn = self.initial_sequence(now, tuple);
         let conn = Connection::passive(*tuple, scheme.shared_config(), scheme.recovery(), isn);
-        let id = self.admit(conn, &scheme, true);
+        let id = self.admit(now, conn, (&scheme, true));
         self.with(now, id, |conn, path| conn.on_peer_syn(now, path, segment));
     }
 }

@@ -8,18 +8,22 @@ mod admission;
 mod event;
 mod input;
 mod isn;
+mod memories;
 mod output;
 mod ready;
 mod slab;
 mod told;
 mod wakeups;
 
+use crate::config::MemoryKind;
 use crate::connection::{Connection, Stats};
 use crate::ensemble::{Ensemble, Independent};
-use crate::path::Path;
+use crate::path::{Path, Reporting};
 use crate::scheme::Scheme;
 use crate::tuple::{FourTuple, TupleInUse};
 pub use event::{Event, EventKind};
+use memories::Memories;
+use memory::{ReuseGate, Shared};
 pub use output::Transmit;
 use ready::Ready;
 use rustc_hash::FxHashMap;
@@ -49,6 +53,7 @@ pub struct Host {
     connections: Slab<Entry>,
     paths: Slab<Path>,
     ensemble: Box<dyn Ensemble>,
+    memories: Memories,
     by_tuple: FxHashMap<FourTuple, ConnId>,
     listeners: Vec<(u16, Scheme)>,
     ready: Ready,
@@ -75,6 +80,7 @@ impl Host {
             connections: Slab::default(),
             paths: Slab::default(),
             ensemble: Box::new(Independent),
+            memories: Memories::default(),
             by_tuple: FxHashMap::default(),
             listeners: Vec::new(),
             ready: Ready::default(),
@@ -100,6 +106,22 @@ impl Host {
         self.fixed_sequence = Some(isn);
     }
 
+    /// Paths of schemes with this kind of memory ask and tell `memory` from now on, which several
+    /// hosts may share. Without one a host makes its own when it needs it.
+    pub fn set_memory(&mut self, kind: MemoryKind, memory: Shared) {
+        self.memories.set(kind, memory);
+    }
+
+    /// What a memory has to pass before a path of this host believes it.
+    pub fn set_reuse_gate(&mut self, gate: ReuseGate) {
+        self.memories.gate = gate;
+    }
+
+    /// How reports of this host's paths reach the gateway.
+    pub fn set_reporting(&mut self, reporting: Reporting) {
+        self.memories.reporting = reporting;
+    }
+
     /// Accepts connections to `port` under `scheme`; replaces an earlier listener.
     pub fn listen(&mut self, port: u16, scheme: Scheme) {
         self.listeners.retain(|(p, _)| *p != port);
@@ -121,7 +143,7 @@ impl Host {
         }
         let isn = self.initial_sequence(now, &tuple);
         let conn = Connection::active(tuple, scheme.shared_config(), scheme.recovery(), isn);
-        let id = self.admit(conn, scheme, false);
+        let id = self.admit(now, conn, (scheme, false));
         self.settle(now, id);
         Ok(id)
     }

@@ -5,6 +5,7 @@
 //! needs, and paces.
 
 mod bucket;
+mod learning;
 mod pacer;
 mod planned;
 mod startup_report;
@@ -16,6 +17,8 @@ use crate::recovery::{Reduction, Report};
 use crate::segment::Segment;
 use crate::startup::{Occasion, Phase, Seed, Setback, Start, StartUp, Transfer};
 use crate::window::{Cause, PlanOrder, Window};
+pub(crate) use learning::Learning;
+pub use learning::Reporting;
 pub use pacer::Pacer;
 use planned::PlannedSending;
 use startup_report::StartUpMeter;
@@ -55,6 +58,8 @@ pub struct Path {
     rounds: Option<Box<RoundMeter>>,
     idle: IdleRestart,
     restart_window: u64,
+    /// What is asked and told of the destination; only for schemes that remember.
+    learning: Option<Box<Learning>>,
 }
 
 /// Whether the window, rather than the application, limited sending lately (RFC 7661 §4.1; the
@@ -106,6 +111,7 @@ impl Path {
             rounds: rounds.then(Box::default),
             idle: config.idle,
             restart_window: initial,
+            learning: None,
         }
     }
 
@@ -119,7 +125,7 @@ impl Path {
     pub(crate) fn begin(&mut self, transfer: Transfer) -> bool {
         let first = !std::mem::replace(&mut self.begun, true);
         if first {
-            let seed = self.seed.take();
+            let seed = self.seed.take().or_else(|| self.recall(false));
             self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
         }
         first
@@ -134,6 +140,9 @@ impl Path {
         let (now, initial_window) = (self.window.now(), self.restart_window);
         let start = Start { occasion, now, rtt: &self.rtt, seed, transfer, initial_window, idle };
         self.startup.begin(&mut self.window, &start);
+        if seed.is_some() {
+            self.bound_first_window();
+        }
     }
 
     /// The window.
@@ -333,7 +342,8 @@ impl Path {
             IdleRestart::Keep | IdleRestart::TimerSlowStart | IdleRestart::TimerKeep => return,
             IdleRestart::StartUp => {
                 self.in_startup = true;
-                self.begin_startup(Occasion::Idle, (None, Some(transfer)), idle);
+                let seed = self.recall(true);
+                self.begin_startup(Occasion::Idle, (seed, Some(transfer)), idle);
                 return;
             }
             IdleRestart::SlowStart => {
@@ -476,6 +486,7 @@ impl Path {
             self.enter_startup_if_below(Occasion::Loss);
             return;
         }
+        self.learn_of_congestion();
         self.before_reduction = Some((self.window.cwnd(), self.window.ssthresh()));
         let ssthresh = self.congestion.on_congestion(&self.window, event);
         self.window.set_ssthresh(ssthresh, cause);

@@ -2,7 +2,7 @@
 
 use super::profiles::{ns2, ns2_one_way, paper};
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind};
-use crate::config::{AckPolicy, IdleRestart, Opening, RttSampling, TickCount};
+use crate::config::{AckPolicy, IdleRestart, MemoryKind, Opening, RttSampling, TickCount};
 use crate::congestion::Halve;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
@@ -108,13 +108,14 @@ const PARAMETERS: &[Parameter] = &[
     ),
     parameter!(
         "open",
-        "handshake|data|one-way",
-        "three-way handshake; data in the SYN; none, the first segment being one of data like any \
+        "handshake|data|remembered|one-way",
+        "three-way handshake; data in the SYN; the same to a remembered peer only; none, the first segment being one of data like any \
                 other",
         |r, v| {
             let openings = [
                 ("handshake", Opening::Handshake),
                 ("data", Opening::Accelerated),
+                ("remembered", Opening::Remembered),
                 ("one-way", Opening::OneWay),
             ];
             choose(v, &openings).map(|o| r.config.opening = o)
@@ -135,6 +136,20 @@ const PARAMETERS: &[Parameter] = &[
                 ("ns2-nssr", IdleRestart::TimerKeep),
             ];
             choose(v, &restarts).map(|i| r.config.idle = i)
+        }
+    ),
+    parameter!(
+        "memory",
+        "none|temporal|gateway",
+        "what a path begins with: nothing; how the host's last path there ended; what a performance \
+                gateway knows, also after idle",
+        |r, v| {
+            let kinds = [
+                ("none", MemoryKind::None),
+                ("temporal", MemoryKind::Temporal),
+                ("gateway", MemoryKind::Gateway),
+            ];
+            choose(v, &kinds).map(|k| r.config.memory = k)
         }
     ),
     parameter!("maxburst", "segments", "most segments sent per ACK, write or timeout", |r, v| {

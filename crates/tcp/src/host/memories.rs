@@ -1,0 +1,53 @@
+//! The memories that a host's paths ask and tell; made when the first path needs one, unless the
+//! host was given one.
+
+use crate::config::MemoryKind;
+use crate::path::{Learning, Path, Reporting};
+use crate::scheme::Scheme;
+use memory::{CacheConfig, Gateway, GatewayConfig, HostCache, ReuseGate, Shared, shared};
+use std::net::IpAddr;
+use units::Instant;
+
+/// What one host has for remembering.
+#[derive(Default)]
+pub(super) struct Memories {
+    temporal: Option<Shared>,
+    gateway: Option<Shared>,
+    pub(super) gate: ReuseGate,
+    pub(super) reporting: Reporting,
+}
+
+impl Memories {
+    /// Paths of schemes with this kind of memory use `memory` from now on.
+    pub(super) fn set(&mut self, kind: MemoryKind, memory: Shared) {
+        match kind {
+            MemoryKind::None => {}
+            MemoryKind::Temporal => self.temporal = Some(memory),
+            MemoryKind::Gateway => self.gateway = Some(memory),
+        }
+    }
+
+    fn of(&mut self, kind: MemoryKind) -> Option<Shared> {
+        let memory = match kind {
+            MemoryKind::None => return None,
+            MemoryKind::Temporal => {
+                self.temporal.get_or_insert_with(|| shared(HostCache::new(CacheConfig::default())))
+            }
+            MemoryKind::Gateway => {
+                self.gateway.get_or_insert_with(|| shared(Gateway::new(GatewayConfig::default())))
+            }
+        };
+        Some(memory.clone())
+    }
+
+    /// A fresh path of `scheme` to `remote`, which begins with what is remembered.
+    pub(super) fn path(&mut self, now: Instant, scheme: &Scheme, remote: IpAddr) -> Path {
+        let mut path = scheme.path();
+        let kind = scheme.config().memory;
+        if let Some(memory) = self.of(kind) {
+            let learning = Learning::new((kind, memory), remote, (self.gate, self.reporting));
+            path.remember_by(now, learning);
+        }
+        path
+    }
+}
