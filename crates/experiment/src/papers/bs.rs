@@ -1,24 +1,247 @@
-//! TCP behaviour of a busy web server (Balakrishnan et al. 1998).
+//! TCP behaviour of a busy web server (Balakrishnan et al. 1998): right-edge recovery, TCP-INT.
 
-use super::claim::{Claim, How};
+use super::book::{Book, Record};
+use super::claim::{Claim, Experiment, How, Quick};
+use super::finding::{Findings, Interval, Line, PERCENT, PLAIN};
+use super::ns2::Ns2;
+use super::reading::{Readings, RunRecords};
+use super::sample::{Measured, Samples};
 
-const SOURCE: &str = "Balakrishnan et al. 1998";
+const TICK: &str = "parameters";
+const DELAY: &str = "topology.bottleneck.delay";
+
+const BS_1: Experiment = Experiment {
+    name: "BS-1",
+    plan: include_str!("../../../../plans/papers/BS-1.toml"),
+    read: bytes,
+    quick: Quick { repeats: 10, keep: &[] },
+};
+
+const BS_2: Experiment = Experiment {
+    name: "BS-2",
+    plan: include_str!("../../../../plans/papers/BS-2.toml"),
+    read: shares,
+    quick: Quick { repeats: 10, keep: &[] },
+};
+
+const BS_3: Experiment = Experiment {
+    name: "BS-3",
+    plan: include_str!("../../../../plans/papers/BS-3.toml"),
+    read: |_, _| (),
+    quick: Quick { repeats: 5, keep: &[] },
+};
+
+fn bytes(run: &RunRecords<'_>, readings: &mut Readings) {
+    readings.set_mean("bytes", run.of("transfer").map(|flow| Some(flow.bytes as f64)));
+}
+
+/// Shares of the bytes of the four transfers, and of those that start second and last.
+fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
+    let bytes = ["t0", "t2", "t4", "t6"];
+    let bytes = bytes.map(|name| run.of(name).map(|flow| flow.bytes as f64).sum::<f64>());
+    let total: f64 = bytes.iter().sum();
+    readings.set("total", total);
+    readings.set("share_2_6", 100.0 * (bytes[1] + bytes[3]) / total);
+    let mut sorted = bytes;
+    sorted.sort_by(f64::total_cmp);
+    readings.set("share_least_two", 100.0 * (sorted[0] + sorted[1]) / total);
+}
+
+/// BS-1 under one set of open choices.
+#[derive(Clone, Copy)]
+struct Cross<'a> {
+    record: &'a Record,
+    tick: &'a str,
+    delay: &'a str,
+    queue: &'a str,
+    rate: &'a str,
+}
+
+impl Cross<'_> {
+    fn figure(self, scheme: &str, figure: &str) -> Samples {
+        let Self { record, tick, delay, queue, rate } = self;
+        let at = [
+            (TICK, tick),
+            (DELAY, delay),
+            ("topology.bottleneck.queue.limit", queue),
+            ("workload.cross.traffic.rate", rate),
+            ("scheme", scheme),
+        ];
+        record.samples(&at, figure)
+    }
+
+    /// How many times the bytes of SACK right-edge recovery gets across.
+    fn ratio(self) -> Measured {
+        self.figure("right-edge", "bytes").over(&self.figure("sack", "bytes"))
+    }
+}
+
+/// ns-2's ratio for bursts of a mean of 300 kbit/s over 10 ms.
+fn ns2_ratio(text: &str) -> Option<f64> {
+    let ns2 = Ns2::read(text);
+    let bytes = |proto| {
+        let at = [("delay", "10ms"), ("cross", "onoff300"), ("proto", proto)];
+        ns2.measured(&at, "bytes").map(|bytes| bytes.mean)
+    };
+    Some(bytes("newreno-edge")? / bytes("sack")?)
+}
+
+fn bs_1(book: &Book) -> Findings {
+    let tick = "profile=paper+tick=500ms";
+    let base = Cross { record: book.of("BS-1"), tick, delay: "10ms", queue: "4p", rate: "600kbit" };
+    let twice = Interval::at_least(2.0);
+    let mut findings = Findings::default();
+    let ns2 = ns2_ratio(include_str!("../../data/ns2-bs1-right-edge-tick500ms.csv"));
+    let line = Line::new("bytes in 10 s, right-edge over SACK", PLAIN).ns2(ns2);
+    findings.line(line.ours(base.ratio()).must(twice));
+    let fine = Cross { tick: "profile=paper+tick=100ms", ..base };
+    let others = [
+        ("tick 100 ms", fine),
+        ("50 ms", Cross { delay: "50ms", ..base }),
+        ("buffer 10", Cross { queue: "11p", ..base }),
+        ("twice the cross traffic", Cross { rate: "1200kbit", ..base }),
+    ];
+    for (what, cross) in others {
+        let line = Line::new(format!("bytes, right-edge over SACK, {what}"), PLAIN);
+        let ns2 = (cross.tick == fine.tick)
+            .then(|| ns2_ratio(include_str!("../../data/ns2-bs1-right-edge.csv")));
+        findings.line(line.ns2(ns2.flatten()).ours(cross.ratio()).also(twice));
+    }
+    for scheme in ["sack", "newreno", "right-edge"] {
+        let timeouts = base.figure(scheme, "transfer.timeouts").mean();
+        findings.line(Line::new(format!("timeouts, {scheme}"), PLAIN).ours(timeouts));
+    }
+    findings
+}
+
+fn bs_2(book: &Book) -> Findings {
+    let record = book.of("BS-2");
+    let [coarse, fine] =
+        ["500ms", "100ms"].map(|tick| format!("profile=paper+tick={tick}+window=32+ssthresh=32"));
+    let figure = |tick: &str, delay: &str, scheme: &str, figure: &str| -> Samples {
+        record.samples(&[(TICK, tick), (DELAY, delay), ("scheme", scheme)], figure)
+    };
+    let mut findings = Findings::default();
+    let (few, fair) = (Interval::at_most(10.0), Interval::at_least(0.95));
+    let sack = figure(&coarse, "10ms", "sack", "share_2_6");
+    let line = Line::new("SACK: share of the transfers from 2 s and 6 s", PERCENT);
+    findings.line(line.ns2(Some(35.3)).ours(sack.mean()).must(few));
+    let timeouts = |tick: &str, delay| {
+        let each = ["t0", "t2", "t4", "t6"].map(|name| format!("{name}.timeouts"));
+        let each = each.map(|name| figure(tick, delay, "tcp-int", &name));
+        Samples::mean_of(&each).map(|mean| 4.0 * mean).mean()
+    };
+    let line = Line::new("TCP-INT: Jain's index of the four from 6 s on (equal: 0.95)", PLAIN);
+    findings.line(line.ours(figure(&coarse, "10ms", "tcp-int", "all.fairness").mean()).must(fair));
+    let line = Line::new("TCP-INT: timeouts", PLAIN).ns2(Some(0.0));
+    findings.line(line.ours(timeouts(&coarse, "10ms")).must(Interval::at_most(0.0)));
+    let total = |scheme| figure(&coarse, "10ms", scheme, "total");
+    let less = total("tcp-int").gain_over(&total("sack"));
+    let line = Line::new("TCP-INT: bytes below SACK's (slightly: up to 10 %)", PERCENT);
+    findings.line(line.ours(less).also(Interval::between(0.0, 10.0)));
+    findings.line(
+        Line::new("SACK: Jain's index from 6 s on", PLAIN)
+            .ours(figure(&coarse, "10ms", "sack", "all.fairness").mean()),
+    );
+    let least = |pick: fn(f64, f64) -> f64| {
+        Measured::exact(sack.values().iter().copied().reduce(pick).unwrap_or(f64::NAN))
+    };
+    let label = "SACK: share of the transfers from 2 s and 6 s";
+    findings.line(Line::new(format!("{label}, least of all seeds"), PERCENT).ours(least(f64::min)));
+    findings.line(Line::new(format!("{label}, most of all seeds"), PERCENT).ours(least(f64::max)));
+    for (tick, delay, what) in [(&fine, "10ms", "tick 100 ms"), (&coarse, "50ms", "50 ms")] {
+        let share = figure(tick, delay, "sack", "share_2_6").mean();
+        findings.line(Line::new(format!("{label}, {what}"), PERCENT).ours(share).also(few));
+        let jain = figure(tick, delay, "tcp-int", "all.fairness").mean();
+        findings
+            .line(Line::new(format!("TCP-INT: Jain's index, {what}"), PLAIN).ours(jain).also(fair));
+        let line = Line::new(format!("TCP-INT: timeouts, {what}"), PLAIN);
+        findings.line(line.ours(timeouts(tick, delay)).also(Interval::at_most(0.0)));
+    }
+    findings
+}
+
+/// BS-3's ratios of goodputs: R2's over R1's, and B's over C's.
+fn goodputs(record: &Record, tick: &str, cross: &str, scheme: &str) -> [Measured; 2] {
+    let goodput = |name: &str| {
+        let at = [(TICK, tick), ("workload.cross.count", cross), ("scheme", scheme)];
+        record.samples(&at, &format!("{name}.goodput"))
+    };
+    let [a, b, c] = ["a", "b", "c"].map(goodput);
+    [b.zip(&c, |b, c| b + c).over(&a), b.over(&c)]
+}
+
+fn bs_3(book: &Book) -> Findings {
+    let record = book.of("BS-3");
+    let [coarse, fine] =
+        ["500ms", "100ms"].map(|tick| format!("profile=paper+tick={tick}+window=64+ssthresh=64"));
+    let (twice, equal) = (Interval::between(1.6, 2.4), Interval::between(0.8, 1.25));
+    let mut findings = Findings::default();
+    let claims = [("sack", twice), ("tcp-int", equal), ("tcp-int-proxy", twice)];
+    for (scheme, within) in claims {
+        let [hosts, connections] = goodputs(record, &coarse, "2", scheme);
+        findings.line(Line::new(format!("{scheme}: R2 over R1"), PLAIN).ours(hosts).must(within));
+        let line = Line::new(format!("{scheme}: R2's first over its second"), PLAIN);
+        findings.line(line.ours(connections).must(equal));
+    }
+    let others = [(&fine, "2", "tick 100 ms"), (&coarse, "4", "four cross transfers")];
+    for (tick, cross, what) in others {
+        for (scheme, within) in claims {
+            let [hosts, _] = goodputs(record, tick, cross, scheme);
+            let line = Line::new(format!("{scheme}: R2 over R1, {what}"), PLAIN);
+            findings.line(line.ours(hosts).also(within));
+        }
+    }
+    findings
+}
+
+const CAPTURES: &str = "Needs the analysis of captures, which does not exist yet";
 
 pub(super) const CLAIMS: &[Claim] = &[
+    Claim {
+        id: "BS-1",
+        text: "Through heavy cross traffic right-edge recovery on NewReno is more than twice as fast as \
+               SACK",
+        source: "Balakrishnan et al. 1998 §4.1.1, Figure 12",
+        conditions: "10 s; 10 ms, buffer 3, bursts of 600 kbit/s half of the time; others beside it; \
+                     tick 500 ms, 100 ms beside it; 30 seeds",
+        why: "",
+        how: How::Experiments(&[&BS_1], bs_1),
+    },
+    Claim {
+        id: "BS-2",
+        text: "Of four transfers through a buffer of 3 packets, under SACK the two that start at 2 and 6 \
+               s get less than 10 % of the bytes; under TCP-INT all get equal shares, without timeouts",
+        source: "Balakrishnan et al. 1998 §5.4, Figures 14 and 15",
+        conditions: "10 ms, 50 ms beside it; tick 500 ms, 100 ms beside it; 30 seeds; equal: Jain's \
+                     index 0.95 or more while all four are there",
+        why: "",
+        how: How::Experiments(&[&BS_2], bs_2),
+    },
+    Claim {
+        id: "BS-3",
+        text: "Under SACK a host with two transfers gets about twice as much as one with one; under \
+               TCP-INT hosts get the same, and with the rule for proxies connections do",
+        source: "Balakrishnan et al. 1998 §5.6, Figures 17 to 19",
+        conditions: "50 ms, buffer 25, 2 cross transfers, 4 beside it; tick 500 ms, 100 ms beside it; \
+                     20 seeds; about twice: 1.6 to 2.4; the same: 0.8 to 1.25",
+        why: "",
+        how: How::Experiments(&[&BS_3], bs_3),
+    },
     Claim {
         id: "BS-4",
         text: "From the ACK stream alone an emulated TCP predicts the count of each kind of \
                retransmission within 0.75 % of what happened",
-        source: SOURCE,
-        conditions: "Needs the analysis of captures, which does not exist yet",
+        source: "Balakrishnan et al. 1998 §2.3",
+        conditions: CAPTURES,
         why: "",
         how: How::Pending,
     },
     Claim {
         id: "BS-5",
         text: "Table 3 and Figures 2 to 10 from a capture of the server",
-        source: SOURCE,
-        conditions: "Needs the analysis of captures, which does not exist yet",
+        source: "Balakrishnan et al. 1998 §3",
+        conditions: CAPTURES,
         why: "",
         how: How::Pending,
     },

@@ -24,6 +24,14 @@ impl Measured {
     pub const fn exact(mean: f64) -> Self {
         Self { mean, standard_error: 0.0 }
     }
+
+    /// The difference of two figures that are not paired.
+    #[must_use]
+    pub fn less(self, other: Self) -> Self {
+        let variance =
+            self.standard_error * self.standard_error + other.standard_error * other.standard_error;
+        Self { mean: self.mean - other.mean, standard_error: variance.sqrt() }
+    }
 }
 
 /// A figure of each repeat of a cell, in their order; not a number where a run has none.

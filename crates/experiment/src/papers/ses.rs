@@ -1,5 +1,249 @@
-//! TCP Session (Padmanabhan & Katz 1998 §6).
+//! TCP Session (Padmanabhan & Katz 1998 §6): pages of four transfers, by number of pairs of hosts.
+//!
+//! `indep` of the paper, connections that know nothing of each other, is `newreno` here.
 
-use super::claim::Claim;
+use super::book::{Book, Record};
+use super::claim::{Claim, Experiment, How, Quick};
+use super::curve::Plot;
+use super::finding::{Findings, Interval, Line, PERCENT, PLAIN, SECONDS, furthest_out};
+use super::ns2::Ns2;
+use super::reading::{Readings, RunRecords};
+use super::sample::{Measured, Samples};
 
-pub(super) const CLAIMS: &[Claim] = &[];
+/// The paper's clock, BSD's retransmission timer (§7.1), and ns's.
+const COARSE: &str = "profile=paper+tick=500ms";
+const FINE: &str = "profile=paper+tick=100ms";
+const TICK: &str = "parameters";
+const PAIRS: &str = "workload.page.count";
+const BULK_PAIRS: &str = "workload.bulk.count";
+/// Within which the pages begin.
+const JITTER: &str = "workload.page.start.until";
+
+const SES_1: Experiment = Experiment {
+    name: "SES-1",
+    plan: include_str!("../../../../plans/papers/SES-1.toml"),
+    read: pages,
+    quick: Quick { repeats: 4, keep: &[(PAIRS, &["1", "3", "4", "5", "7", "9", "12"])] },
+};
+
+const SES_2: Experiment = Experiment {
+    name: "SES-2",
+    plan: include_str!("../../../../plans/papers/SES-2.toml"),
+    read: losses,
+    quick: Quick { repeats: 2, keep: &[(BULK_PAIRS, &["1", "4", "12"])] },
+};
+
+/// Mean time of a page: from its start to the last acknowledgement of its last transfer.
+fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
+    let members = run.of("page").map(|flow| flow.member + 1).max().unwrap_or(0);
+    let page = |member: usize| {
+        let own = run.of("page").filter(move |flow| flow.member == member);
+        own.map(super::Flow::time_to_ack).try_fold(0.0, |last: f64, time| Some(last.max(time?)))
+    };
+    readings.set_mean("page", (0..members).map(page));
+    losses(run, readings);
+}
+
+/// Share of the packets that the bottleneck dropped, per cent.
+fn losses(_: &RunRecords<'_>, readings: &mut Readings) {
+    let drops = readings.value("bottleneck.drops");
+    readings.set("loss", 100.0 * drops / (drops + readings.value("bottleneck.packets")));
+}
+
+/// The experiment under one set of open choices.
+#[derive(Clone, Copy)]
+struct Pages<'a> {
+    record: &'a Record,
+    tick: &'static str,
+    jitter: &'static str,
+}
+
+impl<'a> Pages<'a> {
+    const fn of(record: &'a Record) -> Self {
+        Self { record, tick: COARSE, jitter: "100ms" }
+    }
+
+    fn figure(self, scheme: &str, pairs: &str, figure: &str) -> Samples {
+        let at = [(TICK, self.tick), (JITTER, self.jitter), (PAIRS, pairs), ("scheme", scheme)];
+        self.record.samples(&at, figure)
+    }
+
+    /// By how many per cent `session` is below another scheme.
+    fn gain(self, other: &str, pairs: &str) -> Measured {
+        self.figure("session", pairs, "page").gain_over(&self.figure(other, pairs, "page"))
+    }
+
+    /// The numbers of pairs that were run, from one to another.
+    fn pairs(self, from: u32, to: u32) -> Vec<String> {
+        let within = |pairs: &String| pairs.parse().is_ok_and(|n: u32| from <= n && n <= to);
+        self.record.values(PAIRS).into_iter().filter(within).collect()
+    }
+
+    fn curves(self, ns2: &Ns2) -> Plot {
+        let title = "Time of a page of four transfers of 10 KB";
+        let mut plot = Plot::new(title, ("pairs of hosts", PLAIN), ("page", SECONDS));
+        for (scheme, name) in [("newreno", "indep"), ("phttp", "phttp"), ("session", "session")] {
+            let at = [(TICK, self.tick), (JITTER, self.jitter), ("scheme", scheme)];
+            plot = plot.ours(name, self.record.curve(PAIRS, &at, "page"));
+            let at = [("variant", "tick0.5"), ("mode", name)];
+            plot = plot.ns2(name, ns2.points(&at, "pairs", "time"));
+        }
+        plot
+    }
+}
+
+/// ns-2's figures at the paper's tick, pages beginning within 0.1 s.
+fn ns2_coarse() -> Ns2 {
+    Ns2::read(include_str!("../../data/ns2-ses-pages-sensitivity.csv"))
+}
+
+fn ns2_gain(ns2: &Ns2, other: &str, pairs: &str) -> Option<f64> {
+    let time = |mode| {
+        let at = [("variant", "tick0.5"), ("mode", mode), ("pairs", pairs)];
+        ns2.measured(&at, "time").map(|time| time.mean)
+    };
+    Some(100.0 * (1.0 - time("session")? / time(other)?))
+}
+
+/// What the paper says of `session` against `indep` beyond 6 pairs.
+const BEYOND_SIX: Interval = Interval::between(60.0, 68.0);
+
+fn ses_1(book: &Book) -> Findings {
+    let (pages, ns2) = (Pages::of(book.of("SES-1")), ns2_coarse());
+    let mut findings = Findings::default();
+    for pairs in pages.pairs(7, 12) {
+        let line = Line::new(format!("session below indep, {pairs} pairs"), PERCENT);
+        let line = line.ns2(ns2_gain(&ns2, "indep", &pairs));
+        findings.line(line.ours(pages.gain("newreno", &pairs)).must(BEYOND_SIX));
+    }
+    let others = [
+        ("tick 100 ms", Pages { tick: FINE, ..pages }),
+        ("starts within 1 s", Pages { jitter: "1s", ..pages }),
+    ];
+    for (what, pages) in others {
+        let gains = pages.pairs(7, 12).into_iter();
+        let gains = gains.map(|pairs| (pairs.clone(), pages.gain("newreno", &pairs)));
+        if let Some((pairs, gain)) = furthest_out(BEYOND_SIX, gains) {
+            let label = format!("session below indep, {what} (furthest off: {pairs} pairs)");
+            findings.line(Line::new(label, PERCENT).ours(gain).also(BEYOND_SIX));
+        }
+    }
+    findings.line(slower_rise(pages));
+    findings.plot(pages.curves(&ns2));
+    findings
+}
+
+/// The rise of `session` from one pair to twelve over that of `indep`.
+fn slower_rise(pages: Pages<'_>) -> Line {
+    let rise =
+        |scheme| pages.figure(scheme, "12", "page").minus(&pages.figure(scheme, "1", "page"));
+    let ratio = rise("session").over(&rise("newreno"));
+    let label = "rise of session from 1 to 12 pairs over that of indep";
+    Line::new(label, PLAIN).ours(ratio).also(Interval::at_most(0.5))
+}
+
+fn ses_2(book: &Book) -> Findings {
+    let pages = Pages::of(book.of("SES-1"));
+    let mut findings = Findings::default();
+    // The pages' losses, all numbers of pairs at which there are any together.
+    let excess = |pages: Pages<'_>| {
+        let loss = |scheme: &str| {
+            let pairs = pages.pairs(7, 12);
+            let each = pairs.iter().map(|pairs| pages.figure(scheme, pairs, "loss"));
+            Samples::mean_of(&each.collect::<Vec<_>>())
+        };
+        loss("newreno").excess_over(&loss("session"))
+    };
+    let within = Interval::between(30.0, 40.0);
+    let line = Line::new("loss rate of indep above session, pages, beyond 6 pairs", PERCENT);
+    findings.line(line.ours(excess(pages)).must(within));
+    let record = book.of("SES-2");
+    let bulk = |tick: &'static str, pairs: &str, scheme: &str| -> Samples {
+        record.samples(&[(TICK, tick), (BULK_PAIRS, pairs), ("scheme", scheme)], "loss")
+    };
+    let far = Interval::at_least(200.0);
+    let line = |tick: &'static str, pairs: &str| {
+        let excess = bulk(tick, pairs, "newreno").excess_over(&bulk(tick, pairs, "session"));
+        let label = format!("loss rate of indep above session, bulk transfers, {pairs} pairs");
+        Line::new(label, PERCENT).ours(excess)
+    };
+    findings.line(line(COARSE, "1").must(far));
+    for pairs in record.values(BULK_PAIRS).into_iter().filter(|pairs| pairs != "1") {
+        findings.line(line(COARSE, &pairs).also(far));
+    }
+    let label = "loss rate of indep above session, pages, beyond 6 pairs, tick 100 ms";
+    let fine = excess(Pages { tick: FINE, ..pages });
+    findings.line(Line::new(label, PERCENT).ours(fine).also(within));
+    findings.plot(loss_curves(record));
+    findings
+}
+
+fn loss_curves(record: &Record) -> Plot {
+    let title = "Share of packets that the bottleneck drops, bulk transfers";
+    let mut plot = Plot::new(title, ("pairs of hosts", PLAIN), ("dropped", PERCENT));
+    for (scheme, name) in [("newreno", "indep"), ("session", "session")] {
+        let at = [(TICK, COARSE), ("scheme", scheme)];
+        plot = plot.ours(name, record.curve(BULK_PAIRS, &at, "loss"));
+    }
+    plot
+}
+
+fn ses_3(book: &Book) -> Findings {
+    let (pages, ns2) = (Pages::of(book.of("SES-1")), ns2_coarse());
+    let within = Interval::between(20.0, 25.0);
+    let mut findings = Findings::default();
+    let over = |pages: Pages<'_>| {
+        let time = |scheme: &str| {
+            let pairs = pages.pairs(4, 8);
+            let each = pairs.iter().map(|pairs| pages.figure(scheme, pairs, "page"));
+            Samples::mean_of(&each.collect::<Vec<_>>())
+        };
+        time("session").gain_over(&time("phttp"))
+    };
+    let line = Line::new("session below phttp, 4 to 8 pairs together", PERCENT);
+    findings.line(line.ours(over(pages)).must(within));
+    for pairs in pages.pairs(1, 12) {
+        let line = Line::new(format!("session below phttp, {pairs} pairs"), PERCENT);
+        let line = line.ns2(ns2_gain(&ns2, "phttp", &pairs));
+        findings.line(line.ours(pages.gain("phttp", &pairs)));
+    }
+    let line = Line::new("session below phttp, 4 to 8 pairs together, tick 100 ms", PERCENT);
+    findings.line(line.ours(over(Pages { tick: FINE, ..pages })).also(within));
+    let label = "session below phttp, 4 to 8 pairs together, starts within 1 s";
+    let gain = over(Pages { jitter: "1s", ..pages });
+    findings.line(Line::new(label, PERCENT).ours(gain).also(within));
+    findings.plot(pages.curves(&ns2));
+    findings
+}
+
+pub(super) const CLAIMS: &[Claim] = &[
+    Claim {
+        id: "SES-1",
+        text: "Beyond 6 pairs of hosts pages of four transfers are 60 to 68 % faster under session than \
+               under independent connections",
+        source: "Padmanabhan & Katz 1998 §6.3, Figure 8",
+        conditions: "50 ms, buffer 20; tick 500 ms, 100 ms beside it; 20 seeds; each of 7 to 12 pairs; \
+                     pages begin within 0.1 s, 1 s beside it; rises slowly: half as much or less",
+        why: "",
+        how: How::Experiments(&[&SES_1], ses_1),
+    },
+    Claim {
+        id: "SES-2",
+        text: "Independent connections have a loss rate 30 to 40 % above session's, for bulk transfers \
+               more than 200 % above",
+        source: "Padmanabhan & Katz 1998 §6.3",
+        conditions: "50 ms, buffer 20; tick 500 ms, 100 ms beside it; 20 seeds (bulk: 10); pages: mean \
+                     over 7 to 12 pairs; bulk: one pair, 60 s, others beside it",
+        why: "",
+        how: How::Experiments(&[&SES_1, &SES_2], ses_2),
+    },
+    Claim {
+        id: "SES-3",
+        text: "At moderate load session is 20 to 25 % faster than phttp",
+        source: "Padmanabhan & Katz 1998 §6.3, Figure 8",
+        conditions: "50 ms, buffer 20; tick 500 ms, 100 ms beside it; 20 seeds; moderate load: mean \
+                     over 4 to 8 pairs, from the first losses to where the curves part",
+        why: "",
+        how: How::Experiments(&[&SES_1], ses_3),
+    },
+];

@@ -1,0 +1,91 @@
+//! FS-9: a fast way down, and a slow way up that an upload shares with the acknowledgements.
+
+use super::{COARSE, FINE, TICK};
+use crate::papers::book::{Book, Record};
+use crate::papers::claim::{Experiment, Quick};
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS};
+use crate::papers::reading::{Flow, Readings, RunRecords};
+use crate::papers::sample::{Measured, Samples};
+
+const QUEUE: &str = "topology.up.queue.kind";
+const UPLOAD: &str = "workload.upload.parameters";
+/// Windows of the upload: the one that is judged, and those shown beside.
+const WINDOW: &str = "window=20+ssthresh=20";
+const OTHERS: [(&str, &str); 2] =
+    [("window=8+ssthresh=8", "8 KB"), ("window=32+ssthresh=32", "32 KB")];
+
+pub(super) const FS_9: Experiment = Experiment {
+    name: "FS-9",
+    plan: include_str!("../../../../../plans/papers/FS-9.toml"),
+    read: second_burst,
+    quick: Quick { repeats: 4, keep: &[] },
+};
+
+fn second_burst(run: &RunRecords<'_>, readings: &mut Readings) {
+    let second = || run.of("bursty").filter(|flow| flow.flow == 1);
+    readings.set_mean("second", second().map(Flow::time_to_ack));
+    readings.set_mean("received", second().map(Flow::time_to_receive));
+}
+
+/// Table 2: queue, scheme, seconds, their standard error.
+const TABLE: [(&str, &str, f64, f64); 4] = [
+    ("droptail", "newreno", 24.47, 0.46),
+    ("droptail", "fs-pdrop", 11.79, 0.35),
+    ("acks-first", "newreno", 7.33, 0.56),
+    ("acks-first", "fs-pdrop", 4.74, 0.58),
+];
+
+/// One column of the table under one set of open choices.
+#[derive(Clone, Copy)]
+struct Column<'a> {
+    record: &'a Record,
+    tick: &'a str,
+    upload: &'a str,
+    queue: &'a str,
+}
+
+impl Column<'_> {
+    fn time(self, scheme: &str) -> Samples {
+        let Self { record, tick, upload, queue } = self;
+        let at = [(TICK, tick), (UPLOAD, upload), (QUEUE, queue), ("scheme", scheme)];
+        record.samples(&at, "second")
+    }
+
+    fn gain(self) -> Measured {
+        self.time("fs-pdrop").gain_over(&self.time("newreno"))
+    }
+
+    fn saved(self) -> Samples {
+        self.time("newreno").minus(&self.time("fs-pdrop"))
+    }
+}
+
+pub(super) fn fs_9(book: &Book) -> Findings {
+    let fifo = Column { record: book.of("FS-9"), tick: COARSE, upload: WINDOW, queue: "droptail" };
+    let first = Column { queue: "acks-first", ..fifo };
+    let mut findings = Findings::default();
+    let substantial = Interval::at_least(20.0);
+    for (column, name) in [(fifo, "FIFO"), (first, "acks-first")] {
+        let label = format!("gain of fs-pdrop, {name}");
+        findings.line(Line::new(label, PERCENT).ours(column.gain()).must(substantial));
+    }
+    let more = fifo.saved().mean().less(first.saved().mean());
+    let label = "saved under FIFO less saved under acks-first";
+    findings.line(Line::new(label, SECONDS).ours(more).must(Interval::at_least(0.0)));
+    for (queue, scheme, mean, error) in TABLE {
+        let line = Line::new(format!("{scheme}, {queue}"), SECONDS);
+        let ours = Column { queue, ..fifo }.time(scheme).mean();
+        findings.line(line.ours(ours).also(Interval::around(mean, error)));
+    }
+    for (column, name) in [(fifo, "FIFO"), (first, "acks-first")] {
+        let label = format!("gain of fs-pdrop, {name}, tick 100 ms");
+        let gain = Column { tick: FINE, ..column }.gain();
+        findings.line(Line::new(label, PERCENT).ours(gain).also(substantial));
+        for (upload, window) in OTHERS {
+            let label = format!("gain of fs-pdrop, {name}, upload's window {window}");
+            let gain = Column { upload, ..column }.gain();
+            findings.line(Line::new(label, PERCENT).ours(gain).also(substantial));
+        }
+    }
+    findings
+}

@@ -1,0 +1,119 @@
+//! FS-4, FS-5 and FS-7: a second burst after load has appeared.
+
+use super::load::{Bursts, LOW, ns2_changed, ns2_gain, ns2_high_excess};
+use crate::papers::book::Book;
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, furthest_out};
+use crate::papers::sample::{Measured, Samples};
+
+const VARIANTS: [&str; 3] = ["fs", "fs-pdrop", "fs-pdrop-noflr"];
+const ALL: [&str; 4] = ["newreno", "fs", "fs-pdrop", "fs-pdrop-noflr"];
+const GAIN: Interval = Interval::between(50.0, 60.0);
+
+pub(super) fn fs_4(book: &Book) -> Findings {
+    let (bursts, ns2) = (Bursts::of(book.of("FS-4")), ns2_changed());
+    let mut findings = Findings::default();
+    for scheme in VARIANTS {
+        let (load, gain) = bursts.largest_gain(scheme);
+        let label = format!("{scheme}: largest gain at low load ({load} bulk transfers)");
+        let ns2 = ns2_gain(&ns2, scheme, load);
+        findings.line(Line::new(label, PERCENT).ns2(ns2).ours(gain).must(GAIN));
+    }
+    for load in LOW {
+        let line = Line::new(format!("fs-pdrop: gain with {load} bulk transfers"), PERCENT);
+        let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
+        findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
+    }
+    findings.line(alike(bursts));
+    for scheme in ALL {
+        let label = format!("{scheme}: rise from 5 to 8 bulk transfers over that from 2 to 5");
+        let rise = rise(bursts, scheme);
+        findings.line(Line::new(label, PLAIN).ours(rise).must(Interval::at_least(2.0)));
+    }
+    let title = "Second burst after load has appeared, 50 ms";
+    let time = bursts.time("newreno", "0").mean().mean;
+    let band = (time * (1.0 - GAIN.most / 100.0), time * (1.0 - GAIN.least / 100.0));
+    let plot = bursts.curves(title, &ALL, Some(&ns2));
+    findings.plot(plot.band("Fast Start, by the paper", (0.0, 2.0), band));
+    findings
+}
+
+/// How far the variants are apart at low load.
+fn alike(bursts: Bursts<'_>) -> Line {
+    let alike = Interval::between(-5.0, 5.0);
+    let pairs = LOW.iter().flat_map(|load| VARIANTS.map(|scheme| (*load, scheme)));
+    let excess = pairs.map(|(load, scheme)| {
+        let excess = bursts.time(scheme, load).excess_over(&bursts.time("fs", load));
+        ((load, scheme), excess)
+    });
+    let found = furthest_out(alike, excess);
+    let ((load, scheme), excess) = found.unwrap_or((("0", "fs"), Measured::NOTHING));
+    let label = format!("variants above fs at low load (most apart: {scheme}, {load} bulk)");
+    Line::new(label, PERCENT).ours(excess).must(alike)
+}
+
+/// The rise from 5 to 8 bulk transfers over that from 2 to 5.
+fn rise(bursts: Bursts<'_>, scheme: &str) -> Measured {
+    let time = |load| bursts.time(scheme, load);
+    time("8").minus(&time("5")).over(&time("5").minus(&time("2")))
+}
+
+/// What the words of FS-5 stand for, by scheme: per cent above newreno.
+const HIGH: [(&str, &str, Interval); 3] = [
+    ("fs", "below", Interval::at_most(0.0)),
+    ("fs-pdrop", "about as", Interval::between(-15.0, 15.0)),
+    ("fs-pdrop-noflr", "clearly above", Interval::at_least(20.0)),
+];
+
+pub(super) fn fs_5(book: &Book) -> Findings {
+    let (bursts, ns2) = (Bursts::of(book.of("FS-4")), ns2_changed());
+    let mut findings = Findings::default();
+    for (scheme, word, within) in HIGH {
+        let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
+        let line = Line::new(format!("{scheme} above newreno ({word}), high load"), PERCENT);
+        findings.line(line.ns2(ns2_high_excess(&ns2, scheme)).ours(excess).must(within));
+    }
+    for (scheme, word, within) in HIGH {
+        let bursts = bursts.fine();
+        let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
+        let label = format!("{scheme} above newreno ({word}), high load, tick 100 ms");
+        findings.line(Line::new(label, PERCENT).ours(excess).also(within));
+    }
+    findings.plot(bursts.curves("Second burst after load has appeared, 50 ms", &ALL, Some(&ns2)));
+    findings
+}
+
+pub(super) fn fs_7(book: &Book) -> Findings {
+    let [red, fifo] = ["FS-7", "FS-4"].map(|name| Bursts::of(book.of(name)));
+    let mut findings = Findings::default();
+    let gain = |bursts: Bursts<'_>| bursts.high("fs-pdrop").gain_over(&bursts.high("newreno"));
+    let within = Interval::between(25.0, 50.0);
+    findings.line(Line::new("gain of fs-pdrop, high load", PERCENT).ours(gain(red)).must(within));
+    let line = Line::new("gain of fs-pdrop, high load, tick 100 ms", PERCENT);
+    findings.line(line.ours(gain(red.fine())).also(within));
+    let lower = Interval::at_most(0.0);
+    let above = red.high("fs").excess_over(&red.high("fs-pdrop"));
+    findings.line(Line::new("fs above fs-pdrop, high load", PERCENT).ours(above).also(lower));
+    findings.line(bulk_cost(red));
+    for scheme in ["newreno", "fs", "fs-pdrop"] {
+        let above = red.high(scheme).excess_over(&fifo.high(scheme));
+        let label = format!("{scheme}: RED above drop-tail, high load");
+        findings.line(Line::new(label, PERCENT).ours(above).also(lower));
+    }
+    let title = "Second burst after load has appeared, RED with ECN, 50 ms";
+    findings.plot(red.curves(title, &["newreno", "fs", "fs-pdrop"], None));
+    findings
+}
+
+/// Packets that queues dropped over the run, under fs less under fs-pdrop: what fs gains, it would
+/// have to take from somebody.
+fn bulk_cost(red: Bursts<'_>) -> Line {
+    let loads = red.loads();
+    let high = loads.iter().filter(|load| load.parse::<u32>().is_ok_and(|load| load >= 8));
+    let retransmissions = |scheme: &str| {
+        let each = high.clone().map(|load| red.figure(scheme, load, "bulk.retransmissions"));
+        Samples::mean_of(&each.collect::<Vec<_>>())
+    };
+    let more = retransmissions("fs").minus(&retransmissions("fs-pdrop")).mean();
+    let label = "segments that bulk transfers send again, fs less fs-pdrop, high load";
+    Line::new(label, PLAIN).ours(more).also(Interval::at_least(0.0))
+}

@@ -1,0 +1,108 @@
+//! FS-1 to FS-3: a second burst under constant load.
+
+use super::load::{Bursts, LOW, ns2_constant, ns2_gain};
+use crate::papers::book::Book;
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS, furthest_out};
+use crate::papers::sample::Measured;
+
+/// The paper's interval for the gain at low load.
+const GAIN: Interval = Interval::between(50.0, 65.0);
+const SHOWN: [&str; 2] = ["newreno", "fs-pdrop"];
+
+pub(super) fn fs_1(book: &Book) -> Findings {
+    let (bursts, ns2) = (Bursts::of(book.of("FS-1")), ns2_constant());
+    let mut findings = Findings::default();
+    let (load, gain) = bursts.largest_gain("fs-pdrop");
+    let label = format!("largest gain at low load ({load} bulk transfers)");
+    let at = ns2_gain(&ns2, "fs-pdrop", load);
+    findings.line(Line::new(label, PERCENT).ns2(at).ours(gain).must(GAIN));
+    findings.line(largest_there(bursts, gain));
+    for load in LOW {
+        let line = Line::new(format!("gain with {load} bulk transfers"), PERCENT);
+        let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
+        findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
+        let received = |scheme| bursts.figure(scheme, load, "second_received");
+        let gain = received("fs-pdrop").gain_over(&received("newreno"));
+        let label = format!("gain with {load} bulk transfers, to the last byte at the receiver");
+        findings.line(Line::new(label, PERCENT).ours(gain));
+    }
+    findings.line(other_tick(bursts));
+    let plot = bursts.curves("Second burst, constant load, 50 ms", &SHOWN, Some(&ns2));
+    findings.plot(plot.band("fs-pdrop, by the paper", (0.0, 2.0), of_newreno(bursts)));
+    findings
+}
+
+/// That no higher load has a larger gain.
+fn largest_there(bursts: Bursts<'_>, gain: Measured) -> Line {
+    let more = Interval::at_least(0.0);
+    let loads = bursts.loads();
+    let higher = loads.iter().filter(|load| !LOW.contains(&load.as_str()));
+    let excess = higher.map(|load| (load, gain.less(bursts.gain("fs-pdrop", load))));
+    let (load, excess) = match furthest_out(more, excess) {
+        Some((load, excess)) => (load.as_str(), excess),
+        None => ("none", Measured::NOTHING),
+    };
+    let label = format!("less the gain at any higher load (least: {load})");
+    Line::new(label, PERCENT).ours(excess).must(more)
+}
+
+fn other_tick(bursts: Bursts<'_>) -> Line {
+    let (_, gain) = bursts.fine().largest_gain("fs-pdrop");
+    Line::new("largest gain at low load, tick 100 ms", PERCENT).ours(gain).also(GAIN)
+}
+
+/// What the paper's gain leaves of newreno's time without load.
+fn of_newreno(bursts: Bursts<'_>) -> (f64, f64) {
+    let time = bursts.time("newreno", LOW[0]).mean().mean;
+    (time * (1.0 - GAIN.most / 100.0), time * (1.0 - GAIN.least / 100.0))
+}
+
+pub(super) fn fs_2(book: &Book) -> Findings {
+    let [near, far] = ["FS-1", "FS-2"].map(|name| Bursts::of(book.of(name)));
+    let mut findings = Findings::default();
+    let (load, gain) = far.largest_gain("fs-pdrop");
+    let label = format!("largest gain at low load ({load} bulk transfers), 200 ms");
+    findings.line(Line::new(label, PERCENT).ours(gain).must(GAIN));
+    let saved = |bursts: Bursts<'_>, load: &str| {
+        bursts.time("newreno", load).minus(&bursts.time("fs-pdrop", load)).mean()
+    };
+    for load in LOW {
+        let more = saved(far, load).less(saved(near, load));
+        let label = format!("saved at 200 ms less saved at 50 ms, {load} bulk transfers");
+        findings.line(Line::new(label, SECONDS).ours(more).must(Interval::at_least(0.0)));
+    }
+    findings.line(other_tick(far));
+    let plot = far.curves("Second burst, constant load, 200 ms", &SHOWN, None);
+    findings.plot(plot.band("fs-pdrop, by the paper", (0.0, 2.0), of_newreno(far)));
+    findings
+}
+
+pub(super) fn fs_3(book: &Book) -> Findings {
+    let alike = Interval::between(-10.0, 10.0);
+    let mut findings = Findings::default();
+    let schemes = ["newreno", "fs", "fs-pdrop"];
+    for (name, delay) in [("FS-1", "50 ms"), ("FS-2", "200 ms")] {
+        let bursts = Bursts::of(book.of(name));
+        for (bursts, tick) in [(bursts, ""), (bursts.fine(), ", tick 100 ms")] {
+            let loads = bursts.loads();
+            let excess = |load: &String| {
+                let [fs, fs_pdrop] = ["fs", "fs-pdrop"].map(|scheme| bursts.time(scheme, load));
+                (load.clone(), fs_pdrop.excess_over(&fs))
+            };
+            if let Some((load, excess)) = furthest_out(alike, loads.iter().map(excess)) {
+                let label = format!("fs-pdrop above fs, {delay}{tick} (most apart: {load} bulk)");
+                let line = Line::new(label, PERCENT).ours(excess);
+                findings.line(match tick {
+                    "" => line.must(alike),
+                    _ => line.also(alike),
+                });
+            }
+        }
+        findings.plot(bursts.curves(
+            &format!("Second burst, constant load, {delay}"),
+            &schemes,
+            None,
+        ));
+    }
+    findings
+}

@@ -1,0 +1,80 @@
+//! FS-8: connections that fast-start beside connections that do not.
+
+use super::{COARSE, FINE, TICK};
+use crate::papers::book::{Book, Record};
+use crate::papers::claim::{Experiment, Quick};
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS};
+use crate::papers::ns2::Ns2;
+use crate::papers::reading::{Flow, Readings, RunRecords};
+use crate::papers::sample::Samples;
+
+pub(super) const FS_8: Experiment = Experiment {
+    name: "FS-8",
+    plan: include_str!("../../../../../plans/papers/FS-8.toml"),
+    read: second_bursts,
+    quick: Quick { repeats: 8, keep: &[] },
+};
+
+fn second_bursts(run: &RunRecords<'_>, readings: &mut Readings) {
+    for group in ["group1", "group2"] {
+        let second = run.of(group).filter(|flow| flow.flow == 1);
+        readings.set_mean(format!("{group}.second"), second.map(Flow::time_to_ack));
+    }
+}
+
+/// Table 1: scheme, group, seconds.
+const TABLE: [(&str, &str, f64); 6] = [
+    ("newreno", "group1", 2.41),
+    ("newreno", "group2", 2.34),
+    ("fs", "group1", 1.90),
+    ("fs", "group2", 2.88),
+    ("fs-pdrop", "group1", 1.80),
+    ("fs-pdrop", "group2", 2.38),
+];
+
+/// Second bursts of a group under a scheme.
+fn time(record: &Record, tick: &str, scheme: &str, group: &str) -> Samples {
+    record.samples(&[(TICK, tick), ("scheme", scheme)], &format!("{group}.second"))
+}
+
+pub(super) fn fs_8(book: &Book) -> Findings {
+    let record = book.of("FS-8");
+    let ns2 = Ns2::read(include_str!("../../../data/ns2-fs8-table1.csv"));
+    let ns2_time = |scheme: &str, group: &str| {
+        let column = format!("g{}_second", &group[group.len() - 1..]);
+        ns2.measured(&[("proto", scheme)], &column).map(|time| time.mean)
+    };
+    let mut findings = Findings::default();
+    checks(&mut findings, record, COARSE);
+    for (scheme, group, paper) in TABLE {
+        let line = Line::new(format!("{scheme}, {group}"), SECONDS).paper(paper);
+        let line = line.ns2(ns2_time(scheme, group));
+        findings.line(line.ours(time(record, COARSE, scheme, group).mean()));
+    }
+    checks(&mut findings, record, FINE);
+    for (scheme, group, paper) in TABLE {
+        let line = Line::new(format!("{scheme}, {group}, tick 100 ms"), SECONDS).paper(paper);
+        findings.line(line.ours(time(record, FINE, scheme, group).mean()));
+    }
+    findings
+}
+
+/// What the paper says of its table, at a tick.
+fn checks(findings: &mut Findings, record: &Record, tick: &str) {
+    let time = |scheme, group| time(record, tick, scheme, group);
+    let mut check = |label: &str, ours, within| {
+        findings.line(match tick {
+            COARSE => Line::new(label, PERCENT).ours(ours).must(within),
+            _ => Line::new(format!("{label}, tick 100 ms"), PERCENT).ours(ours).also(within),
+        });
+    };
+    for scheme in ["fs", "fs-pdrop"] {
+        let gain = time(scheme, "group1").gain_over(&time("newreno", "group1"));
+        check(&format!("group 1 gains under {scheme}"), gain, Interval::between(20.0, 25.0));
+    }
+    let costs = [("fs", Interval::at_least(10.0)), ("fs-pdrop", Interval::at_most(10.0))];
+    for (scheme, within) in costs {
+        let cost = time(scheme, "group2").excess_over(&time("newreno", "group2"));
+        check(&format!("group 2 pays under {scheme}"), cost, within);
+    }
+}

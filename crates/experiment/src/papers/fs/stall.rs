@@ -1,0 +1,68 @@
+//! FS-6: what ten connections that fast-start at once do to a bulk transfer.
+
+use super::{COARSE, FINE, TICK};
+use crate::papers::book::Book;
+use crate::papers::claim::{Experiment, Quick};
+use crate::papers::finding::{Findings, Interval, Line, SECONDS};
+use crate::papers::reading::{Readings, RunRecords};
+use crate::papers::sample::Samples;
+use std::collections::BTreeMap;
+
+/// When the ten begin again.
+const AGAIN: f64 = 40.0;
+const BULK: &str = "workload.bulk.count";
+
+pub(super) const FS_6: Experiment = Experiment {
+    name: "FS-6",
+    plan: include_str!("../../../../../plans/papers/FS-6.toml"),
+    read: stall,
+    quick: Quick { repeats: 4, keep: &[] },
+};
+
+/// The longest time in which the bulk transfer's receiver got nothing new in order, once the ten had
+/// begun again.
+fn stall(run: &RunRecords<'_>, readings: &mut Readings) {
+    let mut next = 0;
+    let mut waiting = BTreeMap::new();
+    let (mut progress, mut longest) = (AGAIN, 0.0_f64);
+    for packet in run.packet_steps().filter(|packet| packet.step == "arrive") {
+        let (Some(offset), Some(payload)) = (packet.offset, packet.payload) else { continue };
+        waiting.insert(offset, offset + u64::from(payload));
+        let before = next;
+        while let Some(first) = waiting.first_entry().filter(|first| *first.key() <= next) {
+            next = next.max(first.remove());
+        }
+        if next > before && packet.time > AGAIN {
+            longest = longest.max(packet.time - progress);
+            progress = packet.time;
+        }
+    }
+    readings.set("stall", longest.max(readings.value("end") - progress));
+}
+
+pub(super) fn fs_6(book: &Book) -> Findings {
+    let record = book.of("FS-6");
+    let stall = |tick, bulk, scheme| -> Samples {
+        record.samples(&[(TICK, tick), (BULK, bulk), ("scheme", scheme)], "stall")
+    };
+    let mut findings = Findings::default();
+    let (long, short) = (Interval::at_least(1.0), Interval::at_most(1.0));
+    for (scheme, within) in [("fs", long), ("fs-pdrop", short)] {
+        let line = Line::new(format!("longest stall of the bulk transfer, {scheme}"), SECONDS);
+        findings.line(line.ours(stall(COARSE, "1", scheme).mean()).must(within));
+    }
+    let line = Line::new("longest stall of the bulk transfer, newreno", SECONDS);
+    findings.line(line.ours(stall(COARSE, "1", "newreno").mean()));
+    for (tick, bulk) in [(FINE, "1"), (COARSE, "3"), (COARSE, "5")] {
+        for (scheme, within) in [("fs", long), ("fs-pdrop", short)] {
+            let label = match tick {
+                FINE => format!("longest stall, {scheme}, tick 100 ms"),
+                _ => format!("longest stall of one of {bulk} bulk transfers, {scheme}"),
+            };
+            findings.line(
+                Line::new(label, SECONDS).ours(stall(tick, bulk, scheme).mean()).also(within),
+            );
+        }
+    }
+    findings
+}
