@@ -3,7 +3,7 @@
 //! Plain public structs, no behaviour; `page/document.rs` turns them into HTML. As everywhere here,
 //! strings may come from outside and are cleaned and escaped on output.
 
-use crate::{Figure, Quantity, Table};
+use crate::{Colour, Figure, Quantity, Table};
 
 /// A page: a title, facts under it, sections.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,6 +36,17 @@ pub enum Block {
     Figure(Figure),
     /// A heat map.
     Heat(HeatMap),
+    /// A word set off, a verdict.
+    Badge(Badge),
+}
+
+/// A word in a frame of a colour; the word says it all without the colour.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Badge {
+    /// The word.
+    pub text: String,
+    /// Colour of word and frame.
+    pub colour: Colour,
 }
 
 /// Numbers in rows and columns, coloured by how far they are from a middle.

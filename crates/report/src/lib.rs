@@ -19,7 +19,7 @@ mod table;
 mod text;
 mod thin;
 
-pub use document::{Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Section};
+pub use document::{Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Section};
 pub use figure::{
     Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit,
 };

@@ -1,5 +1,6 @@
 //! `headstart papers`: the papers' claims, reproduced or explained.
 
+mod page;
 mod shown;
 mod table;
 
@@ -7,6 +8,8 @@ use crate::failure::{Failure, remark};
 use crate::sim::Progress;
 use crate::stdout;
 use experiment::papers::{self, Answer, Claim, Prepared};
+use report::write_atomically;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 #[derive(Debug, clap::Args)]
@@ -24,6 +27,10 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
+    /// Write one HTML page with every figure
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+
     /// Runs at a time; results do not depend on it [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
@@ -37,6 +44,7 @@ const EXAMPLES: &str = "\
 Examples:
   headstart papers --quick            every claim, in a few minutes
   headstart papers FS-1 SES           one claim, and all of a family
+  headstart papers --report papers.html
   headstart papers --list
 
 A claim holds if our mean ± 2 standard errors meets the paper's interval in every line of its verdict;
@@ -48,11 +56,38 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.list {
         return stdout::print(&listed(&claims));
     }
-    let answers = answers(&claims, args)?;
-    match args.json {
-        true => stdout::print_json(&answers),
-        false => table::print(&answers),
+    if let Some(report) = &args.report {
+        refuse_unwritable(report)?;
     }
+    let answers = answers(&claims, args)?;
+    // A report that cannot be written is no reason to keep the results back.
+    let written = args.report.as_ref().map_or(Ok(()), |path| write(path, &answers, args.quick));
+    match args.json {
+        true => stdout::print_json(&answers)?,
+        false => table::print(&answers)?,
+    }
+    written
+}
+
+/// Refuses a place that cannot be written to, before anything is run.
+fn refuse_unwritable(report: &Path) -> Result<(), Failure> {
+    let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_none_or(Path::is_dir) && !report.is_dir() && report.file_name().is_some() {
+        return Ok(());
+    }
+    let shown = report.display();
+    Err(Failure::input(format!("--report {shown}: name a file in a folder that exists")))
+}
+
+fn write(path: &Path, answers: &[Answer], quick: bool) -> Result<(), Failure> {
+    let made = match quick {
+        true => "Quick: fewer repeats and points than the plans say.",
+        false => "All repeats and points of the plans.",
+    };
+    let html = page::document(answers, made).to_html();
+    write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
+    remark(&format!("report: {}", path.display()));
+    Ok(())
 }
 
 fn listed(claims: &[&Claim]) -> String {

@@ -74,9 +74,12 @@ impl Plane {
             Shape::Area => self.area(&series.points),
             Shape::Dots | Shape::Squares => self.dots(&series.points),
             Shape::Spans => self.spans(&series.points),
+            Shape::Band => self.band(&series.points),
         };
         let mut paths = vec![styled(series, class_of(series.shape), data)];
-        if series.shape != Shape::Spans && series.points.iter().any(|p| p.extent.is_some()) {
+        if !matches!(series.shape, Shape::Spans | Shape::Band)
+            && series.points.iter().any(|p| p.extent.is_some())
+        {
             paths.push(styled(series, "spans", self.spans(&series.points)));
         }
         paths
@@ -138,6 +141,20 @@ impl Plane {
             let x = self.x.fraction(x);
             path.move_to(x, self.y.fraction(low));
             path.line_to(x, self.y.fraction(high));
+        }
+        path
+    }
+
+    /// Along the upper ends, back along the lower ones.
+    fn band(&self, points: &[Point]) -> PathData {
+        let ends = points.iter().filter_map(|p| p.extent.map(|extent| (p.x, extent)));
+        let upper: Vec<(f64, f64)> = ends.clone().map(|(x, (_, high))| (x, high)).collect();
+        let lower = ends.rev().map(|(x, (low, _))| (x, low));
+        let around = upper.iter().copied().chain(lower).chain(upper.first().copied());
+        let mut path = PathData::default();
+        for (i, (x, y)) in around.enumerate() {
+            let (x, y) = self.place(x, y);
+            if i == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
         }
         path
     }
@@ -206,5 +223,6 @@ pub(super) fn class_of(shape: Shape) -> &'static str {
         Shape::Dots => "dots",
         Shape::Squares => "squares",
         Shape::Spans => "spans",
+        Shape::Band => "area",
     }
 }

@@ -101,6 +101,8 @@ pub enum Shape {
     Squares,
     /// Only the points' extents, as thin upright strokes.
     Spans,
+    /// Only the points' extents, filled from each to the next.
+    Band,
 }
 
 /// One point of a series.

@@ -84,6 +84,11 @@ impl Block {
             Self::Table(table) => table.to_markup(bounds.rows, bounds.label),
             Self::Figure(figure) => captioned(figure, bounds),
             Self::Heat(heat) => heat.to_markup(bounds),
+            Self::Badge(badge) => html! {
+                p { span class={ "badge " (badge.colour.class()) } {
+                    (crate::text::label(&badge.text, bounds.label))
+                } }
+            },
         }
     }
 }
@@ -117,7 +122,7 @@ fn entry(series: &Series) -> Entry {
     let form = match series.shape {
         Shape::Line | Shape::Step => "line",
         Shape::Dashed | Shape::DashedStep => "dashed",
-        Shape::Area => "area",
+        Shape::Area | Shape::Band => "area",
         Shape::Dots => "dots",
         Shape::Squares => "squares",
         Shape::Spans => "spans",

@@ -1,0 +1,134 @@
+//! Answers as one HTML page: a section for each claim, with its figures and curves.
+
+use super::table;
+use crate::pages;
+use experiment::papers::{Answer, Band, Curve, Plot, Verdict};
+use report::{
+    Axis, Badge, Block, Cell, Colour, Document, Figure, Point, Quantity, Row, Section, Series,
+    Shape, Table, Unit,
+};
+
+const HEIGHT: u32 = 300;
+
+/// The page of these answers; `made` says how they were come by.
+pub(super) fn document(answers: &[Answer], made: &str) -> Document {
+    let facts = vec![
+        made.to_owned(),
+        "A claim holds if our mean ± 2 standard errors meets the paper's interval in every line of its \
+         verdict."
+            .to_owned(),
+        "Curves: ours, bars: standard errors; dots: ns-2; shaded: the paper".to_owned(),
+    ];
+    let sections = [overview(answers)].into_iter().chain(answers.iter().map(section));
+    Document { title: "The papers' claims".to_owned(), facts, sections: sections.collect() }
+}
+
+fn overview(answers: &[Answer]) -> Section {
+    let columns = [
+        ("claim", Quantity::Text, "Its name"),
+        ("verdict", Quantity::Text, "What follows from our figures"),
+        ("what is claimed", Quantity::Text, "In short"),
+    ];
+    let text = |text: &str| Cell::Text(text.to_owned());
+    let row = |answer: &Answer| Row {
+        cells: vec![text(answer.claim.id), text(word(answer.verdict)), text(answer.claim.text)],
+        is_reference: answer.verdict == Verdict::Pending,
+    };
+    let table = Table {
+        columns: columns.map(pages::column).to_vec(),
+        rows: answers.iter().map(row).collect(),
+    };
+    Section { heading: "Verdicts".to_owned(), blocks: vec![Block::Table(table)] }
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "✓ holds",
+        Verdict::Differs => "✗ differs",
+        Verdict::Pending => "… pending",
+    }
+}
+
+fn section(answer: &Answer) -> Section {
+    let claim = answer.claim;
+    let colour = match answer.verdict {
+        Verdict::Holds => Colour::Hue(2),
+        Verdict::Differs => Colour::Hue(1),
+        Verdict::Pending => Colour::Muted,
+    };
+    let mut blocks = vec![
+        Block::Badge(Badge { text: word(answer.verdict).to_owned(), colour }),
+        Block::Text(format!("{}. {}.", claim.text, claim.source)),
+    ];
+    if !answer.findings.lines.is_empty() {
+        blocks.push(Block::Table(table::figures(&answer.findings.lines)));
+    }
+    blocks.push(Block::Text(answer.note()));
+    blocks.extend(answer.findings.plots.iter().map(|plot| Block::Figure(figure(plot))));
+    Section { heading: claim.id.to_owned(), blocks }
+}
+
+fn figure(plot: &Plot) -> Figure {
+    let mut names: Vec<&str> = Vec::new();
+    for curve in plot.ours.iter().chain(&plot.ns2) {
+        if !names.contains(&curve.name.as_str()) {
+            names.push(&curve.name);
+        }
+    }
+    let colour = |name: &str| {
+        names.iter().position(|known| *known == name).map_or(Colour::Muted, Colour::Hue)
+    };
+    let bands = plot.bands.iter().map(band);
+    let ours = plot.ours.iter().map(|own| Series {
+        name: own.name.clone(),
+        shape: Shape::Line,
+        colour: colour(&own.name),
+        points: points(own),
+    });
+    let ns2 = plot.ns2.iter().map(|theirs| Series {
+        name: format!("{}, ns-2", theirs.name),
+        shape: Shape::Dots,
+        colour: colour(&theirs.name),
+        points: points(theirs),
+    });
+    Figure {
+        title: plot.title.clone(),
+        x: axis(&plot.x),
+        y: axis(&plot.y),
+        height: HEIGHT,
+        series: bands.chain(ours).chain(ns2).collect(),
+        ..Figure::default()
+    }
+}
+
+fn points(curve: &Curve) -> Vec<Point> {
+    let point = |p: &experiment::papers::Point| {
+        let (mean, error) = (p.y.mean, p.y.standard_error);
+        let extent = (error > 0.0).then_some((mean - error, mean + error));
+        Point { x: p.x, y: mean, extent }
+    };
+    curve.points.iter().map(point).collect()
+}
+
+fn band(band: &Band) -> Series {
+    let point = |(x, (low, high)): &(f64, (f64, f64))| Point {
+        x: *x,
+        y: f64::midpoint(*low, *high),
+        extent: Some((*low, *high)),
+    };
+    Series {
+        name: band.name.clone(),
+        shape: Shape::Band,
+        colour: Colour::Muted,
+        points: band.points.iter().map(point).collect(),
+    }
+}
+
+fn axis((label, unit): &(String, experiment::papers::Unit)) -> Axis {
+    let (label, unit) = match *unit {
+        "s" => (label.clone(), Unit::Seconds),
+        "" => (label.clone(), Unit::Number),
+        unit => (format!("{label}, {unit}"), Unit::Number),
+    };
+    Axis { label, unit, ..Axis::default() }
+}
