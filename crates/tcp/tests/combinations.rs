@@ -22,7 +22,8 @@ const STARTUPS: &[&str] = &[
     "jump-start",
 ];
 const CONTROLLERS: &[&str] = &["reno", "cubic", "vegas"];
-const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack", "pipe", "rack", "vegas"];
+const RECOVERIES: &[&str] =
+    &["tahoe", "reno", "newreno", "sack", "pipe", "rack", "vegas", "integrated"];
 const EXTRAS: &[&str] = &[
     "",
     "+ack=all",
@@ -37,6 +38,8 @@ const EXTRAS: &[&str] = &[
     "+profile=ns2+idle=ns2-nssr",
     "+ack=adaptive+timestamps=on+pacing=on+open=data",
     "+limited_transmit=edge",
+    "+later_acks=duplicates",
+    "+later_acks=all+later_delayed=off",
 ];
 
 fn combination() -> impl Strategy<Value = String> {

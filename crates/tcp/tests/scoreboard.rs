@@ -59,7 +59,7 @@ impl World {
         let now = Instant::from_nanos(self.nxt);
         match step {
             Step::Send => {
-                self.board.push(self.nxt, SEGMENT as u32, now);
+                self.board.push(self.nxt, SEGMENT as u32, (now, 0));
                 let start = self.nxt;
                 let fresh = Model { start, len: SEGMENT, sacked: false, lost: false, again: false };
                 self.model.push(fresh);
@@ -128,7 +128,7 @@ impl World {
         let found = self.board.next_lost();
         assert_eq!(found, expected);
         if let Some(i) = found {
-            self.board.retransmit(i, now);
+            self.board.retransmit(i, (now, 0));
             self.model[i].again = true;
         }
     }

@@ -114,14 +114,14 @@ impl Sender {
     }
 
     fn send_new(&mut self, now: Instant) -> Sending {
-        self.board.push(self.nxt, MSS as u32, now);
+        self.board.push(self.nxt, MSS as u32, (now, 0));
         self.nxt += MSS;
         self.tell_sent(now, self.nxt, false);
         New(self.nxt / MSS - 1)
     }
 
     fn send_again(&mut self, index: usize, now: Instant) -> Sending {
-        self.board.retransmit(index, now);
+        self.board.retransmit(index, (now, 0));
         let end = self.board.segment(index).unwrap().end();
         self.tell_sent(now, end, true);
         Again(end / MSS - 1)

@@ -20,6 +20,9 @@ pub struct Sent {
     pub retransmissions: u8,
     /// When it was last sent.
     pub sent_at: Instant,
+    /// Its place, when it was last sent, among all that was sent on the path, other connections'
+    /// segments included.
+    pub order: u64,
 }
 
 /// So many ranges are looked through faster than searched.
@@ -71,6 +74,8 @@ pub struct Newest {
     pub end: u64,
     /// It had been sent more than once.
     pub retransmitted: bool,
+    /// Its place among all that was sent on the path, when it was (last) sent.
+    pub order: u64,
 }
 
 /// What one ACK changed on the board.
@@ -182,11 +187,13 @@ impl Scoreboard {
         if hit { guess } else { self.segments.partition_point(|s| s.end() <= offset) }
     }
 
-    /// Notes a first transmission; `start` continues where the last one ended.
+    /// Notes a first transmission: when, and its place among all that was sent on the path. `start`
+    /// continues where the last one ended.
     #[inline]
-    pub fn push(&mut self, start: u64, len: u32, now: Instant) {
+    pub fn push(&mut self, start: u64, len: u32, (sent_at, order): (Instant, u64)) {
         debug_assert!(self.segments.back().is_none_or(|s| s.end() == start));
-        self.segments.push_back(Sent { start, len, marks: 0, retransmissions: 0, sent_at: now });
+        let (marks, retransmissions) = (0, 0);
+        self.segments.push_back(Sent { start, len, marks, retransmissions, sent_at, order });
         self.outstanding += u64::from(len);
     }
 
@@ -220,8 +227,8 @@ impl Scoreboard {
         self.segments.insert(i + 1, rest);
     }
 
-    /// Notes that the segment at `index` goes out again now.
-    pub fn retransmit(&mut self, index: usize, now: Instant) {
+    /// Notes that the segment at `index` goes out again: when, and its new place.
+    pub fn retransmit(&mut self, index: usize, (now, order): (Instant, u64)) {
         let s = &mut self.segments[index];
         if s.is_lost() && !s.is_retransmission_in_flight() {
             s.marks |= IN_FLIGHT_AGAIN;
@@ -229,6 +236,7 @@ impl Scoreboard {
         }
         s.retransmissions = s.retransmissions.saturating_add(1);
         s.sent_at = now;
+        s.order = order;
     }
 
     /// Presumes the segment at `index` lost, or its retransmission lost again.
@@ -472,7 +480,7 @@ impl Scoreboard {
 #[inline]
 fn note_delivery(s: &Sent, progress: &mut Progress) {
     let retransmitted = s.was_retransmitted();
-    let this = Newest { sent_at: s.sent_at, end: s.end(), retransmitted };
+    let this = Newest { sent_at: s.sent_at, end: s.end(), retransmitted, order: s.order };
     if progress.newest.is_some() {
         return note_another_delivery(s, this, progress);
     }

@@ -6,7 +6,7 @@ use super::{Connection, State};
 use crate::ack::{AckInfo, AckSample, Progress};
 use crate::config::RttSampling;
 use crate::congestion::CongestionEvent;
-use crate::path::Path;
+use crate::path::{Front, News, Path};
 use crate::recovery::{Reduction, Report, TimerAction};
 use crate::segment::{Flags, Segment};
 use crate::startup::Setback;
@@ -67,17 +67,70 @@ impl Connection {
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
             return self.retreat(now, path);
         }
+        let old = path.is_logged() && self.note_arrival(path, &info);
         let report = self.ask_recovery(path, &info);
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, false);
         let echoed = self.on_ecn_echo(now, path, segment);
-        if report.grow && !echoed && acked.max(delivered) > 0 && path.on_ack(&sample) {
+        let grow = report.grow && !echoed && !old && acked.max(delivered) > 0;
+        if grow && path.on_ack(&sample) {
             return self.retreat(now, path);
         }
         path.update_pacing_rate();
         self.update_timer(now, path, &info, report.timer);
         if acked > 0 && una >= self.written {
             path.on_transfer_acked();
+        }
+    }
+
+    /// Tells a path whose members repair losses together which segment this ACK acknowledges. True if
+    /// it was sent before the window last fell.
+    ///
+    /// A cumulative or selective acknowledgement tells by itself. RFC 7323 echoes an old timestamp on
+    /// duplicates, so without SACK these are taken by the order of sending (Balakrishnan et al. 1998,
+    /// note 2): the n-th is for the n-th segment after the hole, or a later one.
+    fn note_arrival(&mut self, path: &mut Path, info: &AckInfo) -> bool {
+        if info.advanced() {
+            self.duplicates = 0;
+        }
+        let arrived = match info.progress.newest {
+            Some(newest) => Some((newest.order, newest.sent_at)),
+            None if info.duplicate => {
+                self.duplicates += 1;
+                let n = (self.duplicates as usize).min(self.board.len() - 1);
+                self.board.segment(n).map(|s| (s.order, s.sent_at))
+            }
+            None => None,
+        };
+        let Some((order, sent_at)) = arrived else { return false };
+        if let Some(log) = path.log() {
+            log.note_arrival(order, sent_at);
+        }
+        path.is_before_reduction(order)
+    }
+
+    /// What the path's members may know of this one's oldest outstanding segments.
+    pub(crate) fn front(&self) -> Front {
+        let Some(lowest) = self.board.segment(0) else { return Front::EMPTY };
+        let waiting = lowest.is_lost() && !lowest.is_retransmission_in_flight();
+        let busy = self.recovery.is_busy() || waiting || lowest.is_sacked();
+        let mut front = Front { busy, sent_at: lowest.sent_at, ..Front::EMPTY };
+        for (slot, segment) in front.orders.iter_mut().zip(self.board.iter()) {
+            *slot = segment.order;
+        }
+        front
+    }
+
+    /// Digests what the ACKs of other members say of this one's segments.
+    pub(crate) fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News) {
+        self.allow_burst();
+        self.outstanding_before_ack = self.board.outstanding();
+        let (recovery, mut cx) = self.recovery_parts(path);
+        let report = recovery.on_later_acks(&mut cx, news);
+        self.settle_in_flight(path);
+        self.apply_report(now, path, &report, false);
+        if report.timer == TimerAction::Restart {
+            self.restart_retransmission_timer(now, path);
         }
     }
 
@@ -256,6 +309,11 @@ impl Connection {
         }
         let mut event = self.congestion_event(now, path, timeout);
         event.repeated = report.repeated;
+        let lowest = self.board.segment(0).map_or(u64::MAX, |s| s.order);
+        if !timeout && path.is_before_reduction(lowest) {
+            // The window has fallen for this loss: once per window of data, whoever lost it.
+            return path.on_report(&Report { congestion: None, ..*report }, &event);
+        }
         path.on_report(report, &event);
         if report.congestion == Some(Reduction::Gradual) {
             let (recovery, cx) = self.recovery_parts(path);
@@ -269,10 +327,11 @@ impl Connection {
     }
 
     fn congestion_event(&self, now: Instant, path: &Path, timeout: bool) -> CongestionEvent {
+        let others = path.bytes_in_flight() - self.last_in_flight;
         CongestionEvent {
             now,
             // Limited transmit sent beyond the window; that does not count (RFC 5681 §3.2 step 2).
-            flight_size: self.outstanding_before_ack.min(path.usable_cwnd()),
+            flight_size: (self.outstanding_before_ack + others).min(path.usable_cwnd()),
             usable_window: path.usable_cwnd().min(self.max_snd_wnd.max(self.agreed.mss)),
             timeout,
             repeated: false,

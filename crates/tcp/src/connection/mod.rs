@@ -172,6 +172,9 @@ pub struct Connection {
     last_in_flight: u64,
     /// Bytes outstanding when the last ACK came: `FlightSize` when congestion is detected.
     outstanding_before_ack: u64,
+    /// Duplicate ACKs without SACK since the last of new data; counted only if the path's members
+    /// repair losses together.
+    duplicates: u32,
     stats: Stats,
 }
 
@@ -224,6 +227,7 @@ impl Connection {
             burst_left: u32::MAX,
             last_in_flight: 0,
             outstanding_before_ack: 0,
+            duplicates: 0,
             stats: Stats::default(),
         }
     }

@@ -285,10 +285,11 @@ impl Connection {
         self.data_segment(now, piece, out);
         out.low_priority = false;
         self.window_override = false;
+        let sent = (now, path.next_order());
         match piece.index {
-            Some(index) => self.book_retransmission(now, index, out.len),
+            Some(index) => self.book_retransmission(sent, index, out.len),
             None => {
-                self.board.push(piece.start, piece.len as u32, now);
+                self.board.push(piece.start, piece.len as u32, sent);
                 self.snd_nxt = end;
                 if self.timers.timed.is_none() {
                     self.timers.timed = Some((end, now));
@@ -325,12 +326,12 @@ impl Connection {
         self.stats.low_priority_segments += 1;
     }
 
-    fn book_retransmission(&mut self, now: Instant, index: usize, payload: u32) {
-        self.board.retransmit(index, now);
+    fn book_retransmission(&mut self, sent: (Instant, u64), index: usize, payload: u32) {
+        self.board.retransmit(index, sent);
         self.stats.retransmitted_segments += 1;
         self.stats.retransmitted_bytes += u64::from(payload);
         if self.retransmit_stamp.is_none() {
-            self.retransmit_stamp = Some(self.timestamp(now));
+            self.retransmit_stamp = Some(self.timestamp(sent.0));
         }
         // A timed segment sent again can no longer be timed (Karn).
         let end = self.board.segment(index).map_or(0, |s| s.end());

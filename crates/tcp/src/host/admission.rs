@@ -41,6 +41,7 @@ impl Host {
         if let Some(path) = self.paths.at_mut(entry.path.0) {
             entry.conn.release(path);
             path.learn_of_end();
+            path.forget(id.0);
         }
         if self.ensemble.on_left(entry.conn.tuple(), entry.path) {
             self.paths.take(entry.path.0);

@@ -8,6 +8,7 @@ mod admission;
 mod event;
 mod input;
 mod isn;
+mod later_acks;
 mod memories;
 mod output;
 mod ready;
@@ -243,7 +244,11 @@ impl Host {
         };
         path.set_now(now);
         action(&mut entry.conn, path);
+        let logged = path.is_logged();
         self.settle(now, id);
+        if logged {
+            self.spread_news(now, id);
+        }
     }
 
     /// Tells the application what changed, queues the connection for sending.

@@ -93,6 +93,9 @@ impl Host {
         path.set_now(now);
         let departure = entry.conn.poll_transmit(now, path, &mut out.segment);
         if let Some(departure) = departure {
+            if path.is_logged() {
+                path.follow(id.0, entry.conn.front());
+            }
             out.conn = Some(id);
             out.tuple = *entry.conn.tuple();
             out.payload_offset = departure.payload_offset;

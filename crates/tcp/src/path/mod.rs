@@ -8,6 +8,7 @@ mod bucket;
 mod learning;
 mod pacer;
 mod planned;
+mod send_log;
 mod startup_report;
 
 use crate::ack::{AckSample, RoundMeter, RttEstimator};
@@ -21,6 +22,9 @@ pub(crate) use learning::Learning;
 pub use learning::Reporting;
 pub use pacer::Pacer;
 use planned::PlannedSending;
+pub(crate) use send_log::Front;
+use send_log::SendLog;
+pub use send_log::{News, Overtaken};
 use startup_report::StartUpMeter;
 pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant, Rate};
@@ -56,6 +60,8 @@ pub struct Path {
     startup_meter: StartUpMeter,
     /// Kept only for policies that judge round trips.
     rounds: Option<Box<RoundMeter>>,
+    /// Kept only for members that repair losses together.
+    log: Option<Box<SendLog>>,
     idle: IdleRestart,
     restart_window: u64,
     /// What is asked and told of the destination; only for schemes that remember.
@@ -109,6 +115,7 @@ impl Path {
             usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
             startup_meter: StartUpMeter::default(),
             rounds: rounds.then(Box::default),
+            log: None,
             idle: config.idle,
             restart_window: initial,
             learning: None,
@@ -142,6 +149,45 @@ impl Path {
         self.startup.begin(&mut self.window, &start);
         if seed.is_some() {
             self.bound_first_window();
+        }
+    }
+
+    /// The same path, whose members repair losses together.
+    #[must_use]
+    pub(crate) fn with_send_log(mut self, rule: Overtaken) -> Self {
+        self.log = Some(Box::new(SendLog::new(rule)));
+        self
+    }
+
+    /// The members repair losses together.
+    #[inline]
+    pub(crate) const fn is_logged(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// The order of sending, if members repair losses together.
+    pub(crate) fn log(&mut self) -> Option<&mut SendLog> {
+        self.log.as_deref_mut()
+    }
+
+    /// True if members repair losses together and a segment of this place was sent before the window
+    /// last fell: its loss, or growth for its arrival, belongs to the window before.
+    pub(crate) fn is_before_reduction(&self, order: u64) -> bool {
+        self.log.as_ref().is_some_and(|log| log.is_before_reduction(order))
+    }
+
+    /// Takes in what a member, by its connection's number, has done, if members repair losses
+    /// together.
+    pub(crate) fn follow(&mut self, member: u32, front: Front) {
+        if let Some(log) = &mut self.log {
+            log.follow(member, self.segments_sent, front);
+        }
+    }
+
+    /// A member is gone.
+    pub(crate) fn forget(&mut self, member: u32) {
+        if let Some(log) = &mut self.log {
+            log.leave(member);
         }
     }
 
@@ -205,6 +251,12 @@ impl Path {
     /// Moves this member's share of what is in flight.
     pub(crate) fn move_in_flight(&mut self, before: u64, after: u64) {
         self.in_flight = self.in_flight - before + after;
+    }
+
+    /// Place of the next segment among all that carry data, SYN or FIN and are sent on the path.
+    #[inline]
+    pub(crate) const fn next_order(&self) -> u64 {
+        self.segments_sent
     }
 
     /// Books a segment that leaves now with `fresh` bytes of new data.
@@ -425,6 +477,9 @@ impl Path {
         // What was reduced while it ran was its own doing, and is not to come back by an undo.
         self.before_reduction = None;
         self.startup_meter.on_exit(StartUpExit::Retreat);
+        if let Some(log) = &mut self.log {
+            log.on_timeout(self.segments_sent);
+        }
         self.window.set_cwnd(self.restart_window, Cause::Retreat);
         self.in_startup = self.window.below_ssthresh();
     }
@@ -481,6 +536,12 @@ impl Path {
 
     /// Lowers `ssthresh` as congestion control says, and `cwnd` as recovery does.
     pub(crate) fn reduce(&mut self, reduction: Reduction, event: &CongestionEvent, cause: Cause) {
+        if let Some(log) = &mut self.log {
+            log.on_reduced(self.segments_sent);
+            if event.timeout {
+                log.on_timeout(self.segments_sent);
+            }
+        }
         if reduction == Reduction::Again {
             self.window.set_cwnd(self.window.mss(), cause);
             self.enter_startup_if_below(Occasion::Loss);

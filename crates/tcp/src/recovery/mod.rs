@@ -6,6 +6,7 @@
 //! [`LossRecovery::allowance`].
 
 pub mod dupacks;
+pub mod integrated;
 pub mod newreno;
 pub mod prr;
 pub mod rack;
@@ -16,6 +17,7 @@ pub mod tahoe;
 pub mod vegas;
 
 use crate::ack::{AckInfo, Scoreboard};
+use crate::path::News;
 use units::{Duration, Instant};
 
 /// What a recovery policy may see and mark.
@@ -128,6 +130,17 @@ pub struct SentInfo {
 pub trait LossRecovery {
     /// Digests one ACK: marks losses, moves between open and recovering.
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report;
+
+    /// On a shared path: digests what ACKs of other members say of this one's segments.
+    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+        let _ = (cx, news);
+        Report::default()
+    }
+
+    /// On a shared path: it is repairing, or knows already, and need not be told more.
+    fn is_busy(&self) -> bool {
+        self.recovering()
+    }
 
     /// Digests a retransmission timeout: marks losses, leaves fast recovery.
     fn on_rto(&mut self, cx: &mut Context<'_>, now: Instant) -> Report;

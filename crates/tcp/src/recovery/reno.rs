@@ -7,12 +7,15 @@
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{Context, IdleTimeout, LossRecovery, Reduction, Report, SentInfo, TimerAction};
 use crate::ack::AckInfo;
+use crate::path::News;
 use units::Instant;
 
 /// Reno's fast recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
     dup: DupAcks,
+    /// Of the duplicates, those that ACKs of other members stand for.
+    overtaken: u32,
     fast: Option<FastRecovery>,
 }
 
@@ -28,8 +31,13 @@ pub(super) struct FastRecovery {
 impl FastRecovery {
     /// Enters on the third duplicate: three segments have left, the first one goes again.
     pub(super) fn enter(cx: &mut Context<'_>) -> Self {
+        Self::enter_after(cx, DUP_THRESH)
+    }
+
+    /// Enters after so many duplicates.
+    fn enter_after(cx: &mut Context<'_>, duplicates: u32) -> Self {
         cx.board.mark_lost(0);
-        Self { left_network: u64::from(DUP_THRESH) * cx.mss, forced: true }
+        Self { left_network: u64::from(duplicates) * cx.mss, forced: true }
     }
 
     /// `cwnd` plus what has left the network, less what was sent and not acknowledged.
@@ -62,7 +70,7 @@ pub(super) const ENTERED: Report = Report {
 impl Reno {
     /// `limited_transmit`: RFC 3042.
     pub const fn new(limited_transmit: LimitedTransmit) -> Self {
-        Self { dup: DupAcks::new(limited_transmit), fast: None }
+        Self { dup: DupAcks::new(limited_transmit), overtaken: 0, fast: None }
     }
 
     fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
@@ -70,26 +78,52 @@ impl Reno {
         if let Some(fast) = &mut self.fast {
             fast.left_network += cx.mss;
         } else if self.dup.count == DUP_THRESH && self.dup.is_new_episode(ack) {
-            self.dup.begin_episode(cx.snd_nxt);
-            self.fast = Some(FastRecovery::enter(cx));
-            return ENTERED;
+            return self.enter(cx);
         }
         Report::default()
+    }
+
+    /// What others' segments overtook counts, but their bytes are not this member's.
+    fn enter(&mut self, cx: &mut Context<'_>) -> Report {
+        self.dup.begin_episode(cx.snd_nxt);
+        let own = self.dup.count - self.overtaken;
+        self.fast = Some(FastRecovery::enter_after(cx, own));
+        ENTERED
+    }
+
+    fn forget_duplicates(&mut self) {
+        self.dup.count = 0;
+        self.overtaken = 0;
     }
 }
 
 impl LossRecovery for Reno {
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
         if ack.advanced() {
-            self.dup.count = 0;
+            self.forget_duplicates();
             let ended = self.fast.take().is_some();
             return Report { ended, grow: true, ..Report::default() };
         }
         if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
     }
 
+    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+        let News::Overtaken(segments) = news else { return Report::default() };
+        if self.is_busy() {
+            return Report::default();
+        }
+        self.dup.count += segments;
+        self.overtaken += segments;
+        let una = cx.board.segment(0).map_or(0, |s| s.start);
+        if self.is_busy() && una > self.dup.recover { self.enter(cx) } else { Report::default() }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.dup.count >= DUP_THRESH
+    }
+
     fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
-        self.dup.count = 0;
+        self.forget_duplicates();
         self.fast = None;
         self.dup.on_rto(cx)
     }

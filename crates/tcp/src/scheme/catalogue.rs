@@ -191,6 +191,7 @@ fn classic(recovery: RecoveryKind) -> Recipe {
         whole_segments: false,
         newreno: NewRenoOptions::default(),
         limited_transmit: LimitedTransmit::NewData,
+        later_acks: None,
         vegas: VegasOptions::default(),
         vegas_recovery: VegasRecoveryOptions::default(),
         pair: Pair::Acked,

@@ -9,9 +9,10 @@ mod profiles;
 
 use crate::config::{AckPolicy, Config, IdleRestart};
 use crate::congestion::{CongestionControl, Cubic, Halve, Reno, Vegas, VegasOptions};
-use crate::path::Path;
+use crate::path::{Overtaken, Path};
 use crate::recovery::LossRecovery;
 use crate::recovery::dupacks::LimitedTransmit;
+use crate::recovery::integrated::Integrated;
 use crate::recovery::newreno::{NewReno, NewRenoOptions};
 use crate::recovery::rack::RackTlp;
 use crate::recovery::sack::Sack;
@@ -97,6 +98,8 @@ pub(crate) enum RecoveryKind {
     Sack,
     SackPipe,
     Rack,
+    /// By what later ACKs on the path say: [`Recipe::later_acks`].
+    Integrated,
     Vegas,
 }
 
@@ -113,6 +116,8 @@ pub(crate) struct Recipe {
     pub(crate) whole_segments: bool,
     pub(crate) newreno: NewRenoOptions,
     pub(crate) limited_transmit: LimitedTransmit,
+    /// What ACKs of one member of a path say of another's segments; `None`: nothing.
+    pub(crate) later_acks: Option<Overtaken>,
     pub(crate) vegas: VegasOptions,
     pub(crate) vegas_recovery: VegasRecoveryOptions,
     pub(crate) pair: Pair,
@@ -126,6 +131,16 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
+    /// Takes another recovery, with the SACK that it lives by.
+    fn set_recovery(&mut self, kind: RecoveryKind) {
+        use RecoveryKind::{Integrated, Rack, Sack, SackPipe};
+        self.recovery = kind;
+        self.config.sack |= matches!(kind, Sack | SackPipe | Rack | Integrated);
+        if kind == Integrated && self.later_acks.is_none() {
+            self.later_acks = Some(Overtaken::OLDEST_LOST);
+        }
+    }
+
     /// Takes another start-up. One that leaves something to another leaves it to the one before.
     fn set_startup(&mut self, kind: StartUpKind) {
         if !self.startup.is_wrapper() {
@@ -222,7 +237,12 @@ impl Scheme {
 
     /// A fresh path.
     pub(crate) fn path(&self) -> Path {
-        Path::new(&self.recipe.config, self.startup(self.recipe.startup), self.congestion())
+        let startup = self.startup(self.recipe.startup);
+        let path = Path::new(&self.recipe.config, startup, self.congestion());
+        match self.recipe.later_acks {
+            Some(rule) => path.with_send_log(rule),
+            None => path,
+        }
     }
 
     fn startup(&self, kind: StartUpKind) -> Box<dyn StartUp> {
@@ -274,6 +294,7 @@ impl Scheme {
             RecoveryKind::Vegas => {
                 Box::new(VegasRecovery::new(limited, self.recipe.vegas_recovery))
             }
+            RecoveryKind::Integrated => Box::<Integrated>::default(),
             RecoveryKind::Rack => Box::new(RackTlp::new(self.recipe.config.rto.min)),
         }
     }

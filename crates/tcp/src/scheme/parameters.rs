@@ -4,6 +4,7 @@ use super::profiles::{ns2, ns2_one_way, paper};
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind};
 use crate::config::{AckPolicy, IdleRestart, MemoryKind, Opening, RttSampling, TickCount};
 use crate::congestion::Halve;
+use crate::path::Overtaken;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
 use crate::startup::hoe::Pair;
@@ -36,6 +37,10 @@ const LONGEST_TICK: Duration = Duration::from_secs(10);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Shorter, every SYN would be given up before its answer.
 const SHORTEST_FIRST_TIMEOUT: Duration = Duration::from_millis(1);
+
+/// So many places are kept in order for each path.
+const MOST_LATER_ACKS: u32 = 100;
+const NO_LATER_ACKS: &str = "needs later_acks=oldest or all before it";
 
 const PARAMETERS: &[Parameter] = &[
     parameter!("iw", "segments", "initial and restart window", |r, v| {
@@ -225,9 +230,9 @@ const PARAMETERS: &[Parameter] = &[
     }),
     parameter!(
         "recovery",
-        "tahoe|reno|newreno|sack|pipe|rack|vegas",
+        "tahoe|reno|newreno|sack|pipe|rack|vegas|integrated",
         "loss recovery; pipe: as Fall & \
-                Floyd 1996, the pipe a counter",
+                Floyd 1996, the pipe a counter; integrated: by later ACKs on the path",
         |r, v| {
             let kinds = [
                 ("tahoe", RecoveryKind::Tahoe),
@@ -237,12 +242,52 @@ const PARAMETERS: &[Parameter] = &[
                 ("pipe", RecoveryKind::SackPipe),
                 ("rack", RecoveryKind::Rack),
                 ("vegas", RecoveryKind::Vegas),
+                ("integrated", RecoveryKind::Integrated),
             ];
-            r.recovery = choose(v, &kinds)?;
-            r.config.sack |= matches!(
-                r.recovery,
-                RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack
-            );
+            choose(v, &kinds).map(|kind| r.set_recovery(kind))
+        }
+    ),
+    parameter!(
+        "later_acks",
+        "off|oldest|all|duplicates",
+        "what ACKs of one connection of a path say of the others' segments: nothing; overtaken ones are lost, and go again \
+                one per ACK or all at once; each counts as a duplicate ACK",
+        |r, v| {
+            let rules = [
+                ("off", None),
+                ("oldest", Some(Overtaken::OLDEST_LOST)),
+                ("all", Some(Overtaken::ALL_LOST)),
+                ("duplicates", Some(Overtaken::Each)),
+            ];
+            choose(v, &rules).map(|rule| r.later_acks = rule)
+        }
+    ),
+    parameter!(
+        "later_threshold",
+        "count",
+        "later ACKs that a segment not yet lost may have (3)",
+        |r, v| {
+            let count = whole(v)?;
+            if count > MOST_LATER_ACKS {
+                return Err(format!("must be at most {MOST_LATER_ACKS}"));
+            }
+            match &mut r.later_acks {
+                Some(Overtaken::Lost { threshold, .. }) => *threshold = count,
+                _ => return Err(NO_LATER_ACKS.into()),
+            }
+            Ok(())
+        }
+    ),
+    parameter!(
+        "later_delayed",
+        "on|off",
+        "later ACKs: receivers may delay theirs, which takes more evidence",
+        |r, v| {
+            let on = on_off(v)?;
+            match &mut r.later_acks {
+                Some(Overtaken::Lost { delayed_acks, .. }) => *delayed_acks = on,
+                _ => return Err(NO_LATER_ACKS.into()),
+            }
             Ok(())
         }
     ),

@@ -5,6 +5,7 @@
 use super::{Recipe, RecoveryKind, StartUpKind};
 use crate::config::{AckPolicy, Config, IdleRestart, Opening, RttSampling, TickCount};
 use crate::congestion::Halve;
+use crate::path::Overtaken;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
 use crate::recovery::vegas::VegasRecoveryOptions;
@@ -38,6 +39,9 @@ pub(super) fn ns2(recipe: &mut Recipe) {
         }
     };
     set_limited_transmit(recipe, LimitedTransmit::NextInOrder);
+    if let Some(Overtaken::Lost { delayed_acks, .. }) = &mut recipe.later_acks {
+        *delayed_acks = false;
+    }
     recipe.halve = Halve::Window;
     recipe.whole_segments = true;
     recipe.newreno.full_ack = FullAckWindow::Deflated;

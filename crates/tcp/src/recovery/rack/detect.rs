@@ -205,7 +205,7 @@ mod tests {
     fn board(n: u64) -> Scoreboard {
         let mut board = Scoreboard::default();
         for k in 0..n {
-            board.push(k * MSS, MSS as u32, at(k + 1));
+            board.push(k * MSS, MSS as u32, (at(k + 1), k));
         }
         board
     }
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(lost(&board), [0, 1]);
         for index in [0, 1] {
             let now = at(104 + index as u64);
-            board.retransmit(index, now);
+            board.retransmit(index, (now, 0));
             d.on_retransmitted(now, board.segment(index).unwrap().end());
         }
         // The second retransmission arrives, the first and the original tail (4, 5) do not.
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn an_ambiguous_delivery_judges_nothing() {
         let (mut d, mut board) = (Detector::new(), board(3));
-        let newest = Newest { sent_at: at(50), end: 3 * MSS, retransmitted: true };
+        let newest = Newest { sent_at: at(50), end: 3 * MSS, retransmitted: true, order: 2 };
         d.on_delivered(newest, at(52), true);
         assert!(!d.is_due());
         assert_eq!(d.judge(&mut board, at(52), Duration::ZERO), Verdict::default());
@@ -291,7 +291,7 @@ mod tests {
         let (mut d, mut board) = (Detector::new(), board(4));
         sack(&mut d, &mut board, (3, 4), at(104));
         d.judge(&mut board, at(104), Duration::ZERO);
-        board.retransmit(1, at(104));
+        board.retransmit(1, (at(104), 4));
         d.on_retransmitted(at(104), 2 * MSS);
         board.forgive_losses();
         d.reexamine(&board);

@@ -1,0 +1,24 @@
+//! What one connection's ACKs say of the segments of the others that share its path
+//! ([`crate::path::Overtaken`]).
+
+use super::{ConnId, Host};
+use units::Instant;
+
+impl Host {
+    /// Tells the path what a member has done, then the members what that says of theirs: they queue
+    /// for sending.
+    pub(super) fn spread_news(&mut self, now: Instant, id: ConnId) {
+        let Some(entry) = self.connections.at(id.0) else { return };
+        let path_id = entry.path;
+        let Some(path) = self.paths.at_mut(path_id.0) else { return };
+        path.follow(id.0, entry.conn.front());
+        while let Some(path) = self.paths.at_mut(path_id.0)
+            && let Some((member, news)) = path.log().and_then(|log| log.next_news())
+        {
+            let Some(entry) = self.connections.at_mut(member) else { continue };
+            entry.conn.on_later_acks(now, path, news);
+            path.follow(member, entry.conn.front());
+            self.settle(now, ConnId(member));
+        }
+    }
+}
