@@ -3,11 +3,12 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, LinkId, Observer, Packet, Simulation,
-    SimulationConfig, Step, WireSizes,
+    Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, LinkId, Observer, Packet, RoundPair, Rounds,
+    RoundsSpec, Simulation, SimulationConfig, Step, WireSizes,
 };
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
+use workload::Distribution;
 
 const FOREVER: Instant = Instant::from_nanos(600_000_000_000);
 
@@ -119,4 +120,56 @@ fn the_receiver_is_done_one_way_earlier_than_the_sender() {
     let (received, acked) = (run.bulk().received_at().unwrap(), run.bulk().acked_at().unwrap());
     // 40 bytes back: 32 us + 213.333 us + 32 us and 52 ms.
     assert_eq!(acked - received, Duration::from_nanos(52_277_333));
+}
+
+/// 30 segments of 1000 bytes again after 20 s of idling: fast start with 15, half of the 31 that slow
+/// start had reached. Bursts of 4 leave a quarter of a round trip apart; the ACKs of the first come
+/// after 0.111211 s and each lets two go, more than T1 takes in the meantime, so the other 15 stream:
+/// `2 * 0.111211 + 14 * 5.333 ms`.
+#[test]
+fn thirty_segments_by_fast_start() {
+    for opening in ["handshake", "one-way"] {
+        let bell = bell(50);
+        let mut sim = two_bursts(&bell, &format!("fs-pdrop+ack=all+mss=1000+iw=1+open={opening}"));
+        sim.observe(Marked::default());
+        sim.run(FOREVER).unwrap();
+        let flows = sim.application::<Rounds>(netsim::AppId(0)).unwrap().flows();
+        assert_close(flows[1].time_to_ack().unwrap(), 0.297_088);
+        // All of the first window but the one that slow start would have sent, on three links.
+        assert_eq!(sim.observer::<Marked>().unwrap().0, 3 * 14);
+    }
+}
+
+/// 30 segments, 20 s of silence, 30 segments.
+fn two_bursts(bell: &Dumbbell, scheme: &str) -> Simulation {
+    let (data_overhead, control_bytes) = (Some(0), Some(40));
+    let wire_sizes = WireSizes { data_overhead, control_bytes, ..WireSizes::default() };
+    let config = SimulationConfig { seed: 1, wire_sizes };
+    let mut sim = Simulation::new(bell.topology.clone(), config);
+    let scheme = Scheme::parse(scheme).unwrap();
+    let (from, to) = (bell.sources[0], bell.sinks[0]);
+    sim.add(
+        Instant::ZERO,
+        Rounds::new(RoundsSpec {
+            name: "bursts".into(),
+            pairs: vec![RoundPair { from, to, receiver: scheme.clone(), scheme }],
+            rounds: 2,
+            bytes: Distribution::fixed(30_000.0).unwrap(),
+            start: Distribution::fixed(0.0).unwrap(),
+            first_start: None,
+            idle: Duration::from_secs(20),
+            every: Duration::ZERO,
+        }),
+    );
+    sim
+}
+
+/// Packets of low priority that entered a link.
+#[derive(Default)]
+struct Marked(u32);
+
+impl Observer for Marked {
+    fn on_packet(&mut self, _: Instant, _: LinkId, step: Step, packet: &Packet) {
+        self.0 += u32::from(packet.low_priority && matches!(step, Step::Enter { .. }));
+    }
 }

@@ -182,6 +182,9 @@ pub struct Config {
     pub window_scaling: bool,
     /// Negotiate ECN (RFC 3168).
     pub ecn: bool,
+    /// What the start-up sends with low priority says so to the queues on the way; otherwise only
+    /// the sender knows.
+    pub show_priority: bool,
     /// Hold back small segments while data is unacknowledged (RFC 9293 §3.7.4).
     pub nagle: bool,
     /// The window after idle.
@@ -226,6 +229,7 @@ impl Default for Config {
             sack: true,
             window_scaling: true,
             ecn: false,
+            show_priority: true,
             nagle: true,
             idle: IdleRestart::SlowStart,
             max_burst: None,

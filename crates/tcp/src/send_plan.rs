@@ -3,8 +3,8 @@
 use units::Duration;
 
 /// Orders for the pacer of a path. They hold beside the window, which they never widen, until the
-/// start-up gives others or ends them. Everything in them is counted from the order on, over all
-/// members of the path.
+/// start-up gives others or ends them. Segments and bytes are counted from the order on, over all
+/// members of the path; the spacing reaches back beyond an order that replaces another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendPlan {
     /// Segments that may leave at once; at least one.

@@ -20,6 +20,7 @@ const STARTUPS: &[&str] = &[
     "past",
     "careful-resume",
     "jump-start",
+    "fs",
 ];
 const CONTROLLERS: &[&str] = &["reno", "cubic", "vegas"];
 const RECOVERIES: &[&str] =
@@ -59,8 +60,14 @@ fn pipe() -> impl Strategy<Value = Pipe> {
     )
 }
 
-/// Both directions at once: `down` bytes from the server, `up` bytes from the client.
-fn exchange(scheme: &str, pipe: Pipe, (down, up): (u64, u64), seed: u64) -> World {
+/// Both directions at once: `down` bytes from the server, `up` bytes from the client. Of the server's
+/// the first `before_idle` go first, and the rest after 20 s of silence.
+fn exchange(
+    scheme: &str,
+    pipe: Pipe,
+    (before_idle, down, up): (u64, u64, u64),
+    seed: u64,
+) -> World {
     let scheme = Scheme::parse(scheme).unwrap();
     let mut world = World::new(pipe, &scheme, seed);
     let client = world.connect(&scheme);
@@ -76,7 +83,14 @@ fn exchange(scheme: &str, pipe: Pipe, (down, up): (u64, u64), seed: u64) -> Worl
     if !early {
         world.hosts[0].shutdown(world.now, client);
     }
-    world.hosts[1].write(world.now, server, down);
+    if before_idle > 0 {
+        world.hosts[1].write(world.now, server, before_idle);
+        let arrived = world.run(Duration::from_secs(20_000), |w| w.received(0) == before_idle);
+        assert!(arrived, "the first burst is stuck at {}", world.now);
+        world.run(Duration::from_secs(20), |_| false);
+        world.now += Duration::from_secs(20);
+    }
+    world.hosts[1].write(world.now, server, down - before_idle);
     world.hosts[1].shutdown(world.now, server);
     let done = world.run(Duration::from_secs(20_000), |w| {
         w.check_in_flight();
@@ -103,9 +117,10 @@ proptest! {
 
     #[test]
     fn all_bytes_arrive_through_anything(
-        scheme in combination(), pipe in pipe(), down in 0u64..150_000, up in 0u64..5_000, seed: u64,
+        scheme in combination(), pipe in pipe(), down in 0u64..150_000, up in 0u64..5_000,
+        idle: bool, seed: u64,
     ) {
-        let world = exchange(&scheme, pipe, (down, up), seed);
+        let world = exchange(&scheme, pipe, (if idle { down / 2 } else { 0 }, down, up), seed);
         prop_assert_eq!(world.received(0), down);
         prop_assert_eq!(world.received(1), up);
     }
@@ -116,7 +131,7 @@ proptest! {
     ) {
         let paced = scheme.contains("pacing=on");
         let scheme = if paced { scheme } else { format!("{scheme}+pacing=on") };
-        let world = exchange(&scheme, Pipe::clean(mbit, delay, 1000), (300_000, 10), seed);
+        let world = exchange(&scheme, Pipe::clean(mbit, delay, 1000), (0, 300_000, 10), seed);
         world.check_pacing();
     }
 }

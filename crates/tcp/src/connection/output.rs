@@ -321,7 +321,7 @@ impl Connection {
 
     /// The segment just booked leaves with low priority.
     fn mark_low_priority(&mut self, out: &mut Segment) {
-        out.low_priority = true;
+        out.low_priority = self.config.show_priority;
         self.board.note_low_priority();
         self.stats.low_priority_segments += 1;
     }

@@ -348,7 +348,12 @@ impl Path {
 
     fn take_order(&mut self) {
         match self.window.take_order() {
-            Some(PlanOrder::Follow(plan)) => self.planned = Some(PlannedSending::new(plan)),
+            Some(PlanOrder::Follow(plan)) => {
+                self.planned = Some(match self.planned.take() {
+                    Some(planned) => planned.follow(plan),
+                    None => PlannedSending::new(plan),
+                });
+            }
             Some(PlanOrder::End) => self.planned = None,
             None => {}
         }

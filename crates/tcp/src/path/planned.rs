@@ -48,6 +48,14 @@ impl PlannedSending {
         })
     }
 
+    /// The same path under another order: what has just left still counts for the spacing.
+    pub(super) fn follow(self, plan: SendPlan) -> Self {
+        let mut next = Self { recent: self.recent, ..Self::new(plan) };
+        let excess = next.recent.len().saturating_sub(next.burst());
+        next.recent.drain(..excess);
+        next
+    }
+
     /// Books a segment leaving now with `fresh` bytes of new data.
     pub(super) fn on_sent(&mut self, now: Instant, fresh: u64) {
         match self.plan.shape {
@@ -110,6 +118,20 @@ mod tests {
         assert_eq!(planned.next_release(), at(15));
         planned.on_sent(at(15), 1000);
         assert_eq!(planned.next_release(), at(24));
+    }
+
+    #[test]
+    fn another_order_does_not_forget_what_has_just_left() {
+        let mut planned = PlannedSending::new(plan());
+        planned.on_sent(at(0), 1000);
+        planned.on_sent(at(0), 1000);
+        let mut planned = planned.follow(SendPlan::spaced(2, Duration::from_millis(4)));
+        assert_eq!(planned.next_release(), at(4));
+        planned.on_sent(at(4), 1000);
+        planned.on_sent(at(4), 1000);
+        // One at a time, from the last one on.
+        let planned = planned.follow(SendPlan::spaced(1, Duration::from_millis(4)));
+        assert_eq!(planned.next_release(), at(8));
     }
 
     #[test]

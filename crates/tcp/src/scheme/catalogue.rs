@@ -7,6 +7,7 @@ use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::NewRenoOptions;
 use crate::recovery::vegas::VegasRecoveryOptions;
 use crate::startup::careful_resume::CarefulResumeOptions;
+use crate::startup::fast_start::FastStartOptions;
 use crate::startup::hoe::Pair;
 use crate::startup::paced_start::PacedStartOptions;
 use crate::startup::rbp::{RbpOptions, RbpRate};
@@ -96,6 +97,21 @@ const CATALOGUE: &[NamedScheme] = &[
         "Hu & Steenkiste 2003",
     ),
     named(
+        "fs",
+        "newreno, after idle the last window that went through whole, spaced, slow start if it fails",
+        "Padmanabhan & Katz 1998 §3",
+    ),
+    named(
+        "fs-pdrop",
+        "fs, what slow start would not have sent marked for queues to drop first",
+        "Padmanabhan & Katz 1998 §3",
+    ),
+    named(
+        "fs-pdrop-noflr",
+        "fs-pdrop without its quick recovery: no reset timer, no retreat",
+        "Padmanabhan & Katz 1998 §4",
+    ),
+    named(
         "linux",
         "a Linux 6.x server: CUBIC, IW10, HyStart, SACK, RACK-TLP, PRR, F-RTO and D-SACK undo",
         "RFC 9438, RFC 6928, RFC 8985, RFC 6937, RFC 5682; Linux 6.x",
@@ -138,6 +154,7 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "hoe" => Recipe { startup: StartUpKind::Hoe, ..classic(RecoveryKind::NewReno) },
         "vegas" => vegas(StartUpKind::Vegas),
         "rbp" | "rbp-vegas" => return Some(paced_after_idle(base)),
+        "fs" | "fs-pdrop" | "fs-pdrop-noflr" => return Some(fast_start(base)),
         "spand" => return Some(started(classic(RecoveryKind::NewReno), StartUpKind::Spand)),
         "past" => started(classic(RecoveryKind::Sack), StartUpKind::PacedStart),
         "linux" => return Some(linux()),
@@ -178,6 +195,14 @@ fn paced_after_idle(name: &str) -> Recipe {
     recipe
 }
 
+/// Fast start on NewReno.
+fn fast_start(name: &str) -> Recipe {
+    let mut recipe = started(classic(RecoveryKind::NewReno), StartUpKind::FastStart);
+    recipe.fast_start.quick_recovery = name != "fs-pdrop-noflr";
+    recipe.config.show_priority = name != "fs";
+    recipe
+}
+
 /// A sender by the RFCs that end with 5681: initial window of RFC 3390, timer of RFC 6298.
 fn classic(recovery: RecoveryKind) -> Recipe {
     let sack = matches!(recovery, RecoveryKind::Sack);
@@ -196,6 +221,7 @@ fn classic(recovery: RecoveryKind) -> Recipe {
         vegas_recovery: VegasRecoveryOptions::default(),
         pair: Pair::Acked,
         rbp: RbpOptions::default(),
+        fast_start: FastStartOptions::default(),
         spand: SpandOptions::default(),
         spand_per_ack: None,
         paced_start: PacedStartOptions::default(),

@@ -20,13 +20,15 @@ use crate::recovery::sack_pipe::SackPipe;
 use crate::recovery::vegas::{VegasRecovery, VegasRecoveryOptions};
 use crate::recovery::{reno, tahoe};
 use crate::startup::careful_resume::CarefulResumeOptions;
+use crate::startup::fast_start::FastStartOptions;
 use crate::startup::hoe::Pair;
 use crate::startup::hystart::HyStart;
 use crate::startup::paced_start::PacedStartOptions;
 use crate::startup::rbp::RbpOptions;
 use crate::startup::spand::SpandOptions;
 use crate::startup::{
-    CarefulResume, Hoe, JumpStart, PacedStart, Rbp, SlowStart, Spand, StartUp, VegasStart,
+    CarefulResume, FastStart, Hoe, JumpStart, PacedStart, Rbp, SlowStart, Spand, StartUp,
+    VegasStart,
 };
 pub use catalogue::{NamedScheme, catalogue};
 pub use parameters::{Parameter, parameters};
@@ -67,17 +69,19 @@ pub(crate) enum StartUpKind {
     CarefulResume,
     /// Paces all there is over a round trip; else [`Recipe::inner`].
     JumpStart,
+    /// Sends the last window at once after idle; else [`Recipe::inner`].
+    FastStart,
 }
 
 impl StartUpKind {
     /// It leaves to another start-up what it does not do itself.
     const fn is_wrapper(self) -> bool {
-        matches!(self, Self::CarefulResume | Self::JumpStart)
+        matches!(self, Self::CarefulResume | Self::JumpStart | Self::FastStart)
     }
 
     /// It decides itself what idling does to the window.
     const fn owns_idle(self) -> bool {
-        matches!(self, Self::Rbp | Self::RbpVegas | Self::Spand)
+        matches!(self, Self::Rbp | Self::RbpVegas | Self::Spand | Self::FastStart)
     }
 }
 
@@ -122,6 +126,7 @@ pub(crate) struct Recipe {
     pub(crate) vegas_recovery: VegasRecoveryOptions,
     pub(crate) pair: Pair,
     pub(crate) rbp: RbpOptions,
+    pub(crate) fast_start: FastStartOptions,
     pub(crate) spand: SpandOptions,
     /// [`SpandOptions::per_ack`]; `None`: as the scheme's own receiver acknowledges.
     pub(crate) spand_per_ack: Option<u32>,
@@ -246,7 +251,8 @@ impl Scheme {
     }
 
     fn startup(&self, kind: StartUpKind) -> Box<dyn StartUp> {
-        let Recipe { vegas, pair, rbp, paced_start, careful_resume, inner, .. } = *self.recipe;
+        let Recipe { vegas, pair, rbp, paced_start, careful_resume, inner, fast_start, .. } =
+            *self.recipe;
         let vegas = VegasStart::new(vegas);
         match kind {
             StartUpKind::SlowStart => Box::new(SlowStart),
@@ -261,6 +267,7 @@ impl Scheme {
                 Box::new(CarefulResume::new(careful_resume, self.startup(inner)))
             }
             StartUpKind::JumpStart => Box::new(JumpStart::new(self.startup(inner))),
+            StartUpKind::FastStart => Box::new(FastStart::new(fast_start, self.startup(inner))),
         }
     }
 

@@ -201,8 +201,8 @@ const PARAMETERS: &[Parameter] = &[
     ),
     parameter!(
         "startup",
-        "slowstart|hystart|vegas|hoe|rbp|rbp-vegas|spand|past|careful-resume|jump-start",
-        "start-up policy; rbp and spand set idle=startup; careful-resume and jump-start do the rest as the \
+        "slowstart|hystart|vegas|hoe|rbp|rbp-vegas|spand|past|careful-resume|jump-start|fs",
+        "start-up policy; rbp, spand and fs set idle=startup; careful-resume, jump-start and fs do the rest as the \
                 scheme did before",
         |r, v| {
             let kinds = [
@@ -216,6 +216,7 @@ const PARAMETERS: &[Parameter] = &[
                 ("past", StartUpKind::PacedStart),
                 ("careful-resume", StartUpKind::CarefulResume),
                 ("jump-start", StartUpKind::JumpStart),
+                ("fs", StartUpKind::FastStart),
             ];
             choose(v, &kinds).map(|kind| r.set_startup(kind))
         }
@@ -450,6 +451,41 @@ const PARAMETERS: &[Parameter] = &[
         "fraction, like 0.5",
         "careful-resume: part of the remembered window that is jumped to, at most half",
         |r, v| { per_mille(v, 1).map(|n| r.careful_resume.scale = n) }
+    ),
+    parameter!(
+        "fs_burst",
+        "segments",
+        "fs: most segments sent at once before ACKs clock",
+        |r, v| { positive(v).map(|n| r.fast_start.max_burst = n) }
+    ),
+    parameter!(
+        "fs_quick",
+        "on|off",
+        "fs: reset timer, and retreat on it or on several losses",
+        |r, v| { on_off(v).map(|on| r.fast_start.quick_recovery = on) }
+    ),
+    parameter!(
+        "fs_weight",
+        "1..16",
+        "fs: weight of a fresh sample of the round trip until the first window has arrived",
+        |r, v| {
+            r.fast_start.weight = positive(v).ok().filter(|n| *n <= 16).ok_or("must be 1 to 16")?;
+            Ok(())
+        }
+    ),
+    parameter!("fs_max_age", "duration", "fs: older windows are not used again", |r, v| {
+        duration(v).map(|d| r.fast_start.max_age = d)
+    }),
+    parameter!("fs_cap", "segments", "fs: most that is believed of a remembered window", |r, v| {
+        positive(v).map(|n| r.fast_start.cap = n)
+    }),
+    parameter!(
+        "priority",
+        "show|hide",
+        "what the start-up marks as of low priority is so for queues, or for itself only",
+        |r, v| {
+            choose(v, &[("show", true), ("hide", false)]).map(|s| r.config.show_priority = s)
+        }
     ),
     parameter!("options", "count|free", "header options take from the payload, or not", |r, v| {
         choose(v, &[("count", true), ("free", false)]).map(|c| r.config.options_count = c)

@@ -7,6 +7,7 @@
 //! [`Setback`]. Any start-up runs with any congestion control and any recovery.
 
 pub mod careful_resume;
+pub mod fast_start;
 pub mod hoe;
 pub mod hystart;
 pub mod jump_start;
@@ -22,6 +23,7 @@ use crate::window::Window;
 use units::Duration;
 
 pub use careful_resume::CarefulResume;
+pub use fast_start::FastStart;
 pub use hoe::Hoe;
 pub use jump_start::JumpStart;
 pub use paced_start::PacedStart;

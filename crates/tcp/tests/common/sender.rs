@@ -58,14 +58,20 @@ impl Sender {
 
     /// Numbers of the data segments that leave now.
     pub fn sent(&mut self) -> Vec<u32> {
-        let mut numbers = Vec::new();
+        self.sent_with_priority().into_iter().map(|(number, _)| number).collect()
+    }
+
+    /// The same, and whether they have low priority.
+    pub fn sent_with_priority(&mut self) -> Vec<(u32, bool)> {
+        let mut sent = Vec::new();
         while let Some(t) = self.host.poll_transmit(self.now) {
             if t.segment.len > 0 {
                 self.stamp = t.segment.options.timestamps.map(|ts| ts.value);
-                numbers.push(t.segment.seq.distance_from(self.first) as u32 / MSS);
+                let number = t.segment.seq.distance_from(self.first) as u32 / MSS;
+                sent.push((number, t.segment.low_priority));
             }
         }
-        numbers
+        sent
     }
 
     /// The peer acknowledges all before `next` and, if it can, SACKs these ranges.
