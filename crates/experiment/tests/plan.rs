@@ -193,6 +193,39 @@ fn visits_follow_one_another_with_time_to_think_between() {
 }
 
 #[test]
+fn one_way_visits_note_when_the_html_had_arrived() {
+    // The text page has 29 KiB of HTML and images of 7, 10 and 13 KiB: 21, 5, 8 and 10 segments of
+    // 1460 bytes with 40 of header, the first of each connection with 8 of SYN options. Without a
+    // handshake, and with windows that let everything go, it takes what 1 Mbit/s and 10 ms take.
+    let visits = |requests: &str| {
+        let text = format!(
+            "schemes = [\"newreno+open=one-way+iw=100\"]\n{DUMBBELL}\
+             [workload.page]\nfrom = \"sources\"\nto = \"sinks\"\ntraffic = {{ kind = \"page\", \
+             page = \"text\", one_way = true, visits = 2, think = \"1s\", requests = \"{requests}\" }}\n"
+        );
+        let (_, rows) = execute(&read(&text), 0);
+        // Columns: start 6, received 8, html 15.
+        let number = |row: &[String], column: usize| row[column].parse::<f64>().unwrap();
+        let times = |row: &Vec<String>| [15, 8].map(|at| number(row, at) - number(row, 6));
+        rows.iter().map(times).collect::<Vec<_>>()
+    };
+    let bits = |kib: f64, segments: f64, connections: f64| {
+        (kib * 1024.0 + 40.0 * segments + 8.0 * connections) * 8e-6
+    };
+    let (html, images) = (bits(29.0, 21.0, 1.0), bits(30.0, 23.0, 3.0));
+    let close =
+        |time: f64, expected: f64| assert!((time - expected).abs() < 1e-6, "{time} {expected}");
+    // Nothing is left of the first visit when the second begins.
+    for [html_at, all_at] in visits("at-end") {
+        close(html_at, html + 0.01);
+        close(all_at, html + 0.01 + images + 0.01);
+    }
+    for [_, all_at] in visits("all-at-once") {
+        close(all_at, html + images + 0.01);
+    }
+}
+
+#[test]
 fn processing_keeps_what_starts_together_apart() {
     // Two packets of two hosts reach their router at one instant, and the second waits. With up to
     // 1 s of processing at the senders each comes at a time of its own.

@@ -16,6 +16,8 @@ pub struct FlowRecord {
     /// When the sender's side was established; `None` until then. On a connection that was open
     /// already, when it started.
     pub connected_at: Option<Instant>,
+    /// Of a page: when its HTML had arrived.
+    pub html_at: Option<Instant>,
     /// When its last byte had arrived in order at the receiver.
     pub received_at: Option<Instant>,
     /// When its last byte's acknowledgement had reached the sender.
@@ -43,6 +45,7 @@ impl FlowRecord {
             to,
             started_at,
             connected_at: None,
+            html_at: None,
             received_at: None,
             acked_at: None,
             bytes,

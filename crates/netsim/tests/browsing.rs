@@ -37,6 +37,7 @@ fn browsing(names: &[&str], visits: u64) -> (Simulation, netsim::AppId, Access) 
         pages: names.iter().map(|name| page(&access, name)).collect(),
         think: Distribution::fixed(3.0).unwrap(),
         visits: Some(visits),
+        one_way: false,
     };
     let id = sim.add(Instant::ZERO, Browsing::new(spec));
     sim.run(FOREVER).unwrap();

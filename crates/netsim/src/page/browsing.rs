@@ -22,6 +22,8 @@ pub struct BrowsingSpec {
     pub think: Distribution,
     /// Visits; `None`: without end.
     pub visits: Option<u64>,
+    /// Each visit is a [`PageLoad::one_way`].
+    pub one_way: bool,
 }
 
 /// What became of one visit.
@@ -93,7 +95,11 @@ impl Browsing {
         let any = Distribution::uniform(0.0, self.spec.pages.len() as f64).ok();
         let drawn = any.zip(self.pages.as_mut()).map_or(0.0, |(any, stream)| any.sample(stream));
         let page = drawn as usize;
-        let mut load = PageLoad::new(self.spec.pages[page].clone());
+        let spec = self.spec.pages[page].clone();
+        let mut load = match self.spec.one_way {
+            true => PageLoad::one_way(spec),
+            false => PageLoad::new(spec),
+        };
         load.is_visit = true;
         load.first_token = self.next_token;
         load.ports.clone_from(&self.ports[page]);

@@ -91,8 +91,8 @@ impl PageLoad {
     }
 
     /// A load by agents that only send, as in the papers' simulations: a request takes no trip, the
-    /// server connects to the client as soon as there is one, and connections stay open. The
-    /// servers' scheme should open `one-way`; TLS, which needs a dialogue, is left out.
+    /// server connects to the client as soon as there is one, and connections stay open (to the
+    /// end of the visit, if it is one). The servers' scheme should open `one-way`; TLS, which needs a dialogue, is left out.
     ///
     /// # Panics
     /// If there are fewer servers than the page has hosts.
@@ -115,6 +115,7 @@ impl PageLoad {
     pub fn flow(&self, started_at: Instant) -> FlowRecord {
         let ends = (self.spec.servers[0], self.spec.client);
         let mut flow = FlowRecord::new(ends, started_at, self.loader.page().response_bytes());
+        flow.html_at = self.loader.html_done_at();
         flow.received_at = self.loader.page_done_at();
         for stats in self.transfers.iter().map(Transfer::stats) {
             flow.segments_sent += stats.data_segments_sent;
@@ -170,8 +171,19 @@ impl PageLoad {
                 transfer.record_server(context);
                 transfer.record_client(context, self.spec.client);
             }
-            if !self.is_visit {
-                context.finish();
+            match self.is_visit {
+                false => context.finish(),
+                true if self.one_way => self.close_all(context),
+                true => {}
+            }
+        }
+    }
+
+    /// A visit of agents that only send is over: the servers, which stayed open, close.
+    fn close_all(&self, context: &mut Context<'_>) {
+        for transfer in &self.transfers {
+            if let Some(conn) = transfer.server_conn() {
+                context.shutdown(transfer.server(), conn);
             }
         }
     }

@@ -159,6 +159,14 @@ pub(crate) struct Poisson {
 pub(crate) struct Page {
     /// A page that comes with headstart (`headstart pages`), or a HAR file beside the plan.
     pub(crate) page: At<String>,
+    /// When objects of the papers' pages are asked for; at the first segment of the HTML that names
+    /// them unless given.
+    pub(crate) requests: Option<At<Requests>>,
+    /// Load as simulations do whose agents only send: requests take no trip, the server connects to
+    /// the browser, and connections close when the visit is over. Its schemes should `open=one-way`.
+    /// False unless given.
+    #[serde(default)]
+    pub(crate) one_way: bool,
     /// HTTP version of all hosts: 1.0, 1.1 or 2, as text; as the page says unless given.
     pub(crate) http: Option<At<String>>,
     /// Connections open at once per host under HTTP/1.0 and 1.1; as the page says, or 6, unless given.
@@ -169,6 +177,20 @@ pub(crate) struct Page {
     pub(crate) visits: Option<Count>,
     /// Between the end of a visit and the next; none unless given.
     pub(crate) think: Option<Times>,
+}
+
+/// When the objects that an HTML part of the papers' pages names are asked for.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Requests {
+    /// All as soon as the part's first segment has arrived.
+    FirstSegment,
+    /// One after another, as the part arrives.
+    EvenlySpread,
+    /// All when the part has arrived whole.
+    AtEnd,
+    /// Everything, HTML included, at the start.
+    AllAtOnce,
 }
 
 /// Small messages over one connection.

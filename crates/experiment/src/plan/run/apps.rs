@@ -120,12 +120,13 @@ impl<'a> Member<'a> {
         let Self { group, from, to, begin, .. } = *self;
         let (scheme, receiver) = (group.scheme.clone(), group.receiver.clone());
         match &group.activity {
-            Activity::Page { page, config, visits, think } => {
+            Activity::Page { page, config, visits, think, one_way } => {
                 let spec = BrowsingSpec {
                     name: self.name.clone(),
                     pages: vec![page_spec(self, (page, config))],
                     think: think.clone(),
                     visits: Some(*visits),
+                    one_way: *one_way,
                 };
                 seat(simulation, group, (begin, Browsing::new(spec)))
             }

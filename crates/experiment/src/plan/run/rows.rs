@@ -42,6 +42,8 @@ pub(super) struct FlowRow<'a> {
     timeouts: u64,
     /// The connection was reset or given up.
     reset: bool,
+    /// Of a visit to a page: when its HTML had arrived.
+    html: Option<f64>,
     /// When congestion avoidance first answered an ACK on its path. These five are of the path's
     /// first start-up, also where the connection carried transfers before.
     startup_end: Option<f64>,
@@ -81,6 +83,7 @@ impl<'a> FlowRow<'a> {
             retransmissions: record.segments_retransmitted,
             timeouts: record.timeouts,
             reset: record.reset,
+            html: seconds(record.html_at),
             startup_end: seconds(startup.and_then(|s| s.ended_at)),
             startup_exit: startup.and_then(|s| s.exit).map(StartUpExit::name),
             startup_segments: startup.map(|s| s.segments),

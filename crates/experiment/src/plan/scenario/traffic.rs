@@ -1,13 +1,13 @@
 //! What members do, in numbers.
 
 use crate::plan::document::{
-    self, Amount, At, Bytes, Page, Spread, TextOr, Times, Traffic, Written,
+    self, Amount, At, Bytes, Page, Requests, Spread, TextOr, Times, Traffic, Written,
 };
 use crate::plan::error::Fault;
 use crate::plan::files::Files;
 use std::sync::Arc;
 use units::{Duration, Rate};
-use workload::{Distribution, Http, LoaderConfig, Tls};
+use workload::{Distribution, Http, LoaderConfig, RequestModel, RequestTiming, Tls};
 
 /// Rounds of transfers; sizes in bytes, jitter in seconds.
 #[derive(Clone, Debug)]
@@ -30,7 +30,13 @@ pub(crate) enum Activity {
     /// Transfers that come and go; gaps in seconds, sizes in bytes.
     Poisson { gaps: Distribution, size: Distribution, count: Option<u64> },
     /// Visits to a page; time to think in seconds.
-    Page { page: Arc<workload::Page>, config: LoaderConfig, visits: u64, think: Distribution },
+    Page {
+        page: Arc<workload::Page>,
+        config: LoaderConfig,
+        visits: u64,
+        think: Distribution,
+        one_way: bool,
+    },
     /// Messages of so many bytes; gaps in seconds.
     Telnet { gaps: Distribution, bytes: u64, count: Option<u64> },
     /// Datagrams.
@@ -84,6 +90,7 @@ impl Activity {
                 config: loader(plan)?,
                 visits: plan.visits.map_or(1, |visits| u64::from(visits.0)),
                 think: or_fixed(plan.think.as_ref(), 0.0)?,
+                one_way: plan.one_way,
             },
             Traffic::Telnet(plan) => Self::Telnet {
                 gaps: match &plan.gaps {
@@ -145,8 +152,19 @@ fn some_time(plan: &Times) -> Result<Distribution, Fault> {
 
 /// A page that is built in, or the one in a file.
 fn page(plan: &Page, files: &Files) -> Result<Arc<workload::Page>, Fault> {
-    if let Some(page) = workload::Page::builtin(&plan.page) {
+    let timing = plan.requests.as_ref().map_or(RequestTiming::default(), |asked| match **asked {
+        Requests::FirstSegment => RequestTiming::FirstSegment,
+        Requests::EvenlySpread => RequestTiming::EvenlySpread,
+        Requests::AtEnd => RequestTiming::AtEnd,
+        Requests::AllAtOnce => RequestTiming::AllAtOnce,
+    });
+    let model = RequestModel { timing, ..RequestModel::default() };
+    if let Some(page) = workload::Page::builtin_with(&plan.page, model) {
         return Ok(Arc::new(page));
+    }
+    if let Some(asked) = &plan.requests {
+        let why = "a HAR file says itself when what is asked for: leave requests out";
+        return Err(Fault::new(asked.span(), why));
     }
     let page = workload::parse_har(files.bytes(&plan.page), &plan.page);
     page.map(Arc::new).map_err(|error| Fault::new(plan.page.span(), error))
@@ -159,6 +177,9 @@ fn loader(plan: &Page) -> Result<LoaderConfig, Fault> {
         }
         Ok(http) => Ok(http),
     });
+    if let Some(tls) = plan.tls.as_ref().filter(|_| plan.one_way) {
+        return Err(Fault::new(tls.span(), "TLS needs a dialogue: leave it or one_way out"));
+    }
     let tls = plan.tls.as_ref().map(|text| {
         let wrong = |_| Fault::new(text.span(), format!("{:?}: use none or 1.3", **text));
         text.parse::<Tls>().map_err(wrong)
