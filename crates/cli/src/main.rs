@@ -17,6 +17,7 @@ mod schemes;
 mod script;
 mod sim;
 mod stdout;
+mod theory;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -57,6 +58,8 @@ enum Command {
     Pages,
     /// List the paths that have names
     Paths,
+    /// What the papers' closed forms say, as tables and figures
+    Theory(theory::Args),
     /// Play a scenario script against a scheme
     Script(script::Args),
     /// Check the simulator against measurements of another
@@ -81,6 +84,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Schemes(args) => schemes::run(&args),
         Command::Pages => pages::run(),
         Command::Paths => paths::run(),
+        Command::Theory(args) => theory::run(&args),
         Command::Script(args) => script::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Completions(args) => completions::run(&args),

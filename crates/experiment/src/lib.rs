@@ -8,3 +8,4 @@ pub mod path;
 pub mod plan;
 pub mod race;
 pub mod script;
+pub mod theory;

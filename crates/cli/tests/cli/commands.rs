@@ -14,6 +14,7 @@ fn help_teaches_by_example() {
         &["race", "--help"],
         &["sim", "--help"],
         &["merge", "--help"],
+        &["theory", "--help"],
         &["script", "--help"],
         &["completions", "--help"],
     ] {

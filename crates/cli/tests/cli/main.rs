@@ -7,3 +7,4 @@ mod readme;
 mod run;
 mod sim;
 mod sim_folder;
+mod theory;

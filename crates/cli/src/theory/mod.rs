@@ -1,0 +1,105 @@
+//! `headstart theory`: the papers' closed forms, and the window that minimises the time itself.
+//!
+//! `topics` computes what was asked for, `tables` and `figures` show it.
+
+mod figures;
+mod tables;
+mod topics;
+
+use crate::failure::{Failure, remark};
+use crate::stdout;
+use experiment::path::PathSpec;
+use report::write_atomically;
+use std::path::PathBuf;
+use topics::Topics;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What to show [default: all]
+    #[arg(value_name = "TOPIC")]
+    topics: Vec<Topic>,
+
+    /// windows: sizes of transfers, in segments
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "30,100",
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    segments: Vec<u64>,
+
+    /// time: the path, as `headstart race` takes it
+    #[arg(long, default_value = "10mbit,80ms,0.5bdp", value_parser = parse_path)]
+    path: PathSpec,
+
+    /// time: sizes of transfers, like 30kB [default: 10, 30, 100, 300 and 1000 kB]
+    #[arg(long, value_name = "SIZE,SIZE,…", value_delimiter = ',', value_parser = parse_size)]
+    sizes: Vec<u64>,
+
+    /// Receivers acknowledge every second segment
+    #[arg(long)]
+    delayed_acks: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Write a page with figures
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+}
+
+/// What there is to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Topic {
+    /// SPAND's initial window over share of the path and size, beside RFC 2414's
+    Windows,
+    /// Where Paced Start's search ends, over the share that is available
+    Gaps,
+    /// What a loss does to parallel connections
+    Losses,
+    /// The window that minimises the time itself, beside SPAND's
+    Time,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  headstart theory
+      All of it, as tables.
+  headstart theory windows --segments 30,100 --html windows.html
+      cwnd_opt over the share of the path, with and without shift (Zhang, Qiu & Keshav 2000, Figure 5).
+  headstart theory gaps
+      Paced Start's exits (Hu & Steenkiste 2003, Table 2): closed forms, and the search itself.
+  headstart theory time --path 200mbit,40ms,1bdp --sizes 30kB,1MB
+      The fastest first window on a path, and what cwnd_opt, which counts round trips, costs beside it.
+
+Windows are in segments. Nothing here is simulated: docs/theory.md derives it and says what it leaves out.";
+
+fn parse_path(text: &str) -> Result<PathSpec, String> {
+    text.parse().map_err(|error: experiment::path::PathError| error.to_string())
+}
+
+/// More than this is no short transfer, and takes long to compute.
+const MOST_BYTES: u64 = 100_000_000;
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    match units::parse_bytes(text).map_err(|error| error.to_string())? {
+        bytes @ 1..=MOST_BYTES => Ok(bytes),
+        _ => Err("between 1B and 100MB, please".to_owned()),
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let topics = Topics::new(args);
+    let written = write_page(args, &topics);
+    match args.json {
+        true => stdout::print_json(&topics)?,
+        false => tables::print(&topics)?,
+    }
+    written
+}
+
+fn write_page(args: &Args, topics: &Topics) -> Result<(), Failure> {
+    let Some(path) = &args.html else { return Ok(()) };
+    let html = figures::document(topics).to_html();
+    write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
+    remark(&format!("page: {}", path.display()));
+    Ok(())
+}
