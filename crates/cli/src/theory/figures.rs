@@ -167,11 +167,10 @@ fn sizes(time: &Time) -> Vec<Comparison> {
     compare(&time.line, &bytes)
 }
 
-fn of_size(
-    time: &Time,
-    (title, y): (&str, Axis),
-    curves: &[(&str, Shape, fn(&Comparison) -> f64)],
-) -> Figure {
+/// Name, shape and value of a curve over size.
+type Curve<'a> = (&'a str, Shape, fn(&Comparison) -> f64);
+
+fn of_size(time: &Time, (title, y): (&str, Axis), curves: &[Curve<'_>]) -> Figure {
     let sizes = sizes(time);
     let over = |value: fn(&Comparison) -> f64| {
         sizes.iter().map(move |c| (c.bytes as f64, value(c))).collect::<Vec<_>>()
