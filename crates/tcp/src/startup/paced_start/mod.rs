@@ -43,6 +43,8 @@ pub struct PacedStart {
     /// Segments of the train under way.
     length: u64,
     train: Train,
+    /// The receiver was seen to delay ACKs.
+    delays_acks: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,28 +67,44 @@ const FIRST_TRAIN: u64 = 2;
 impl PacedStart {
     /// A start-up that has not begun.
     pub fn new(options: PacedStartOptions) -> Self {
-        Self { options, stage: Stage::SlowStart, length: FIRST_TRAIN, train: Train::default() }
+        let (stage, train) = (Stage::SlowStart, Train::default());
+        Self { options, stage, length: FIRST_TRAIN, train, delays_acks: false }
     }
 
     fn is_under_way(&self) -> bool {
         matches!(self.stage, Stage::Capacity | Stage::Search(_) | Stage::Fill { .. })
     }
 
-    /// Orders the next train.
-    fn send(&mut self, window: &mut Window) {
-        let gap = match &self.stage {
+    /// The gap of the train under way.
+    fn gap(&self) -> Duration {
+        match &self.stage {
             Stage::Search(search) => Duration::from_nanos(search.gap()),
             _ => Duration::ZERO,
-        };
+        }
+    }
+
+    /// Orders the next train.
+    fn send(&mut self, window: &mut Window) {
+        let gap = self.gap();
         self.train = Train::default();
         window.set_cwnd(self.length.saturating_mul(window.mss()), Cause::SlowStart);
         let stop_after = Some(u32::try_from(self.length).unwrap_or(u32::MAX));
         window.follow_plan(SendPlan { stop_after, ..SendPlan::spaced(1, gap) });
     }
 
-    /// Every ACK of a train is in.
+    /// Every ACK of the train is in. With nothing outstanding, what has not left by a gap after the
+    /// last segment did will not: data or the peer's window ended.
+    fn is_over(&self, sample: &AckSample) -> bool {
+        let all_in = sample.acked_total >= sample.sent_total;
+        let acknowledged = self.train.segments();
+        let cut_short = sample.rtt.is_none_or(|since_last| since_last >= self.gap());
+        all_in && (acknowledged >= self.length || (acknowledged > 0 && cut_short))
+    }
+
+    /// The train under way is over: the next one, or the exit.
     fn judge(&mut self, window: &mut Window, sample: &AckSample) {
-        if let Some(gap) = self.train.mean().and_then(|gaps| self.exit_gap(gaps)) {
+        self.delays_acks |= self.train.shows_delayed_acks();
+        if let Some(gap) = self.train.mean(self.delays_acks).and_then(|gaps| self.exit_gap(gaps)) {
             return self.fill(window, sample, gap);
         }
         if self.train.segments() >= self.length {
@@ -158,18 +176,19 @@ impl StartUp for PacedStart {
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
-        let all_in = sample.acked_total >= sample.sent_total;
         match self.stage {
             Stage::Capacity | Stage::Search(_) => {
                 self.train.on_ack(sample, window.mss());
-                if all_in && self.train.segments() > 0 {
+                if self.is_over(sample) {
                     self.judge(window, sample);
                 }
             }
-            Stage::Fill { until } if all_in || sample.sent_total >= until => {
-                self.end(window, Stage::Done);
+            Stage::Fill { until } => {
+                if sample.sent_total >= until || sample.acked_total >= sample.sent_total {
+                    self.end(window, Stage::Done);
+                }
             }
-            Stage::Fill { .. } | Stage::Done | Stage::SlowStart => {}
+            Stage::Done | Stage::SlowStart => {}
         }
     }
 

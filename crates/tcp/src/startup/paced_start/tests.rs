@@ -136,6 +136,20 @@ fn data_that_ends_within_a_train() {
 }
 
 #[test]
+fn a_train_slower_than_the_round_trip_is_waited_for() {
+    // 300 ms a segment on a path of 100 ms: each is acknowledged before the next has left, and the
+    // train of four at 600 ms goes on.
+    let mut sender = Sender::new(0, 1_000_000);
+    sender.start.stage = Stage::Search(Search::new(300 * GB, 0));
+    sender.start.length = 4;
+    sender.train(3, 600 * GB, 1);
+    assert_eq!(sender.order().unwrap().stop_after, Some(2), "the first order still stands");
+    assert_eq!(sender.order(), None);
+    sender.train(1, 600 * GB, 1);
+    assert_eq!(sender.order().unwrap().gap.as_nanos(), 400 * GB);
+}
+
+#[test]
 fn a_sender_too_slow_for_a_train_proves_nothing() {
     // The application lets a segment go every 10 ms: no queue, but none at 2 ms either is shown.
     let mut sender = Sender::new(0, 400_000);

@@ -4,7 +4,9 @@
 //! A receiver that delays its ACKs answers every second segment at once and a lone one when its
 //! timer runs out, which says nothing of arrivals (Hu & Steenkiste 2003 §3.3). So a gap counts
 //! between two ACKs of several segments each, or, where the receiver answers every segment, between
-//! two of one segment each; which of the two kinds covers more segments is what the receiver does.
+//! two of one segment each. A first ACK of several segments gives away a receiver that delays ACKs;
+//! otherwise the kind that covers more segments counts. Segments that are not full do not count at
+//! all: a receiver waits for two full ones (RFC 5681 §4.2).
 
 use crate::ack::AckSample;
 use units::{Duration, Instant};
@@ -25,6 +27,8 @@ pub(super) struct Train {
     last: Option<Ack>,
     single: Gaps,
     several: Gaps,
+    /// The first ACK was of several segments.
+    opened_late: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -49,14 +53,21 @@ impl Train {
         self.segments
     }
 
+    /// The receiver was seen to delay ACKs.
+    pub(super) const fn shows_delayed_acks(&self) -> bool {
+        self.opened_late
+    }
+
     /// Takes an ACK on a path with segments of `mss` bytes.
     pub(super) fn on_ack(&mut self, sample: &AckSample, mss: u64) {
         if sample.acked == 0 {
             return;
         }
-        let segments = sample.acked.div_ceil(mss);
-        self.segments += segments;
-        let ack = sample.rtt.map(|rtt| Ack {
+        let segments = sample.acked / mss;
+        let full = sample.acked.is_multiple_of(mss);
+        self.opened_late |= self.segments == 0 && segments > 1;
+        self.segments += sample.acked.div_ceil(mss);
+        let ack = sample.rtt.filter(|_| full).map(|rtt| Ack {
             at: sample.now,
             sent_at: sample.now - rtt,
             is_single: segments == 1,
@@ -73,10 +84,12 @@ impl Train {
         self.last = ack;
     }
 
-    /// The mean gaps; `None` if no two ACKs told one.
-    pub(super) fn mean(&self) -> Option<MeanGap> {
+    /// The mean gaps, of a receiver that is known to delay ACKs or not; `None` if no two ACKs told
+    /// one.
+    pub(super) fn mean(&self, delays_acks: bool) -> Option<MeanGap> {
         let Self { single, several, .. } = self;
-        let gaps = if several.segments >= single.segments { several } else { single };
+        let by_several = delays_acks || several.segments >= single.segments;
+        let gaps = if by_several { several } else { single };
         (gaps.segments > 0)
             .then(|| MeanGap { sent: gaps.sent / gaps.segments, acked: gaps.acked / gaps.segments })
     }
@@ -107,7 +120,7 @@ mod tests {
     fn a_receiver_that_acknowledges_every_segment() {
         // Four segments sent 2 ms apart arrive 3, 4 and 5 ms apart: 4 on average.
         let train = train(&[(1, 100, 0), (1, 103, 2), (1, 107, 4), (1, 112, 6)]);
-        assert_eq!((train.segments(), train.mean()), (4, gaps(2, 4)));
+        assert_eq!((train.segments(), train.mean(false)), (4, gaps(2, 4)));
     }
 
     #[test]
@@ -115,20 +128,44 @@ mod tests {
         // Seven segments 2 ms apart, arriving 3 ms apart; the seventh is acknowledged by the timer,
         // 200 ms late. Two gaps of two segments each, 6 ms long.
         let train = train(&[(2, 103, 2), (2, 109, 6), (2, 115, 10), (1, 318, 12)]);
-        assert_eq!((train.segments(), train.mean()), (7, gaps(2, 3)));
+        assert_eq!((train.segments(), train.mean(false)), (7, gaps(2, 3)));
     }
 
     #[test]
     fn a_lost_ack_spoils_nothing() {
         // Every segment is acknowledged, one ACK is lost: the gaps around it do not count.
         let train = train(&[(1, 100, 0), (1, 103, 2), (2, 130, 6), (1, 133, 8), (1, 136, 10)]);
-        assert_eq!(train.mean(), gaps(2, 3));
+        assert_eq!(train.mean(false), gaps(2, 3));
+    }
+
+    #[test]
+    fn a_receiver_known_to_delay_acks_tells_nothing_by_lone_ones() {
+        // Three segments that ACKs on data going the other way and the timer acknowledge one by one.
+        let train = train(&[(1, 100, 0), (1, 101, 0), (1, 300, 0)]);
+        assert!(!train.shows_delayed_acks());
+        assert_eq!((train.mean(false), train.mean(true)), (gaps(0, 100), None));
+    }
+
+    #[test]
+    fn a_first_ack_of_two_segments_shows_delayed_acks() {
+        assert!(train(&[(2, 100, 0), (1, 300, 1)]).shows_delayed_acks());
+        assert!(!train(&[(1, 100, 0), (2, 102, 1)]).shows_delayed_acks());
+    }
+
+    #[test]
+    fn a_small_segment_in_the_end_is_acknowledged_by_the_timer() {
+        // Three and a half segments: the receiver waits 200 ms for the other half of the fourth.
+        let mut train = train(&[(2, 103, 2)]);
+        let rtt = Some(Duration::from_millis(300));
+        let last = AckSample::of(Instant::from_nanos(306_000_000), MSS + MSS / 2);
+        train.on_ack(&AckSample { rtt, ..last }, MSS);
+        assert_eq!((train.segments(), train.mean(false)), (4, None));
     }
 
     #[test]
     fn one_ack_tells_no_gap() {
-        assert_eq!(train(&[(2, 100, 0)]).mean(), None);
-        assert_eq!(train(&[(2, 100, 0), (1, 300, 1)]).mean(), None);
+        assert_eq!(train(&[(2, 100, 0)]).mean(false), None);
+        assert_eq!(train(&[(2, 100, 0), (1, 300, 1)]).mean(false), None);
     }
 
     #[test]
@@ -137,6 +174,6 @@ mod tests {
         let again = AckSample::of(Instant::from_nanos(400_000_000), MSS);
         train.on_ack(&AckSample { rtt: None, ..again }, MSS);
         train.on_ack(&again, MSS);
-        assert_eq!((train.segments(), train.mean()), (3, None));
+        assert_eq!((train.segments(), train.mean(false)), (3, None));
     }
 }
