@@ -7,7 +7,7 @@ mod catalogue;
 mod parameters;
 mod profiles;
 
-use crate::config::{AckPolicy, Config, IdleRestart};
+use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind};
 use crate::congestion::{CongestionControl, Cubic, Halve, Reno, Vegas, VegasOptions};
 use crate::path::{Overtaken, Path};
 use crate::recovery::LossRecovery;
@@ -154,6 +154,11 @@ impl Recipe {
         self.startup = kind;
         if kind.owns_idle() {
             self.config.idle = IdleRestart::StartUp;
+        }
+        match kind {
+            StartUpKind::Spand => self.config.memory = MemoryKind::Gateway,
+            StartUpKind::CarefulResume => self.config.memory = MemoryKind::Temporal,
+            _ => {}
         }
     }
 }
