@@ -72,6 +72,7 @@ fn context<'a>(board: &'a mut Scoreboard, s: (u64, u64, u64), new_data: bool) ->
         snd_nxt: s.2,
         new_data,
         retreat: false,
+        shared: false,
     }
 }
 

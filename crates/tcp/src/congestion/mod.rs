@@ -4,6 +4,7 @@
 //! does, and applies the threshold that the controller answers.
 
 pub mod cubic;
+pub mod proxy;
 pub mod reno;
 pub mod vegas;
 
@@ -12,6 +13,7 @@ use crate::window::Window;
 use units::{Duration, Instant};
 
 pub use cubic::Cubic;
+pub use proxy::Proxy;
 pub use reno::{Halve, Reno};
 pub use vegas::{Vegas, VegasOptions};
 
@@ -53,6 +55,11 @@ pub trait CongestionControl {
     /// Is told that sending goes on after `idle` with nothing in flight.
     fn on_restart(&mut self, now: Instant, idle: Duration) {
         let _ = (now, idle);
+    }
+
+    /// Is told for how many different clients the path's connections are there.
+    fn set_clients(&mut self, clients: u32) {
+        let _ = clients;
     }
 
     /// The controller wants [`AckSample::round`].

@@ -67,11 +67,15 @@ impl Connection {
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
             return self.retreat(now, path);
         }
-        let old = path.is_logged() && self.note_arrival(path, &info);
+        let arrived = if path.is_shared() { self.note_arrival(path, &info) } else { None };
+        let old = arrived.is_some_and(|order| path.is_before_reduction(order));
         let report = self.ask_recovery(path, &info);
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, false);
-        let echoed = self.on_ecn_echo(now, path, segment);
+        if path.is_shared() {
+            path.on_member_ack(&sample, arrived, info.advanced());
+        }
+        let echoed = self.on_ecn_echo(now, path, arrived, segment);
         let grow = report.grow && !echoed && !old && acked.max(delivered) > 0;
         if grow && path.on_ack(&sample) {
             return self.retreat(now, path);
@@ -83,13 +87,12 @@ impl Connection {
         }
     }
 
-    /// Tells a path whose members repair losses together which segment this ACK acknowledges. True if
-    /// it was sent before the window last fell.
+    /// Tells a shared path which segment this ACK acknowledges, by its place in the order of sending.
     ///
     /// A cumulative or selective acknowledgement tells by itself. RFC 7323 echoes an old timestamp on
     /// duplicates, so without SACK these are taken by the order of sending (Balakrishnan et al. 1998,
     /// note 2): the n-th is for the n-th segment after the hole, or a later one.
-    fn note_arrival(&mut self, path: &mut Path, info: &AckInfo) -> bool {
+    fn note_arrival(&mut self, path: &mut Path, info: &AckInfo) -> Option<u64> {
         if info.advanced() {
             self.duplicates = 0;
         }
@@ -102,11 +105,11 @@ impl Connection {
             }
             None => None,
         };
-        let Some((order, sent_at)) = arrived else { return false };
+        let (order, sent_at) = arrived?;
         if let Some(log) = path.log() {
             log.note_arrival(order, sent_at);
         }
-        path.is_before_reduction(order)
+        Some(order)
     }
 
     /// What the path's members may know of this one's oldest outstanding segments.
@@ -309,13 +312,13 @@ impl Connection {
         }
         let mut event = self.congestion_event(now, path, timeout);
         event.repeated = report.repeated;
-        let lowest = self.board.segment(0).map_or(u64::MAX, |s| s.order);
-        if !timeout && path.is_before_reduction(lowest) {
-            // The window has fallen for this loss: once per window of data, whoever lost it.
-            return path.on_report(&Report { congestion: None, ..*report }, &event);
+        if path.is_shared() {
+            let lowest = self.board.segment(0).map_or(u64::MAX, |s| s.order);
+            path.on_member_report(report, &event, (&self.tuple, lowest));
+        } else {
+            path.on_report(report, &event);
         }
-        path.on_report(report, &event);
-        if report.congestion == Some(Reduction::Gradual) {
+        if !path.is_shared() && report.congestion == Some(Reduction::Gradual) {
             let (recovery, cx) = self.recovery_parts(path);
             if let Some(cwnd) = recovery.window_after_reduction(&cx) {
                 path.on_report(&Report { cwnd: Some(cwnd), ..Report::default() }, &event);
@@ -327,11 +330,11 @@ impl Connection {
     }
 
     fn congestion_event(&self, now: Instant, path: &Path, timeout: bool) -> CongestionEvent {
-        let others = path.bytes_in_flight() - self.last_in_flight;
         CongestionEvent {
             now,
             // Limited transmit sent beyond the window; that does not count (RFC 5681 §3.2 step 2).
-            flight_size: (self.outstanding_before_ack + others).min(path.usable_cwnd()),
+            flight_size: (self.outstanding_before_ack + self.others_in_flight(path))
+                .min(path.usable_cwnd()),
             usable_window: path.usable_cwnd().min(self.max_snd_wnd.max(self.agreed.mss)),
             timeout,
             repeated: false,
@@ -342,13 +345,22 @@ impl Connection {
     /// retransmit.
     /// True if the segment carries an echo: the window does not grow then.
     #[inline]
-    fn on_ecn_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) -> bool {
+    fn on_ecn_echo(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        arrived: Option<u64>,
+        segment: &Segment,
+    ) -> bool {
         let echoed = self.agreed.ecn && segment.has(Flags::ECE) && !segment.has(Flags::SYN);
         if !echoed || self.recovery.recovering() || self.snd_una <= self.ecn_recover {
             return echoed;
         }
         self.ecn_recover = self.snd_nxt;
         self.cwr_pending = true;
+        if arrived.is_some_and(|order| path.is_before_reduction(order)) {
+            return true;
+        }
         self.stats.ecn_reductions += 1;
         let event = self.congestion_event(now, path, false);
         path.reduce(Reduction::ToSsthresh, &event, Cause::Ecn);

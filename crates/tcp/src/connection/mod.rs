@@ -11,8 +11,12 @@ mod acks;
 mod close;
 mod handshake;
 mod input;
+mod member;
 mod output;
 mod timers;
+
+pub(crate) use member::Turn;
+pub(crate) use output::Departure;
 
 use crate::ack::Scoreboard;
 use crate::config::Opening;
@@ -153,6 +157,8 @@ pub struct Connection {
     reset: Option<ResetCause>,
     reset_pending: Option<PendingReset>,
     probe_pending: bool,
+    /// What timed out goes again whatever room other members leave.
+    repair_pending: bool,
     zero_window_probe_pending: bool,
     /// A small window is to be used after all (RFC 9293 §3.8.6.2.1, override timeout).
     window_override: bool,
@@ -216,6 +222,7 @@ impl Connection {
             reset: None,
             reset_pending: None,
             probe_pending: false,
+            repair_pending: false,
             zero_window_probe_pending: false,
             window_override: false,
             timed_out_at: None,
@@ -287,6 +294,10 @@ impl Connection {
     pub const fn backoff(&self) -> u32 {
         self.timers.backoff
     }
+    /// Its share of what its path has in flight, bytes.
+    pub const fn bytes_in_flight(&self) -> u64 {
+        self.last_in_flight
+    }
     /// The peer's window, bytes beyond what it acknowledged.
     pub const fn snd_wnd(&self) -> u64 {
         self.snd_wnd
@@ -355,6 +366,12 @@ impl Connection {
         self.state.may_send_data() || self.may_send_early()
     }
 
+    /// What other members of the path have in flight, bytes.
+    #[inline]
+    fn others_in_flight(&self, path: &Path) -> u64 {
+        path.bytes_in_flight() - self.last_in_flight
+    }
+
     /// Splits off what a recovery policy works on. What other members of the path have in flight
     /// is taken from the window it sees.
     #[inline]
@@ -362,7 +379,7 @@ impl Connection {
         &'a mut self,
         path: &Path,
     ) -> (&'a mut Box<dyn LossRecovery>, Context<'a>) {
-        let others = path.bytes_in_flight() - self.last_in_flight;
+        let others = self.others_in_flight(path);
         let new_data = self.new_data_waits();
         // SYN and FIN take sequence space but no window.
         let control = u64::from(self.snd_una == 0 && self.snd_nxt > 0)
@@ -377,6 +394,7 @@ impl Connection {
             snd_nxt: self.snd_nxt,
             new_data,
             retreat: false,
+            shared: path.is_shared(),
             board: &mut self.board,
         };
         (&mut self.recovery, context)
@@ -385,7 +403,10 @@ impl Connection {
     /// Tells the path what this connection now has in flight.
     #[inline]
     fn settle_in_flight(&mut self, path: &mut Path) {
-        let pipe = self.board.pipe();
+        let mut pipe = self.board.pipe();
+        if path.is_shared() && !self.agreed.sack {
+            pipe = pipe.saturating_sub(self.recovery.left_network(self.agreed.mss));
+        }
         path.move_in_flight(self.last_in_flight, pipe);
         self.last_in_flight = pipe;
     }

@@ -22,16 +22,16 @@ pub(crate) struct Departure {
 }
 
 impl Departure {
-    const fn bare(start: u64) -> Self {
+    pub(super) const fn bare(start: u64) -> Self {
         Self { payload_offset: start.saturating_sub(1), retransmission: false, last: false }
     }
 }
 
 /// A piece of sequence space about to be sent.
 #[derive(Clone, Copy)]
-struct Piece {
-    start: u64,
-    len: u64,
+pub(super) struct Piece {
+    pub(super) start: u64,
+    pub(super) len: u64,
     /// Its place on the scoreboard if it was sent before.
     index: Option<usize>,
     /// What recovery allowed when it was chosen; zero if nobody asked.
@@ -60,6 +60,17 @@ impl Connection {
             let departure = self.send_piece(now, path, piece, out);
             return Some(Departure { last: self.is_last(now, path, &piece), ..departure });
         }
+        self.poll_bare(now, path, out)
+    }
+
+    /// What carries no data: a probe of a shut window, an ACK.
+    #[inline]
+    pub(super) fn poll_bare(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        out: &mut Segment,
+    ) -> Option<Departure> {
         self.update_persist_timer(now, path);
         if std::mem::take(&mut self.zero_window_probe_pending) && self.window_edge() <= self.snd_nxt
         {
@@ -131,7 +142,7 @@ impl Connection {
         self.data_piece(now, path)
     }
 
-    fn syn_piece(&self, now: Instant) -> Piece {
+    pub(super) fn syn_piece(&self, now: Instant) -> Piece {
         // A FIN never rides on a SYN, and its options leave less room than those of other segments.
         let early = if self.is_early_data_allowed() { self.next_new_len(1) } else { 0 };
         let options =
@@ -142,18 +153,18 @@ impl Connection {
     }
 
     /// A SYN, SYN-ACK or what accompanies it that timed out.
-    fn next_lost_control(&mut self) -> Option<Piece> {
+    pub(super) fn next_lost_control(&mut self) -> Option<Piece> {
         let index = self.board.next_lost()?;
         self.piece_at(index).filter(|piece| piece.start == 0)
     }
 
-    fn piece_at(&self, index: usize) -> Option<Piece> {
+    pub(super) fn piece_at(&self, index: usize) -> Option<Piece> {
         let s = self.board.segment(index)?;
         Some(Piece { start: s.start, len: u64::from(s.len), index: Some(index), allowance: 0 })
     }
 
     /// RFC 8985 §7.3: new data if there is any, else the last segment again.
-    fn probe_piece(&self, path: &Path) -> Option<Piece> {
+    pub(super) fn probe_piece(&self, path: &Path) -> Option<Piece> {
         if self.new_data_waits() && !path.holds_new_data() {
             let len = self.next_new_len(self.snd_nxt);
             if len > 0 {
@@ -187,12 +198,12 @@ impl Connection {
     }
 
     /// What waits to be sent.
-    fn transfer(&self) -> Transfer {
+    pub(super) fn transfer(&self) -> Transfer {
         Transfer { bytes: self.unsent(), admitted: self.window_edge().saturating_sub(self.snd_nxt) }
     }
 
     /// Data follows an idle time.
-    fn on_sending_resumed(&mut self, now: Instant, path: &mut Path) {
+    pub(super) fn on_sending_resumed(&mut self, now: Instant, path: &mut Path) {
         let rto = path.rtt.rto(self.timers.backoff);
         let Some(ran_out) = path.on_sending_resumed(now, rto, self.transfer()) else {
             return;
@@ -207,7 +218,7 @@ impl Connection {
     }
 
     #[inline]
-    fn new_piece(&self, allowance: u64) -> Option<Piece> {
+    pub(super) fn new_piece(&self, allowance: u64) -> Option<Piece> {
         if !self.may_send_new() {
             return None;
         }
@@ -226,7 +237,7 @@ impl Connection {
     /// Sequence space of the next new segment from `start`: full, or all there is, or all that
     /// the peer's window admits. A FIN rides on the last data.
     #[inline]
-    fn next_new_len(&self, start: u64) -> u64 {
+    pub(super) fn next_new_len(&self, start: u64) -> u64 {
         let end = self.send_end();
         let room = self.window_edge().max(start).min(end) - start;
         let data = room.min(self.current_mss());
@@ -259,7 +270,7 @@ impl Connection {
 
     /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
     #[inline]
-    fn is_held_back(&self, len: u64) -> bool {
+    pub(super) fn is_held_back(&self, len: u64) -> bool {
         let full = len >= self.current_mss();
         let last = self.snd_nxt + len == self.send_end();
         if full || (last && self.fin_requested) {
@@ -273,7 +284,7 @@ impl Connection {
     }
 
     #[inline]
-    fn send_piece(
+    pub(super) fn send_piece(
         &mut self,
         now: Instant,
         path: &mut Path,
@@ -365,7 +376,12 @@ impl Connection {
         self.fill(now, flags, piece.start, out);
     }
 
-    fn reset_segment(&mut self, now: Instant, reset: PendingReset, out: &mut Segment) -> Departure {
+    pub(super) fn reset_segment(
+        &mut self,
+        now: Instant,
+        reset: PendingReset,
+        out: &mut Segment,
+    ) -> Departure {
         match reset {
             PendingReset::Abort => self.bare(now, Flags::RST.with(Flags::ACK), self.snd_nxt, out),
             PendingReset::Refuse(seq) => {
@@ -378,7 +394,13 @@ impl Connection {
 
     /// A segment without data.
     #[inline]
-    fn bare(&mut self, now: Instant, flags: Flags, start: u64, out: &mut Segment) -> Departure {
+    pub(super) fn bare(
+        &mut self,
+        now: Instant,
+        flags: Flags,
+        start: u64,
+        out: &mut Segment,
+    ) -> Departure {
         self.stats.segments_sent += 1;
         out.ecn = Ecn::NotEct;
         out.low_priority = false;

@@ -151,6 +151,10 @@ impl Connection {
     fn on_retransmission_timeout(&mut self, now: Instant, path: &mut Path) {
         self.timers.retransmit = Deadline::NEVER;
         let Some(head) = self.board.segment(0) else { return };
+        if let Some(at) = path.put_off_timeout(now, head.sent_at, self.timers.backoff) {
+            self.timers.retransmit = Deadline::at(at);
+            return;
+        }
         if path.on_setback(Setback::Timeout { marked: head.is_low_priority() }) {
             return self.retreat(now, path);
         }
@@ -180,8 +184,10 @@ impl Connection {
             }
             self.timed_out_at = Some(self.snd_una);
             self.apply_report(now, path, &report, true);
+            self.repair_pending = path.is_shared();
         }
         self.back_off(path);
+        path.on_member_timeout(self.timers.backoff);
         self.timers.timed = None;
         self.restart_retransmission_timer(now, path);
         self.settle_in_flight(path);
@@ -218,7 +224,9 @@ impl Connection {
     /// RFC 6298 §5.5, §5.7.
     pub(super) fn back_off(&mut self, path: &mut Path) {
         self.timers.backoff += 1;
-        if self.timers.backoff == DISTRUST_AFTER && path.rtt.has_sample() {
+        // Others whose ACKs come know the path better.
+        let lone = !path.has_several_users();
+        if self.timers.backoff == DISTRUST_AFTER && lone && path.rtt.has_sample() {
             path.rtt.distrust();
         }
     }

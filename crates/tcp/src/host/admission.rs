@@ -1,9 +1,9 @@
 //! How connections come to a host and leave it, and which paths they have.
 
-use super::told::{Entry, Told, tell};
+use super::told::{Entry, Prospect, Standing, Told, tell};
 use super::{ConnId, Event, EventKind, Host};
 use crate::connection::{Connection, State};
-use crate::ensemble::PathId;
+use crate::ensemble::{PathId, Share};
 use crate::scheme::Scheme;
 use units::Instant;
 
@@ -15,17 +15,24 @@ impl Host {
         (scheme, passive): (&Scheme, bool),
     ) -> ConnId {
         let tuple = *conn.tuple();
-        let path = self.ensemble.join(&tuple).unwrap_or_else(|| {
-            PathId(self.paths.insert(self.memories.path(now, scheme, tuple.remote)))
-        });
+        let path = PathId(self.paths.insert(self.memories.path(now, scheme, tuple.remote)));
         if let Some(path) = self.paths.at(path.0) {
             conn.permit_early_data(path.remembers_early_data());
         }
-        self.ensemble.on_joined(&tuple, path);
         let told = Told { passive, ..Told::default() };
-        let id = ConnId(self.connections.insert(Entry { conn, path, queued: false, told }));
+        let prospect = scheme.sharing().map(|sharing| {
+            let scheme = scheme.shared_name();
+            Box::new(Prospect { scheme, sharing, share: Share::default() })
+        });
+        let early = prospect.is_some() && conn.is_early_data_allowed();
+        let entry = Entry { conn, path, standing: Standing::Idle, told, prospect };
+        let id = ConnId(self.connections.insert(entry));
         self.wakeups.forget(id);
         self.by_tuple.insert(tuple, id);
+        if early {
+            // Its first data leaves before the handshake ends.
+            self.join(now, id);
+        }
         id
     }
 
@@ -35,15 +42,20 @@ impl Host {
         if !closed {
             return;
         }
+        self.leave(id);
         let Some(mut entry) = self.connections.take(id.0) else {
             return;
         };
-        if let Some(path) = self.paths.at_mut(entry.path.0) {
+        let last = self.paths.at_mut(entry.path.0).is_some_and(|path| {
             entry.conn.release(path);
-            path.learn_of_end();
             path.forget(id.0);
-        }
-        if self.ensemble.on_left(entry.conn.tuple(), entry.path) {
+            let last = path.drop_user();
+            if last {
+                path.learn_of_end();
+            }
+            last
+        });
+        if last {
             self.paths.take(entry.path.0);
             self.paths.release(entry.path.0);
         }

@@ -12,13 +12,14 @@ mod later_acks;
 mod memories;
 mod output;
 mod ready;
+mod sharing;
 mod slab;
 mod told;
 mod wakeups;
 
 use crate::config::MemoryKind;
 use crate::connection::{Connection, Stats};
-use crate::ensemble::{Ensemble, Independent};
+use crate::ensemble::{Directory, Ensemble, PathId};
 use crate::path::{Path, Reporting};
 use crate::scheme::Scheme;
 use crate::tuple::{FourTuple, TupleInUse};
@@ -26,11 +27,11 @@ pub use event::{Event, EventKind};
 use memories::Memories;
 use memory::{ReuseGate, Shared};
 pub use output::Transmit;
-use ready::Ready;
+use ready::{Ready, Sender};
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use std::collections::VecDeque;
-use told::{Entry, tell};
+use told::{Entry, Standing, tell};
 use units::{Instant, SeqNum};
 use wakeups::Wakeups;
 
@@ -53,7 +54,9 @@ pub struct Host {
     config: HostConfig,
     connections: Slab<Entry>,
     paths: Slab<Path>,
-    ensemble: Box<dyn Ensemble>,
+    /// Those of paths that are shared.
+    ensembles: FxHashMap<PathId, Ensemble>,
+    directory: Directory,
     memories: Memories,
     by_tuple: FxHashMap<FourTuple, ConnId>,
     listeners: Vec<(u16, Scheme)>,
@@ -80,7 +83,8 @@ impl Host {
             config,
             connections: Slab::default(),
             paths: Slab::default(),
-            ensemble: Box::new(Independent),
+            ensembles: FxHashMap::default(),
+            directory: Directory::default(),
             memories: Memories::default(),
             by_tuple: FxHashMap::default(),
             listeners: Vec::new(),
@@ -260,16 +264,21 @@ impl Host {
         if self.auto_read {
             entry.conn.read_all(now);
         }
-        if !entry.queued {
-            entry.queued = true;
-            self.ready.push(id);
+        let news = entry.has_news();
+        match entry.standing {
+            Standing::Queued => {}
+            Standing::Idle => {
+                entry.standing = Standing::Queued;
+                self.ready.push(Sender::Connection(id));
+            }
+            Standing::Member => self.touch_member(now, id),
         }
-        if entry.has_news() {
-            self.tell_news(id);
+        if news {
+            self.tell_news(now, id);
         }
     }
 
-    fn tell_news(&mut self, id: ConnId) {
+    fn tell_news(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else {
             return;
         };
@@ -277,6 +286,9 @@ impl Host {
         tell(&mut self.events, id, entry);
         if entry.told.open && !was_open && entry.told.passive {
             self.half_open -= 1;
+        }
+        if entry.prospect.is_some() && entry.conn.state().is_synchronized() {
+            self.join(now, id);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What leaves a host: resets of no connection first, then the connections that may have something
 //! to send, in the order in which they were touched.
 
+use super::ready::Sender;
+use super::told::Standing;
 use super::{ConnId, Host};
 use crate::connection::State;
 use crate::segment::Segment;
@@ -68,7 +70,15 @@ impl Host {
             *out = stray;
             return true;
         }
-        while let Some(id) = self.ready.first() {
+        while let Some(sender) = self.ready.first() {
+            let id = match sender {
+                Sender::Connection(id) => id,
+                Sender::Ensemble(path) if self.poll_ensemble(now, path, out) => return true,
+                Sender::Ensemble(_) => {
+                    self.ready.pop();
+                    continue;
+                }
+            };
             match self.poll_connection(now, id, out) {
                 Polled::More => return true,
                 Polled::Last => {
@@ -90,6 +100,9 @@ impl Host {
     fn poll_connection(&mut self, now: Instant, id: ConnId, out: &mut Transmit) -> Polled {
         let Some(entry) = self.connections.at_mut(id.0) else { return Polled::Nothing };
         let Some(path) = self.paths.at_mut(entry.path.0) else { return Polled::Nothing };
+        if entry.standing == Standing::Member {
+            return Polled::Nothing;
+        }
         path.set_now(now);
         let departure = entry.conn.poll_transmit(now, path, &mut out.segment);
         if let Some(departure) = departure {
@@ -104,7 +117,7 @@ impl Host {
                 return Polled::More;
             }
         }
-        entry.queued = false;
+        entry.standing = Standing::Idle;
         if departure.is_none() && entry.conn.state() == State::Closed {
             return Polled::Closed;
         }

@@ -1,23 +1,33 @@
-//! Connections that may have something to send, in the order in which they were touched.
+//! Connections, and ensembles of them, that may have something to send, in the order in which they were touched.
 
 use super::ConnId;
+use crate::ensemble::PathId;
+
+/// Who may have something to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sender {
+    /// A connection with a path of its own.
+    Connection(ConnId),
+    /// The members of a shared path.
+    Ensemble(PathId),
+}
 
 /// A queue that is mostly filled with one and emptied again: no ring to wrap around.
 #[derive(Debug, Default)]
 pub(super) struct Ready {
-    queue: Vec<ConnId>,
+    queue: Vec<Sender>,
     /// Those before it have been served.
     next: usize,
 }
 
 impl Ready {
     #[inline]
-    pub(super) fn push(&mut self, id: ConnId) {
-        self.queue.push(id);
+    pub(super) fn push(&mut self, sender: Sender) {
+        self.queue.push(sender);
     }
 
     #[inline]
-    pub(super) fn first(&self) -> Option<ConnId> {
+    pub(super) fn first(&self) -> Option<Sender> {
         self.queue.get(self.next).copied()
     }
 

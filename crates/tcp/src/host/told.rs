@@ -6,17 +6,41 @@
 
 use super::{ConnId, Event, EventKind};
 use crate::connection::Connection;
-use crate::ensemble::PathId;
+use crate::ensemble::{PathId, Share, Sharing};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A connection of the host.
 pub(super) struct Entry {
     pub(super) conn: Connection,
     pub(super) path: PathId,
-    /// In the queue of connections that may have something to send.
-    pub(super) queued: bool,
+    /// Where it stands when it comes to sending.
+    pub(super) standing: Standing,
     /// What the application was told last.
     pub(super) told: Told,
+    /// Under a scheme that shares paths: what it has to do with others.
+    pub(super) prospect: Option<Box<Prospect>>,
+}
+
+/// Where a connection stands when it comes to sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It has nothing to send.
+    Idle,
+    /// In the queue of those that may have something.
+    Queued,
+    /// A member of a shared path, which sees to it.
+    Member,
+}
+
+/// What a connection under a scheme that shares paths has to do with others.
+#[derive(Debug)]
+pub(super) struct Prospect {
+    /// Those under the same scheme share.
+    pub(super) scheme: Arc<str>,
+    pub(super) sharing: Sharing,
+    /// What the application wants for it.
+    pub(super) share: Share,
 }
 
 impl Entry {

@@ -9,11 +9,13 @@ mod learning;
 mod pacer;
 mod planned;
 mod send_log;
+mod shared;
 mod startup_report;
 
 use crate::ack::{AckSample, RoundMeter, RttEstimator};
 use crate::config::{Config, IdleRestart};
 use crate::congestion::{CongestionControl, CongestionEvent};
+use crate::ensemble::Sharing;
 use crate::recovery::{Reduction, Report};
 use crate::segment::Segment;
 use crate::startup::{Occasion, Phase, Seed, Setback, Start, StartUp, Transfer};
@@ -25,6 +27,8 @@ use planned::PlannedSending;
 pub(crate) use send_log::Front;
 use send_log::SendLog;
 pub use send_log::{News, Overtaken};
+use shared::Shared;
+pub(crate) use shared::Upheaval;
 use startup_report::StartUpMeter;
 pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant, Rate};
@@ -66,6 +70,8 @@ pub struct Path {
     restart_window: u64,
     /// What is asked and told of the destination; only for schemes that remember.
     learning: Option<Box<Learning>>,
+    /// Kept only for paths that several connections may share.
+    shared: Option<Box<Shared>>,
 }
 
 /// Whether the window, rather than the application, limited sending lately (RFC 7661 §4.1; the
@@ -119,6 +125,7 @@ impl Path {
             idle: config.idle,
             restart_window: initial,
             learning: None,
+            shared: None,
         }
     }
 
@@ -156,6 +163,7 @@ impl Path {
     #[must_use]
     pub(crate) fn with_send_log(mut self, rule: Overtaken) -> Self {
         self.log = Some(Box::new(SendLog::new(rule)));
+        self.share(Sharing::default());
         self
     }
 
@@ -168,12 +176,6 @@ impl Path {
     /// The order of sending, if members repair losses together.
     pub(crate) fn log(&mut self) -> Option<&mut SendLog> {
         self.log.as_deref_mut()
-    }
-
-    /// True if members repair losses together and a segment of this place was sent before the window
-    /// last fell: its loss, or growth for its arrival, belongs to the window before.
-    pub(crate) fn is_before_reduction(&self, order: u64) -> bool {
-        self.log.as_ref().is_some_and(|log| log.is_before_reduction(order))
     }
 
     /// Takes in what a member, by its connection's number, has done, if members repair losses
@@ -217,6 +219,11 @@ impl Path {
         self.in_startup
     }
 
+    /// For so many different clients its connections are there.
+    pub(crate) fn set_clients(&mut self, clients: u32) {
+        self.congestion.set_clients(clients);
+    }
+
     /// Sets the clock that window changes are recorded with.
     pub(crate) fn set_now(&mut self, now: Instant) {
         self.window.set_now(now);
@@ -226,7 +233,7 @@ impl Path {
     /// before.
     pub(crate) fn set_mss(&mut self, mss: u64) {
         let old = self.window.mss();
-        if mss == old {
+        if mss == old || self.has_several_users() {
             return;
         }
         let rescale = |bytes: u64| match bytes {
@@ -245,7 +252,9 @@ impl Path {
 
     /// Falls back to a window of one segment because the first SYN was lost (RFC 5681 §3.1).
     pub(crate) fn on_handshake_loss(&mut self) {
-        self.window.set_cwnd(self.window.mss(), Cause::Timeout);
+        if !self.has_several_users() {
+            self.window.set_cwnd(self.window.mss(), Cause::Timeout);
+        }
     }
 
     /// Moves this member's share of what is in flight.
@@ -271,6 +280,9 @@ impl Path {
         }
         if self.is_paced() {
             self.pace(now, segment, fresh);
+        }
+        if let Some(shared) = &mut self.shared {
+            shared.on_sent(u64::from(segment.len));
         }
     }
 
@@ -485,6 +497,7 @@ impl Path {
         if let Some(log) = &mut self.log {
             log.on_timeout(self.segments_sent);
         }
+        self.on_shared_retreat();
         self.window.set_cwnd(self.restart_window, Cause::Retreat);
         self.in_startup = self.window.below_ssthresh();
     }
@@ -541,12 +554,12 @@ impl Path {
 
     /// Lowers `ssthresh` as congestion control says, and `cwnd` as recovery does.
     pub(crate) fn reduce(&mut self, reduction: Reduction, event: &CongestionEvent, cause: Cause) {
-        if let Some(log) = &mut self.log {
-            log.on_reduced(self.segments_sent);
-            if event.timeout {
-                log.on_timeout(self.segments_sent);
-            }
+        if let Some(log) = &mut self.log
+            && event.timeout
+        {
+            log.on_timeout(self.segments_sent);
         }
+        self.on_shared_reduction(event.timeout);
         if reduction == Reduction::Again {
             self.window.set_cwnd(self.window.mss(), cause);
             self.enter_startup_if_below(Occasion::Loss);

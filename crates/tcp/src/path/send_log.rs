@@ -108,8 +108,6 @@ pub(crate) struct SendLog {
     next: u64,
     /// Place, and time of sending, of the segment that the ACK at hand acknowledges.
     arrived: Option<(u64, Instant)>,
-    /// First place after the window last fell.
-    reduced_at: u64,
     /// Overtaken often enough, but the receiver may be holding the ACK back.
     held: BinaryHeap<Reverse<(u64, Member)>>,
     /// Lost, their members not yet told.
@@ -141,7 +139,6 @@ impl SendLog {
             since: 0,
             next: 0,
             arrived: None,
-            reduced_at: 0,
             held: BinaryHeap::new(),
             lost: BinaryHeap::new(),
             suspects: Vec::new(),
@@ -199,17 +196,6 @@ impl SendLog {
         self.held.clear();
         self.lost.clear();
         self.told.clear();
-    }
-
-    /// The window falls now, the next segment taking place `next`. Losses among what was sent before
-    /// are of the same episode.
-    pub(crate) fn on_reduced(&mut self, next: u64) {
-        self.reduced_at = next;
-    }
-
-    /// True for a place before the last reduction of the window.
-    pub(crate) fn is_before_reduction(&self, order: u64) -> bool {
-        order < self.reduced_at
     }
 
     /// Digests an ACK, new or duplicate, that says that the segment of place `order`, sent at

@@ -91,6 +91,16 @@ impl DupAcks {
         room.max(self.beyond_right_edge(cx))
     }
 
+    /// What the first two duplicates say has left the network, as far as it lets new data go.
+    pub fn left_network(&self, mss: u64) -> u64 {
+        match self.count {
+            n @ 1..DUP_THRESH if self.limited_transmit != LimitedTransmit::Off => {
+                u64::from(n) * mss
+            }
+            _ => 0,
+        }
+    }
+
     /// The one segment that right-edge recovery sends for a first or second duplicate. What was lost
     /// and waits goes first, by the window's leave: this is for new data.
     pub fn beyond_right_edge(&self, cx: &Context<'_>) -> u64 {

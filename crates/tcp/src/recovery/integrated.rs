@@ -72,6 +72,10 @@ impl LossRecovery for Integrated {
         }
     }
 
+    fn left_network(&self, _: u64) -> u64 {
+        self.left_network
+    }
+
     fn recovery_point(&self) -> Option<u64> {
         self.repairing
     }

@@ -43,6 +43,9 @@ pub struct Context<'a> {
     /// What is outstanding is being taken back, not presumed lost by congestion: no reason to think
     /// that the receiver has discarded anything.
     pub retreat: bool,
+    /// Others share the path, which glides to the threshold itself where a recovery would for a lone
+    /// connection.
+    pub shared: bool,
 }
 
 /// How the window falls when recovery begins.
@@ -187,6 +190,13 @@ pub trait LossRecovery {
     /// The policy is of no use with a peer that does not send SACK: NewReno takes its place.
     fn needs_sack(&self) -> bool {
         false
+    }
+
+    /// Bytes outstanding that, by duplicate ACKs without SACK, have left the network: on a path that
+    /// others share they are not in flight, instead of the window being inflated by them.
+    fn left_network(&self, mss: u64) -> u64 {
+        let _ = mss;
+        0
     }
 
     /// True in fast recovery or after a timeout until all that was lost is repaired.

@@ -218,6 +218,10 @@ impl LossRecovery for NewReno {
         }
     }
 
+    fn left_network(&self, mss: u64) -> u64 {
+        self.fast.as_ref().map_or_else(|| self.dup.left_network(mss), |fast| fast.left_network)
+    }
+
     fn recovery_point(&self) -> Option<u64> {
         self.fast.as_ref().map(|_| self.dup.recover)
     }

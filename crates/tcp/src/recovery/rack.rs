@@ -271,7 +271,9 @@ impl LossRecovery for RackTlp {
     /// ACK lets one segment go: limited transmit (RFC 3042) needs no rule of its own.
     fn allowance(&self, cx: &Context<'_>) -> u64 {
         let window = match &self.prr {
-            Some(prr) if self.state == State::Recovery => prr.window(cx.ssthresh, cx.mss),
+            Some(prr) if self.state == State::Recovery && !cx.shared => {
+                prr.window(cx.ssthresh, cx.mss)
+            }
             _ => cx.cwnd,
         };
         window.saturating_sub(cx.board.pipe())

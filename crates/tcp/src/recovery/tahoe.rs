@@ -54,6 +54,10 @@ impl LossRecovery for Tahoe {
         self.dup.open_allowance(cx)
     }
 
+    fn left_network(&self, mss: u64) -> u64 {
+        self.dup.left_network(mss)
+    }
+
     fn recovery_point(&self) -> Option<u64> {
         None
     }

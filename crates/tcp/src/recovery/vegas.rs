@@ -202,6 +202,10 @@ impl LossRecovery for VegasRecovery {
         }
     }
 
+    fn left_network(&self, mss: u64) -> u64 {
+        self.inflation.unwrap_or_else(|| self.dup.left_network(mss))
+    }
+
     fn recovery_point(&self) -> Option<u64> {
         self.inflation.map(|_| self.dup.recover)
     }

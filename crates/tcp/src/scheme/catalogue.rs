@@ -1,8 +1,10 @@
 //! The named schemes: one line each to add another.
 
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind, Transfers};
-use crate::config::{AckPolicy, Config, IdleRestart, RtoConfig, RtoFloor};
+use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind, RtoConfig, RtoFloor};
 use crate::congestion::{Halve, VegasOptions};
+use crate::ensemble::{Scheduling, Sharing, Tickets, TimerScope};
+use crate::path::Overtaken;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::NewRenoOptions;
 use crate::recovery::vegas::VegasRecoveryOptions;
@@ -112,6 +114,46 @@ const CATALOGUE: &[NamedScheme] = &[
         "Padmanabhan & Katz 1998 §4",
     ),
     named(
+        "session",
+        "newreno, connections to a host share window and timer and take turns by weight: TCP Session",
+        "Padmanabhan & Katz 1998 §6, §7.3",
+    ),
+    named(
+        "session-fs",
+        "session, its path remembered and begun by fast start",
+        "Padmanabhan & Katz 1998 §6.2, §7.3",
+    ),
+    named(
+        "tcp-int",
+        "newreno, connections to a host share a window and take turns: TCP-INT",
+        "Balakrishnan et al. 1998 §5.3",
+    ),
+    named(
+        "tcp-int-proxy",
+        "tcp-int, the window of as many TCPs as there are clients behind the host",
+        "Balakrishnan et al. 1998 §5.5",
+    ),
+    named(
+        "etcp-fair",
+        "reno, connections to a host share a window, a ticket each: Ensemble-TCP",
+        "Eggert, Heidemann & Touch 2000",
+    ),
+    named(
+        "etcp-content",
+        "etcp-fair, tickets by content: HTML 12, code 6, images 3, else 1",
+        "Eggert, Heidemann & Touch 2000 §4",
+    ),
+    named(
+        "etcp-decay",
+        "etcp-fair, 16 tickets that decay with what was sent",
+        "Eggert, Heidemann & Touch 2000 §4",
+    ),
+    named(
+        "etcp-html-pre",
+        "etcp-content, HTML before everything else",
+        "Eggert, Heidemann & Touch 2000 §4",
+    ),
+    named(
         "linux",
         "a Linux 6.x server: CUBIC, IW10, HyStart, SACK, RACK-TLP, PRR, F-RTO and D-SACK undo",
         "RFC 9438, RFC 6928, RFC 8985, RFC 6937, RFC 5682; Linux 6.x",
@@ -155,6 +197,17 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "vegas" => vegas(StartUpKind::Vegas),
         "rbp" | "rbp-vegas" => return Some(paced_after_idle(base)),
         "fs" | "fs-pdrop" | "fs-pdrop-noflr" => return Some(fast_start(base)),
+        "session" => session(),
+        "session-fs" => return Some(session_fast_start()),
+        "tcp-int" => integrated(Scheduling::RoundRobin, Overtaken::OLDEST_LOST),
+        "tcp-int-proxy" => Recipe {
+            congestion: CongestionKind::Proxy,
+            ..integrated(Scheduling::RoundRobin, Overtaken::OLDEST_LOST)
+        },
+        "etcp-fair" => return Some(ensemble_tcp(Tickets::Fair)),
+        "etcp-content" => return Some(ensemble_tcp(Tickets::Content)),
+        "etcp-decay" => return Some(ensemble_tcp(Tickets::Decay)),
+        "etcp-html-pre" => return Some(ensemble_tcp(Tickets::HtmlFirst)),
         "spand" => return Some(started(classic(RecoveryKind::NewReno), StartUpKind::Spand)),
         "past" => started(classic(RecoveryKind::Sack), StartUpKind::PacedStart),
         "linux" => return Some(linux()),
@@ -169,6 +222,43 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
 /// The same with another start-up.
 fn started(mut recipe: Recipe, startup: StartUpKind) -> Recipe {
     recipe.set_startup(startup);
+    recipe
+}
+
+/// Connections to the same host share a window, and repair each other's losses: the integrated
+/// congestion control and loss recovery of TCP-INT and TCP Session.
+fn integrated(scheduling: Scheduling, later_acks: Overtaken) -> Recipe {
+    let mut recipe = classic(RecoveryKind::NewReno);
+    recipe.set_recovery(RecoveryKind::Integrated);
+    recipe.later_acks = Some(later_acks);
+    recipe.sharing = Some(Sharing { scheduling, ..Sharing::default() });
+    recipe
+}
+
+/// TCP Session: a window that begins with one segment, a timer for all, and weights.
+fn session() -> Recipe {
+    let mut recipe = integrated(Scheduling::WeightedRoundRobin, Overtaken::ALL_LOST);
+    recipe.sharing = recipe.sharing.map(|s| Sharing { timer: TimerScope::Path, ..s });
+    recipe.config.initial_window = 1;
+    recipe
+}
+
+/// TCP Session and Fast Start together (Padmanabhan & Katz 1998 §6.2, §7.3): the path is remembered
+/// when its last connection has gone, and begins where it was.
+fn session_fast_start() -> Recipe {
+    let mut recipe = started(session(), StartUpKind::FastStart);
+    recipe.config.show_priority = true;
+    recipe.config.memory = MemoryKind::Temporal;
+    recipe
+}
+
+/// Ensemble-TCP: the rules of Reno; what finds no ACK clock, also after idle, is paced.
+fn ensemble_tcp(tickets: Tickets) -> Recipe {
+    let mut recipe = started(classic(RecoveryKind::Reno), StartUpKind::Rbp);
+    let (scheduling, timer) = (Scheduling::Stride(tickets), TimerScope::Connection);
+    recipe.sharing = Some(Sharing { scheduling, timer, paced_joins: true });
+    recipe.later_acks = Some(Overtaken::Each);
+    recipe.rbp = RbpOptions { scale: 1000, cap: false, ..RbpOptions::default() };
     recipe
 }
 
@@ -227,6 +317,8 @@ fn classic(recovery: RecoveryKind) -> Recipe {
         paced_start: PacedStartOptions::default(),
         careful_resume: CarefulResumeOptions::default(),
         transfers: Transfers::AsHttp,
+        sharing: None,
+        clients: None,
     }
 }
 

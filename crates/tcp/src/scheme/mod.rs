@@ -8,7 +8,8 @@ mod parameters;
 mod profiles;
 
 use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind};
-use crate::congestion::{CongestionControl, Cubic, Halve, Reno, Vegas, VegasOptions};
+use crate::congestion::{CongestionControl, Cubic, Halve, Proxy, Reno, Vegas, VegasOptions};
+use crate::ensemble::Sharing;
 use crate::path::{Overtaken, Path};
 use crate::recovery::LossRecovery;
 use crate::recovery::dupacks::LimitedTransmit;
@@ -91,6 +92,7 @@ pub(crate) enum CongestionKind {
     Reno,
     Cubic,
     Vegas,
+    Proxy,
 }
 
 /// The loss recovery.
@@ -133,6 +135,9 @@ pub(crate) struct Recipe {
     pub(crate) paced_start: PacedStartOptions,
     pub(crate) careful_resume: CarefulResumeOptions,
     pub(crate) transfers: Transfers,
+    pub(crate) sharing: Option<Sharing>,
+    /// Clients behind the other host, where the controller counts them; `None`: as it is told.
+    pub(crate) clients: Option<u32>,
 }
 
 impl Recipe {
@@ -224,6 +229,16 @@ impl Scheme {
         SharedConfig(Arc::clone(&self.recipe))
     }
 
+    /// How its connections to the same host share a path; `None`: each has its own.
+    pub fn sharing(&self) -> Option<Sharing> {
+        self.recipe.sharing
+    }
+
+    /// Its name, for a connection to keep.
+    pub(crate) fn shared_name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
+
     /// How a page's transfers use connections.
     pub fn transfers(&self) -> Transfers {
         self.recipe.transfers
@@ -286,6 +301,9 @@ impl Scheme {
         let Recipe { halve, whole_segments, vegas, .. } = *self.recipe;
         match self.recipe.congestion {
             CongestionKind::Reno => Box::new(Reno { halve, whole_segments }),
+            CongestionKind::Proxy => {
+                Box::new(Proxy::new(halve, whole_segments, self.recipe.clients))
+            }
             CongestionKind::Cubic => Box::<Cubic>::default(),
             CongestionKind::Vegas => Box::new(Vegas::new(vegas)),
         }

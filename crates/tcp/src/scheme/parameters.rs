@@ -4,6 +4,7 @@ use super::profiles::{ns2, ns2_one_way, paper};
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind};
 use crate::config::{AckPolicy, IdleRestart, MemoryKind, Opening, RttSampling, TickCount};
 use crate::congestion::Halve;
+use crate::ensemble::{Scheduling, Sharing, Tickets, TimerScope};
 use crate::path::Overtaken;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
@@ -221,14 +222,57 @@ const PARAMETERS: &[Parameter] = &[
             choose(v, &kinds).map(|kind| r.set_startup(kind))
         }
     ),
-    parameter!("cc", "reno|cubic|vegas", "congestion control", |r, v| {
+    parameter!("cc", "reno|cubic|vegas|proxy", "congestion control", |r, v| {
         let kinds = [
             ("reno", CongestionKind::Reno),
             ("cubic", CongestionKind::Cubic),
             ("vegas", CongestionKind::Vegas),
+            ("proxy", CongestionKind::Proxy),
         ];
         choose(v, &kinds).map(|k| r.congestion = k)
     }),
+    parameter!("clients", "number", "proxy: clients behind the host (default: told)", |r, v| {
+        positive(v).map(|n| r.clients = Some(n))
+    }),
+    parameter!(
+        "share",
+        "none|rr|wrr|fair|content|decay|html-pre",
+        "connections to the same host share a path, and take turns: plain, by weight, or by tickets",
+        |r, v| {
+            let tickets = |tickets| Some(Scheduling::Stride(tickets));
+            let choices = [
+                ("none", None),
+                ("rr", Some(Scheduling::RoundRobin)),
+                ("wrr", Some(Scheduling::WeightedRoundRobin)),
+                ("fair", tickets(Tickets::Fair)),
+                ("content", tickets(Tickets::Content)),
+                ("decay", tickets(Tickets::Decay)),
+                ("html-pre", tickets(Tickets::HtmlFirst)),
+            ];
+            let now = r.sharing.unwrap_or_default();
+            choose(v, &choices)
+                .map(|s| r.sharing = s.map(|scheduling| Sharing { scheduling, ..now }))
+        }
+    ),
+    parameter!(
+        "share_timer",
+        "connection|path",
+        "share: what a retransmission timer belongs to",
+        |r, v| {
+            let scopes = [("connection", TimerScope::Connection), ("path", TimerScope::Path)];
+            let timer = choose(v, &scopes)?;
+            change_sharing(r, |sharing| sharing.timer = timer)
+        }
+    ),
+    parameter!(
+        "share_pacing",
+        "on|off",
+        "share: a connection that finds the path without an ACK clock is paced at first",
+        |r, v| {
+            let on = on_off(v)?;
+            change_sharing(r, |sharing| sharing.paced_joins = on)
+        }
+    ),
     parameter!(
         "recovery",
         "tahoe|reno|newreno|sack|pipe|rack|vegas|integrated",
@@ -518,6 +562,12 @@ pub(super) fn apply(recipe: &mut Recipe, text: &str) -> Result<(), String> {
     })?;
     (parameter.apply)(recipe, value)
         .map_err(|why| format!("{name}={value}: {why} (values: {})", parameter.values))
+}
+
+/// Changes how a path is shared, if it is.
+fn change_sharing(recipe: &mut Recipe, change: impl FnOnce(&mut Sharing)) -> Result<(), String> {
+    let sharing = recipe.sharing.as_mut();
+    sharing.map(change).ok_or_else(|| "the scheme shares no path; share=… goes before".to_owned())
 }
 
 fn positive(value: &str) -> Result<u32, String> {

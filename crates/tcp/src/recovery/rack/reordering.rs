@@ -138,6 +138,7 @@ mod tests {
             snd_nxt: 10 * MSS,
             new_data: false,
             retreat: false,
+            shared: false,
         };
         reordering.window(&cx, recovering).as_millis()
     }

@@ -1,0 +1,169 @@
+//! Sending as a member of a shared path: the same steps as [`super::output`] in the same order, but
+//! one at a time, because other members' turns lie between them. Control and retransmissions go at
+//! once, new data when it is the member's turn, a bare ACK when nothing else goes.
+
+use super::output::Departure;
+use super::timers::Deadline;
+use super::{Connection, State};
+use crate::path::{Path, Upheaval};
+use crate::segment::Segment;
+use units::Instant;
+
+/// What came of a member's turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Turn {
+    /// A segment of new data leaves.
+    Sent(Departure),
+    /// It has nothing to send, or something of its own keeps it from sending: others may.
+    Passed,
+    /// The window has no room for what it would send.
+    NoRoom,
+}
+
+impl Connection {
+    /// Writes the next segment into `out` that does not wait for a turn: a reset, what opens, a probe,
+    /// what goes again, what ends.
+    pub(crate) fn poll_urgent(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        out: &mut Segment,
+    ) -> Option<Departure> {
+        if let Some(reset) = self.reset_pending.take() {
+            return Some(self.reset_segment(now, reset, out));
+        }
+        if self.state == State::Closed {
+            return None;
+        }
+        let piece = self.urgent_piece(now, path)?;
+        Some(self.send_piece(now, path, piece, out))
+    }
+
+    fn urgent_piece(&mut self, now: Instant, path: &mut Path) -> Option<super::output::Piece> {
+        if self.snd_nxt == 0 {
+            let piece = self.syn_piece(now);
+            if piece.len > 1 {
+                path.begin(self.transfer());
+            }
+            return Some(piece);
+        }
+        if !self.may_send_new() {
+            return self.next_lost_control();
+        }
+        if std::mem::take(&mut self.probe_pending)
+            && let Some(piece) = self.probe_piece(path)
+        {
+            self.stats.probes += 1;
+            return Some(piece);
+        }
+        if self.burst_left == 0 || (self.board.is_empty() && !self.fin_requested) {
+            return None;
+        }
+        if let Some(release) = path.release(now) {
+            self.timers.pacing = Deadline::at(release);
+            return None;
+        }
+        self.repair_piece(path).or_else(|| self.final_piece(path))
+    }
+
+    /// What goes again, if recovery and the window allow.
+    fn repair_piece(&mut self, path: &mut Path) -> Option<super::output::Piece> {
+        let full = self.agreed.mss;
+        let forced = if self.repair_pending { full } else { 0 };
+        let (recovery, mut cx) = self.recovery_parts(path);
+        let allowance = recovery.allowance(&cx).max(forced);
+        let index = if allowance > 0 { recovery.next_retransmission(&mut cx) } else { None };
+        // The policy may have found a loss just now.
+        self.settle_in_flight(path);
+        let piece = self.piece_at(index?).filter(|piece| piece.len.min(full) <= allowance)?;
+        self.repair_pending = false;
+        Some(piece)
+    }
+
+    /// The last segment, with the FIN (Padmanabhan & Katz 1998 §7.3: at once), if what data it carries
+    /// has room.
+    fn final_piece(&mut self, path: &Path) -> Option<super::output::Piece> {
+        if !self.fin_requested || self.board.waiting() > 0 || path.holds_new_data() {
+            return None;
+        }
+        let (recovery, cx) = self.recovery_parts(path);
+        let allowance = recovery.allowance(&cx).min(path.room());
+        self.new_piece(allowance).filter(|piece| piece.start + piece.len > self.written)
+    }
+
+    /// Something is to be sent again and waits for room.
+    pub(crate) fn waits_to_repair(&self) -> bool {
+        self.state != State::Closed && (self.repair_pending || self.board.waiting() > 0)
+    }
+
+    /// New data waits for a turn, as far as the member itself is concerned.
+    pub(crate) fn waits_for_turn(&self) -> bool {
+        let len = self.next_new_len(self.snd_nxt);
+        self.snd_nxt > 0
+            && self.burst_left > 0
+            && self.new_data_waits()
+            && len > 0
+            && !self.is_held_back(len)
+    }
+
+    /// Writes a segment of new data into `out`.
+    pub(crate) fn poll_turn(&mut self, now: Instant, path: &mut Path, out: &mut Segment) -> Turn {
+        if self.state == State::Closed || !self.waits_for_turn() || self.board.waiting() > 0 {
+            return Turn::Passed;
+        }
+        if self.board.is_empty() && path.bytes_in_flight() == 0 {
+            self.on_sending_resumed(now, path);
+        }
+        let room = path.room();
+        let (recovery, cx) = self.recovery_parts(path);
+        let allowance = recovery.allowance(&cx);
+        match self.new_piece(allowance.min(room)) {
+            Some(piece) => Turn::Sent(self.send_piece(now, path, piece, out)),
+            None if allowance < room => Turn::Passed,
+            None => Turn::NoRoom,
+        }
+    }
+
+    /// The pacer lets nothing go before `at`: this member sees to it that somebody asks again then.
+    pub(crate) fn wait_for_pacer(&mut self, at: Instant) {
+        self.timers.pacing = Deadline::at(at);
+    }
+
+    /// Writes a segment without data into `out`, when nothing else goes.
+    pub(crate) fn poll_rest(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        out: &mut Segment,
+    ) -> Option<Departure> {
+        if self.state == State::Closed { None } else { self.poll_bare(now, path, out) }
+    }
+
+    /// Leaves the path of its own for one that it shares.
+    pub(crate) fn move_to(&mut self, path: &mut Path) {
+        self.last_in_flight = 0;
+        self.settle_in_flight(path);
+    }
+
+    /// True while it may have to send data, or to send it again.
+    pub(crate) fn may_need_path(&self) -> bool {
+        !matches!(self.state, State::Closed | State::TimeWait)
+    }
+
+    /// What happened to another member concerns what this one has outstanding too.
+    pub(crate) fn on_upheaval(&mut self, now: Instant, path: &mut Path, upheaval: Upheaval) {
+        if self.board.is_empty() || self.snd_una == 0 {
+            return;
+        }
+        let (recovery, mut cx) = self.recovery_parts(path);
+        cx.retreat = upheaval == Upheaval::Retreat;
+        // The window has fallen already.
+        recovery.on_rto(&mut cx, now);
+        if let Upheaval::Timeout { backoff } = upheaval {
+            self.timers.backoff = backoff;
+        }
+        self.timers.timed = None;
+        self.restart_retransmission_timer(now, path);
+        self.settle_in_flight(path);
+    }
+}

@@ -1,0 +1,206 @@
+//! The members of a shared path, and what each of them waits for.
+
+use super::directory::Destination;
+use super::scheduler::Scheduler;
+use super::tickets::{Claim, Content};
+use super::{Scheduling, Sharing};
+use crate::host::ConnId;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// One member.
+#[derive(Debug)]
+struct Member {
+    weight: u32,
+    content: Content,
+    /// Segments of new data sent.
+    packets: u64,
+    /// Whom it is there for; `None`: for somebody of its own.
+    client: Option<u64>,
+    /// In the list of those to be asked.
+    touched: bool,
+    /// In the list of those to be finished.
+    finishing: bool,
+}
+
+/// Connections that share a path.
+#[derive(Debug)]
+pub(crate) struct Ensemble {
+    destination: Destination,
+    scheduling: Scheduling,
+    members: BTreeMap<ConnId, Member>,
+    pub(crate) scheduler: Scheduler,
+    /// Those to which something happened: they may have control or retransmissions to send.
+    touched: VecDeque<ConnId>,
+    /// Those with retransmissions for which the window has no room: asked first when it may have.
+    blocked: Vec<ConnId>,
+    /// Those that may have a bare ACK to send, and timers to set, when nothing else goes.
+    finishing: VecDeque<ConnId>,
+    /// In the host's queue of those that may have something to send.
+    pub(crate) queued: bool,
+}
+
+impl Ensemble {
+    pub(crate) fn new(destination: Destination, sharing: &Sharing) -> Self {
+        Self {
+            destination,
+            scheduling: sharing.scheduling,
+            members: BTreeMap::new(),
+            scheduler: Scheduler::new(sharing.scheduling),
+            touched: VecDeque::new(),
+            blocked: Vec::new(),
+            finishing: VecDeque::new(),
+            queued: false,
+        }
+    }
+
+    /// Where its path leads.
+    pub(crate) fn destination(&self) -> &Destination {
+        &self.destination
+    }
+
+    /// Its members, in the order of their numbers.
+    pub(crate) fn members(&self) -> impl Iterator<Item = ConnId> + '_ {
+        self.members.keys().copied()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    pub(crate) fn join(&mut self, id: ConnId, share: &Share) {
+        let member = Member {
+            weight: share.weight,
+            content: share.content,
+            packets: 0,
+            client: share.client,
+            touched: false,
+            finishing: false,
+        };
+        self.scheduler.join(id, self.claim(&member));
+        self.members.insert(id, member);
+    }
+
+    pub(crate) fn leave(&mut self, id: ConnId) {
+        self.members.remove(&id);
+        self.scheduler.leave(id);
+        self.touched.retain(|&other| other != id);
+        self.blocked.retain(|&other| other != id);
+        self.finishing.retain(|&other| other != id);
+    }
+
+    /// The application has changed what it wants for `id`.
+    pub(crate) fn set_share(&mut self, id: ConnId, share: &Share) {
+        if let Some(member) = self.members.get_mut(&id) {
+            member.weight = share.weight;
+            member.content = share.content;
+            member.client = share.client;
+        }
+        self.update_claim(id);
+    }
+
+    fn update_claim(&mut self, id: ConnId) {
+        if let Some(member) = self.members.get(&id) {
+            self.scheduler.set_claim(id, self.claim(member));
+        }
+    }
+
+    fn claim(&self, member: &Member) -> Claim {
+        match self.scheduling {
+            Scheduling::RoundRobin => Claim::Proportional(1),
+            Scheduling::WeightedRoundRobin => Claim::Proportional(member.weight),
+            Scheduling::Stride(tickets) => {
+                tickets.claim(member.content, member.packets, member.weight)
+            }
+        }
+    }
+
+    /// For how many different clients its members are there.
+    pub(crate) fn clients(&self) -> u32 {
+        let known: BTreeSet<_> = self.members.values().filter_map(|member| member.client).collect();
+        let unknown = self.members.values().filter(|member| member.client.is_none()).count();
+        (known.len() + unknown) as u32
+    }
+
+    /// Something happened to `id`, by which the window may have opened too.
+    pub(crate) fn touch(&mut self, id: ConnId) {
+        for id in std::mem::take(&mut self.blocked).into_iter().rev() {
+            self.touched.push_front(id);
+        }
+        if let Some(member) = self.members.get_mut(&id)
+            && !std::mem::replace(&mut member.touched, true)
+        {
+            self.touched.push_back(id);
+        }
+    }
+
+    /// Who is to be asked for control and retransmissions next.
+    pub(crate) fn first_touched(&self) -> Option<ConnId> {
+        self.touched.front().copied()
+    }
+
+    /// The first that was touched has no more of either; `blocked`: for want of window.
+    pub(crate) fn served(&mut self, blocked: bool) {
+        let Some(id) = self.touched.pop_front() else { return };
+        if let Some(member) = self.members.get_mut(&id) {
+            member.touched = blocked;
+            if blocked {
+                self.blocked.push(id);
+            }
+        }
+        self.finish_later(id);
+    }
+
+    /// `id` has not sent data yet, and nobody else has any to send.
+    pub(crate) fn finds_nobody_sending(&mut self, id: ConnId) -> bool {
+        let fresh = self.members.get(&id).is_some_and(|member| member.packets == 0);
+        fresh && self.scheduler.pick().is_none()
+    }
+
+    /// `id` has sent, or may have to acknowledge: it is seen to when nothing else goes.
+    pub(crate) fn finish_later(&mut self, id: ConnId) {
+        if let Some(member) = self.members.get_mut(&id)
+            && !std::mem::replace(&mut member.finishing, true)
+        {
+            self.finishing.push_back(id);
+        }
+    }
+
+    /// Who is to be finished next.
+    pub(crate) fn first_finishing(&self) -> Option<ConnId> {
+        self.finishing.front().copied()
+    }
+
+    /// The first of those to be finished is.
+    pub(crate) fn finished(&mut self) {
+        let first = self.finishing.pop_front();
+        if let Some(member) = first.and_then(|id| self.members.get_mut(&id)) {
+            member.finishing = false;
+        }
+    }
+
+    /// `id`, whose turn it was, has sent a segment of new data.
+    pub(crate) fn on_turn_used(&mut self, id: ConnId) {
+        self.scheduler.on_sent();
+        if let Some(member) = self.members.get_mut(&id) {
+            member.packets += 1;
+        }
+        if matches!(self.scheduling, Scheduling::Stride(tickets) if tickets.decay()) {
+            self.update_claim(id);
+        }
+        self.finish_later(id);
+    }
+}
+
+/// What an application wants for a connection of its, among others that share its path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    pub(crate) weight: u32,
+    pub(crate) content: Content,
+    pub(crate) client: Option<u64>,
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        Self { weight: 1, content: Content::Other, client: None }
+    }
+}

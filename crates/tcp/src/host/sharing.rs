@@ -1,0 +1,295 @@
+//! Connections that share a path: how they come to share it, who of them sends next, and how they
+//! leave it.
+//!
+//! A lone connection never comes here. A member is not polled by itself: whatever happens to one
+//! queues its ensemble, which is polled as a whole, because an ACK of one opens the window for all.
+//! First go those to which something happened, with control and with what goes again, then new data
+//! in the scheduler's turns as far as window and pacer allow, and bare ACKs at the end.
+
+use super::ready::Sender;
+use super::told::{Entry, Prospect, Standing};
+use super::{ConnId, Host, Transmit};
+use crate::connection::{Departure, State, Turn};
+use crate::ensemble::{Content, Ensemble, PathId};
+use crate::path::Upheaval;
+use std::sync::Arc;
+use units::Instant;
+
+impl Host {
+    /// From now on a connection has `weight` times the turns that it would have otherwise, at least
+    /// 1, among those that share its path (Padmanabhan & Katz 1998 §6.2, §8). Without effect where
+    /// the scheme shares no path or takes plain turns.
+    pub fn set_weight(&mut self, id: ConnId, weight: u32) {
+        self.set_share(id, |prospect| prospect.share.weight = weight.max(1));
+    }
+
+    /// What a connection carries, for schemes that let it decide who sends next (Eggert, Heidemann &
+    /// Touch 2000 §4). Without effect under any other.
+    pub fn set_content(&mut self, id: ConnId, content: Content) {
+        self.set_share(id, |prospect| prospect.share.content = content);
+    }
+
+    /// For whom of those behind the other host (a proxy) a connection is there, by any number that is
+    /// the same for the same client; unless it is said, for one of its own. Proxy congestion control
+    /// counts the different ones (Balakrishnan et al. 1998 §5.5). Without effect under any other.
+    pub fn set_client(&mut self, id: ConnId, client: u64) {
+        self.set_share(id, |prospect| prospect.share.client = Some(client));
+    }
+
+    fn set_share(&mut self, id: ConnId, change: impl FnOnce(&mut Prospect)) {
+        let Some(entry) = self.connections.at_mut(id.0) else { return };
+        let Some(prospect) = &mut entry.prospect else { return };
+        change(prospect);
+        if entry.standing == Standing::Member
+            && let Some(ensemble) = self.ensembles.get_mut(&entry.path)
+        {
+            ensemble.set_share(id, &prospect.share);
+            let path = entry.path;
+            self.count_clients(path);
+        }
+    }
+
+    /// The path is told for how many clients its members are there.
+    fn count_clients(&mut self, path: PathId) {
+        let ensemble = self.ensembles.get(&path);
+        if let Some((ensemble, path)) = ensemble.zip(self.paths.at_mut(path.0)) {
+            path.set_clients(ensemble.clients());
+        }
+    }
+
+    /// The members of a connection's path, in the order of their numbers; none if it shares none.
+    pub fn members_with(&self, id: ConnId) -> impl Iterator<Item = ConnId> + '_ {
+        let entry = self.connections.at(id.0).filter(|entry| entry.standing == Standing::Member);
+        let ensemble = entry.and_then(|entry| self.ensembles.get(&entry.path));
+        ensemble.into_iter().flat_map(Ensemble::members)
+    }
+
+    /// A connection under a scheme that shares paths is open, or may send before it is: it becomes a
+    /// member of the path to its destination, or begins one with its own.
+    pub(super) fn join(&mut self, now: Instant, id: ConnId) {
+        let Some(entry) = self.connections.at_mut(id.0) else { return };
+        let Some(prospect) = &entry.prospect else { return };
+        if entry.standing == Standing::Member || !entry.conn.may_need_path() {
+            return;
+        }
+        let destination = (entry.conn.tuple().remote, Arc::clone(&prospect.scheme));
+        let (sharing, share) = (prospect.sharing, prospect.share);
+        match self.directory.path(&destination) {
+            Some(shared) => self.move_to(now, id, shared),
+            None => {
+                let own = entry.path;
+                if let Some(path) = self.paths.at_mut(own.0) {
+                    path.share(sharing);
+                }
+                self.directory.begin(destination.clone(), own);
+                self.ensembles.insert(own, Ensemble::new(destination, &sharing));
+            }
+        }
+        let Some(entry) = self.connections.at_mut(id.0) else { return };
+        entry.standing = Standing::Member;
+        let path = entry.path;
+        if let Some(ensemble) = self.ensembles.get_mut(&path) {
+            ensemble.join(id, &share);
+        }
+        self.count_clients(path);
+        self.touch(path, id);
+    }
+
+    /// Leaves its own path, on which nothing but the handshake happened, for one that others share.
+    fn move_to(&mut self, now: Instant, id: ConnId, shared: PathId) {
+        let Some(entry) = self.connections.at_mut(id.0) else { return };
+        let Some(own) = self.paths.take(entry.path.0) else { return };
+        self.paths.release(entry.path.0);
+        entry.path = shared;
+        if let Some(path) = self.paths.at_mut(shared.0) {
+            path.set_now(now);
+            path.adopt(&own);
+            entry.conn.move_to(path);
+        }
+    }
+
+    /// A connection is over, or will not send any more: what it had of the window is the others'.
+    pub(super) fn leave(&mut self, id: ConnId) {
+        let Some(entry) = self.connections.at_mut(id.0) else { return };
+        if entry.standing != Standing::Member {
+            return;
+        }
+        entry.standing = Standing::Idle;
+        let shared = entry.path;
+        if let Some(path) = self.paths.at_mut(shared.0) {
+            entry.conn.release(path);
+            path.forget(id.0);
+        }
+        let Some(ensemble) = self.ensembles.get_mut(&shared) else { return };
+        ensemble.leave(id);
+        if ensemble.is_empty() {
+            self.end_ensemble(shared);
+        } else {
+            self.count_clients(shared);
+            self.queue_ensemble(shared);
+        }
+    }
+
+    /// The last member has left: who comes later begins a path of its own. Connections in TIME-WAIT
+    /// may hold on to the old one.
+    fn end_ensemble(&mut self, path: PathId) {
+        if let Some(ensemble) = self.ensembles.remove(&path) {
+            self.directory.end(ensemble.destination());
+            if let Some(path) = self.paths.at_mut(path.0) {
+                path.learn_of_end();
+            }
+        }
+    }
+
+    /// Something happened to a member; perhaps to all.
+    pub(super) fn touch_member(&mut self, now: Instant, id: ConnId) {
+        let Some(entry) = self.connections.at(id.0) else { return };
+        let shared = entry.path;
+        let upheaval = self.paths.at_mut(shared.0).and_then(|path| path.take_upheaval());
+        if let Some(upheaval) = upheaval {
+            self.spread(now, shared, id, upheaval);
+        }
+        self.touch(shared, id);
+    }
+
+    /// Tells all members but `source`.
+    fn spread(&mut self, now: Instant, shared: PathId, source: ConnId, upheaval: Upheaval) {
+        let Some(ensemble) = self.ensembles.get(&shared) else { return };
+        let others: Vec<_> = ensemble.members().filter(|&id| id != source).collect();
+        for id in others {
+            let entry = self.connections.at_mut(id.0);
+            if let Some((entry, path)) = entry.zip(self.paths.at_mut(shared.0)) {
+                entry.conn.on_upheaval(now, path, upheaval);
+                path.follow(id.0, entry.conn.front());
+            }
+            self.touch(shared, id);
+        }
+    }
+
+    fn touch(&mut self, path: PathId, id: ConnId) {
+        if let Some(ensemble) = self.ensembles.get_mut(&path) {
+            ensemble.touch(id);
+            self.queue_ensemble(path);
+        }
+    }
+
+    fn queue_ensemble(&mut self, path: PathId) {
+        if let Some(ensemble) = self.ensembles.get_mut(&path)
+            && !std::mem::replace(&mut ensemble.queued, true)
+        {
+            self.ready.push(Sender::Ensemble(path));
+        }
+    }
+
+    /// Asks the members of a path for a segment; false if none has any for now.
+    #[cold]
+    pub(super) fn poll_ensemble(&mut self, now: Instant, id: PathId, out: &mut Transmit) -> bool {
+        if let Some(path) = self.paths.at_mut(id.0) {
+            path.set_now(now);
+        }
+        let sent = self.poll_touched(now, id, out)
+            || self.poll_turns(now, id, out)
+            || self.poll_finishing(now, id, out);
+        if !sent && let Some(ensemble) = self.ensembles.get_mut(&id) {
+            ensemble.queued = false;
+        }
+        sent
+    }
+
+    /// Control and what goes again, of those to which something happened.
+    fn poll_touched(&mut self, now: Instant, path_id: PathId, out: &mut Transmit) -> bool {
+        while let Some(ensemble) = self.ensembles.get_mut(&path_id)
+            && let Some(id) = ensemble.first_touched()
+        {
+            let entry = self.connections.at_mut(id.0);
+            let Some((entry, path)) = entry.zip(self.paths.at_mut(path_id.0)) else {
+                ensemble.leave(id);
+                continue;
+            };
+            if let Some(departure) = entry.conn.poll_urgent(now, path, &mut out.segment) {
+                path.follow(id.0, entry.conn.front());
+                return fill(out, id, entry, departure);
+            }
+            if entry.conn.waits_for_turn() {
+                if ensemble.finds_nobody_sending(id) {
+                    path.pace_first_window();
+                }
+                ensemble.scheduler.wake(id);
+            }
+            ensemble.served(entry.conn.waits_to_repair());
+        }
+        false
+    }
+
+    /// New data, in turns.
+    fn poll_turns(&mut self, now: Instant, path_id: PathId, out: &mut Transmit) -> bool {
+        let Some(ensemble) = self.ensembles.get_mut(&path_id) else { return false };
+        let Some(path) = self.paths.at_mut(path_id.0) else { return false };
+        let mut limited = false;
+        while let Some(id) = ensemble.scheduler.pick() {
+            let Some(entry) = self.connections.at_mut(id.0) else {
+                ensemble.leave(id);
+                continue;
+            };
+            if path.holds_new_data() {
+                break;
+            }
+            if let Some(at) = path.release(now) {
+                entry.conn.wait_for_pacer(at);
+                ensemble.finish_later(id);
+                break;
+            }
+            match entry.conn.poll_turn(now, path, &mut out.segment) {
+                Turn::Sent(departure) => {
+                    path.follow(id.0, entry.conn.front());
+                    ensemble.on_turn_used(id);
+                    return fill(out, id, entry, departure);
+                }
+                Turn::Passed => ensemble.scheduler.on_idle(),
+                Turn::NoRoom => {
+                    limited = true;
+                    break;
+                }
+            }
+        }
+        path.on_send_stopped(limited);
+        false
+    }
+
+    /// Bare ACKs, timers, and farewells.
+    fn poll_finishing(&mut self, now: Instant, path_id: PathId, out: &mut Transmit) -> bool {
+        while let Some(ensemble) = self.ensembles.get_mut(&path_id)
+            && let Some(id) = ensemble.first_finishing()
+        {
+            let entry = self.connections.at_mut(id.0);
+            let Some((entry, path)) = entry.zip(self.paths.at_mut(path_id.0)) else {
+                ensemble.leave(id);
+                continue;
+            };
+            if let Some(departure) = entry.conn.poll_rest(now, path, &mut out.segment) {
+                return fill(out, id, entry, departure);
+            }
+            ensemble.finished();
+            if entry.conn.state() == State::Closed {
+                self.reap(id);
+                continue;
+            }
+            if let Some(deadline) = entry.conn.next_timeout() {
+                self.wakeups.schedule(id, deadline);
+            }
+            if !entry.conn.may_need_path() {
+                self.leave(id);
+            }
+        }
+        false
+    }
+}
+
+/// Completes what a member has written into `out`.
+fn fill(out: &mut Transmit, id: ConnId, entry: &Entry, departure: Departure) -> bool {
+    out.conn = Some(id);
+    out.tuple = *entry.conn.tuple();
+    out.payload_offset = departure.payload_offset;
+    out.retransmission = departure.retransmission;
+    true
+}

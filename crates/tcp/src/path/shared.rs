@@ -1,0 +1,245 @@
+//! What the window of several connections needs beyond that of one.
+//!
+//! The window acts as one TCP's would: it falls once for a window of data, whichever members lose
+//! what in it; it does not grow on ACKs of data sent before it fell; where a recovery would glide
+//! down ACK by ACK (RFC 6937), the path does, over the deliveries of all. A member cannot inflate
+//! it: duplicate ACKs lower what the member has in flight instead.
+
+use super::Path;
+use crate::ack::AckSample;
+use crate::congestion::CongestionEvent;
+use crate::ensemble::{Sharing, TimerScope};
+use crate::recovery::prr::Prr;
+use crate::recovery::{Reduction, Report};
+use crate::tuple::FourTuple;
+use crate::window::Cause;
+use units::{Duration, Instant};
+
+/// Timeouts that a member waits at most for others' ACKs to bring news of what it has outstanding.
+const MOST_TIMEOUTS: u64 = 2;
+
+/// What happened to one member and concerns what the others have outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Upheaval {
+    /// The path's timer ran out, which doubles the timeout so often.
+    Timeout { backoff: u32 },
+    /// The start-up took back what all had sent.
+    Retreat,
+}
+
+/// State of a path that several connections may share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    sharing: Sharing,
+    /// Connections that hold on to the path, members or not.
+    users: u32,
+    /// First place, in the order of sending, after the window last fell.
+    reduced_at: u64,
+    /// First place after it last fell by a timeout.
+    timed_out_at: u64,
+    /// The local and remote port of the connection on whose losses it last fell.
+    reduced_by: Option<(u16, u16)>,
+    /// The window glides down to the threshold.
+    glide: Option<Prr>,
+    upheaval: Option<Upheaval>,
+    /// Sending is spaced from this place on, because no ACKs clocked it.
+    paced_since: Option<u64>,
+}
+
+impl Shared {
+    pub(super) const fn new(sharing: Sharing) -> Self {
+        Self {
+            sharing,
+            users: 1,
+            reduced_at: 0,
+            timed_out_at: 0,
+            reduced_by: None,
+            glide: None,
+            upheaval: None,
+            paced_since: None,
+        }
+    }
+
+    pub(super) fn on_sent(&mut self, bytes: u64) {
+        if let Some(glide) = &mut self.glide {
+            glide.on_sent(bytes);
+        }
+    }
+}
+
+impl Path {
+    /// From now on several connections may share the path.
+    pub(crate) fn share(&mut self, sharing: Sharing) {
+        match &mut self.shared {
+            Some(shared) => shared.sharing = sharing,
+            None => self.shared = Some(Box::new(Shared::new(sharing))),
+        }
+    }
+
+    /// Several connections may share it, or repair losses as if they did.
+    #[inline]
+    pub const fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// At present several hold on to it.
+    pub(crate) fn has_several_users(&self) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.users > 1)
+    }
+
+    /// A connection holds on to the path, whose own one, `before`, it leaves.
+    pub(crate) fn adopt(&mut self, before: &Self) {
+        if let Some(shared) = &mut self.shared {
+            shared.users += 1;
+        }
+        let handshake = before.rtt.min_rtt();
+        if handshake < Duration::MAX {
+            let now = self.window.now();
+            self.on_rtt_sample(now - handshake, now);
+        }
+    }
+
+    /// A connection lets go of the path; true if it was the last.
+    pub(crate) fn drop_user(&mut self) -> bool {
+        let Some(shared) = &mut self.shared else { return true };
+        shared.users -= 1;
+        shared.users == 0
+    }
+
+    /// Bytes that the window has room for.
+    pub(crate) fn room(&self) -> u64 {
+        self.window.usable().saturating_sub(self.in_flight)
+    }
+
+    /// True if a segment of this place was sent before the window last fell: its loss, or growth for
+    /// its arrival, belongs to the window before.
+    pub(crate) fn is_before_reduction(&self, order: u64) -> bool {
+        self.shared.as_ref().is_some_and(|shared| order < shared.reduced_at)
+    }
+
+    /// True if the window is to fall for a loss of the segment of this place: it has not yet for that
+    /// window of data. After a timeout another lowers it again only for what was sent since.
+    fn admits_reduction(&self, order: u64, timeout: bool) -> bool {
+        self.shared.as_ref().is_none_or(|shared| {
+            order >= if timeout { shared.timed_out_at } else { shared.reduced_at }
+        })
+    }
+
+    /// Applies what the recovery of the member `tuple` found: of what it says of the window only that
+    /// it shall fall, or was lowered in vain. `order`: the place of its lowest outstanding segment.
+    pub(crate) fn on_member_report(
+        &mut self,
+        report: &Report,
+        event: &CongestionEvent,
+        (tuple, order): (&FourTuple, u64),
+    ) {
+        let Some(shared) = &mut self.shared else { return };
+        let member = (tuple.local_port, tuple.remote_port);
+        if report.undo && shared.reduced_by == Some(member) {
+            (shared.reduced_at, shared.reduced_by, shared.glide) = (0, None, None);
+            self.undo();
+        }
+        let reduction = report.congestion.filter(|_| self.admits_reduction(order, event.timeout));
+        let Some(reduction) = reduction else { return };
+        let prior = self.window.cwnd();
+        let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
+        self.reduce(reduction, event, cause);
+        if let Some(shared) = &mut self.shared {
+            shared.reduced_by = Some(member);
+            shared.glide = (reduction == Reduction::Gradual).then(|| Prr::new(prior));
+        }
+    }
+
+    /// Notes that the window falls.
+    pub(super) fn on_shared_reduction(&mut self, timeout: bool) {
+        let next = self.next_order();
+        if let Some(shared) = &mut self.shared {
+            shared.reduced_at = next;
+            shared.reduced_by = None;
+            shared.glide = None;
+            if timeout {
+                shared.timed_out_at = next;
+            }
+        }
+    }
+
+    /// An ACK of any member, for the segment of place `arrived`, once what it changes in flight is
+    /// booked: the window glides on, ends its glide when what was sent after it fell arrives; ACKs
+    /// clock sending again. `clean`: the cumulative acknowledgement moved.
+    pub(crate) fn on_member_ack(&mut self, sample: &AckSample, arrived: Option<u64>, clean: bool) {
+        let over = arrived.is_some_and(|order| !self.is_before_reduction(order));
+        self.glide(sample, over, clean);
+        let Some(shared) = &mut self.shared else { return };
+        if shared.paced_since.is_some_and(|since| arrived.is_some_and(|order| order >= since)) {
+            shared.paced_since = None;
+            self.window.end_plan();
+        }
+    }
+
+    fn glide(&mut self, sample: &AckSample, over: bool, clean: bool) {
+        let Some(shared) = &mut self.shared else { return };
+        let Some(glide) = &mut shared.glide else { return };
+        let ssthresh = self.window.ssthresh();
+        if over {
+            shared.glide = None;
+            self.window.set_cwnd(ssthresh, Cause::RecoveryEnd);
+            return;
+        }
+        glide.on_delivered(sample.delivered, self.in_flight, clean);
+        let cwnd = glide.window(ssthresh, self.window.mss());
+        if cwnd != self.window.cwnd() {
+            self.window.set_cwnd(cwnd, Cause::Recovery);
+        }
+    }
+
+    /// A member's retransmission timer has run out for what it sent at `sent`. Where the timer is the
+    /// path's, answers until when ACKs of others put it off.
+    pub(crate) fn put_off_timeout(
+        &self,
+        now: Instant,
+        sent: Instant,
+        backoff: u32,
+    ) -> Option<Instant> {
+        self.shared.as_ref().filter(|shared| shared.sharing.timer == TimerScope::Path)?;
+        let timeout = self.timeout(backoff);
+        let due = (self.last_acked? + timeout).min(sent + timeout.saturating_mul(MOST_TIMEOUTS));
+        (due > now).then_some(due)
+    }
+
+    /// A timeout that was not put off happens: where the timer is the path's, to all members.
+    pub(crate) fn on_member_timeout(&mut self, backoff: u32) {
+        if let Some(shared) = &mut self.shared
+            && shared.sharing.timer == TimerScope::Path
+        {
+            shared.upheaval = Some(Upheaval::Timeout { backoff });
+        }
+    }
+
+    /// The start-up takes back what all members sent.
+    pub(super) fn on_shared_retreat(&mut self) {
+        self.on_shared_reduction(false);
+        if let Some(shared) = &mut self.shared {
+            shared.upheaval = Some(Upheaval::Retreat);
+        }
+    }
+
+    /// What has just happened to all members.
+    pub(crate) fn take_upheaval(&mut self) -> Option<Upheaval> {
+        self.shared.as_mut()?.upheaval.take()
+    }
+
+    /// A member is about to send its first data, and no other has any to send. Its share of the
+    /// window would leave in one burst: where the scheme wants it, what is sent is spread over a round
+    /// trip until ACKs of it come (Eggert, Heidemann & Touch 2000 §3.1).
+    pub(crate) fn pace_first_window(&mut self) {
+        let next = self.next_order();
+        let (srtt, usable) = (self.rtt.srtt(), self.window.usable() / self.window.mss());
+        let Some(shared) = &mut self.shared else { return };
+        if !shared.sharing.paced_joins || srtt == Duration::ZERO || !self.begun {
+            return;
+        }
+        shared.paced_since = Some(next);
+        let gap = srtt / usable.max(1);
+        self.window.follow_plan(crate::send_plan::SendPlan::spaced(1, gap));
+    }
+}
