@@ -253,6 +253,11 @@ impl Simulation {
         self.world.host(host)
     }
 
+    /// Changes what a host's TCP is; before the run, or between two parts of it.
+    pub fn configure_host(&mut self, host: HostId, change: impl FnOnce(&mut Host)) {
+        change(self.world.touch(host));
+    }
+
     /// A link, for its totals.
     pub fn link(&self, link: LinkId) -> &Link {
         self.world.network.link(link)

@@ -8,7 +8,7 @@ mod sender;
 
 pub use sender::Sender;
 
-use crate::{Gateway, GatewayConfig, PathMemory, Remembered, Report, Sample};
+use crate::{PathMemory, Remembered, Report, Sample, Shared};
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::collections::VecDeque;
@@ -36,8 +36,8 @@ pub struct Outgoing {
     pub len: u32,
     /// It opens the connection: its sequence number is taken by no byte.
     pub syn: bool,
-    /// It ends the connection, by FIN or RST.
-    pub ends: bool,
+    /// On a SYN: it offers to scale windows, without which the other side's are not scaled.
+    pub scaling: bool,
 }
 
 /// A packet on its way in.
@@ -55,9 +55,9 @@ pub struct Incoming {
     pub ends: bool,
 }
 
-/// The box, with the gateway that it tells.
+/// The box. Asked itself, it answers as the gateway does that it tells.
 pub struct Passive {
-    gateway: Gateway,
+    gateway: Shared,
     senders: LruCache<FlowKey, Sender, FxBuildHasher>,
     max_senders: NonZeroUsize,
     /// Connections of which all was acknowledged at that instant, in that order.
@@ -65,19 +65,15 @@ pub struct Passive {
 }
 
 impl Passive {
-    /// A box that follows at most `max_senders` connections, those with the latest packets.
-    pub fn new(config: GatewayConfig, max_senders: usize) -> Self {
+    /// A box that tells `gateway`, and follows at most `max_senders` connections, those with the
+    /// latest packets.
+    pub fn new(gateway: Shared, max_senders: usize) -> Self {
         Self {
-            gateway: Gateway::new(config),
+            gateway,
             senders: LruCache::unbounded_with_hasher(FxBuildHasher),
             max_senders: NonZeroUsize::new(max_senders).unwrap_or(NonZeroUsize::MIN),
             quiet: VecDeque::new(),
         }
-    }
-
-    /// The gateway that it tells.
-    pub fn gateway(&mut self) -> &mut Gateway {
-        &mut self.gateway
     }
 
     /// The connection as the box sees it.
@@ -88,17 +84,16 @@ impl Passive {
     /// A packet leaves the site.
     pub fn on_outgoing(&mut self, now: Instant, flow: &FlowKey, packet: &Outgoing) {
         self.settle(now);
-        if self.senders.len() >= self.max_senders.get() && !self.senders.contains(flow) {
-            self.senders.pop_lru();
-        }
-        let sender = self.senders.get_or_insert_mut(*flow, Sender::default);
-        let report = sender.on_outgoing(now, packet);
+        let report = self.follow(flow).on_outgoing(now, packet);
         self.tell(now, flow, report);
     }
 
     /// A packet enters the site.
     pub fn on_incoming(&mut self, now: Instant, flow: &FlowKey, packet: &Incoming) {
         self.settle(now);
+        if packet.window_scale.is_some() {
+            self.follow(flow);
+        }
         let Some(sender) = self.senders.get_mut(flow) else { return };
         let was_quiet = sender.quiet_since().is_some();
         let report = sender.on_incoming(now, packet);
@@ -110,6 +105,14 @@ impl Passive {
             let ended = self.senders.get_mut(flow).and_then(Sender::end_transfer);
             self.tell(now, flow, ended);
         }
+    }
+
+    /// The connection's sender, followed from now on if it was not; the one of longest ago may go.
+    fn follow(&mut self, flow: &FlowKey) -> &mut Sender {
+        if self.senders.len() >= self.max_senders.get() && !self.senders.contains(flow) {
+            self.senders.pop_lru();
+        }
+        self.senders.get_or_insert_mut(*flow, Sender::default)
     }
 
     /// Takes the transfers as over that have been quiet for a round trip.
@@ -132,7 +135,7 @@ impl Passive {
 
     fn tell(&mut self, now: Instant, flow: &FlowKey, report: Option<Report>) {
         if let Some(report) = report {
-            self.gateway.record(now, flow.remote, &Sample::Report(report));
+            self.gateway.borrow_mut().record(now, flow.remote, &Sample::Report(report));
         }
     }
 }
@@ -140,7 +143,7 @@ impl Passive {
 impl PathMemory for Passive {
     fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered> {
         self.settle(now);
-        self.gateway.recall(now, remote)
+        self.gateway.borrow_mut().recall(now, remote)
     }
 
     /// Nothing: what senders say is not heard here.

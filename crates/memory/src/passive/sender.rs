@@ -60,7 +60,21 @@ struct Clock {
 #[derive(Clone, Copy, Debug, Default)]
 struct Receiver {
     window: u64,
+    /// As it asked for in its SYN.
     shift: u8,
+    /// The sender has not offered to scale, so nobody does.
+    unscaled: bool,
+}
+
+impl Receiver {
+    fn on_window(&mut self, packet: &Incoming) {
+        let shift = if self.unscaled { 0 } else { self.shift };
+        self.window = u64::from(packet.window) << shift;
+        if let Some(shift) = packet.window_scale {
+            // A SYN's own window is not scaled, and no shift is above 14 (RFC 7323 §2.2, §2.3).
+            *self = Self { window: packet.window.into(), shift: shift.min(14), ..*self };
+        }
+    }
 }
 
 /// What was sent since all had been acknowledged.
@@ -117,6 +131,7 @@ impl Sender {
 
     /// A packet of the sender's. Answers what a loss that it shows says of its share.
     pub(super) fn on_outgoing(&mut self, now: Instant, packet: &Outgoing) -> Option<Report> {
+        self.receiver.unscaled |= packet.syn && !packet.scaling;
         let first = packet.seq + u32::from(packet.syn);
         let origin = *self.origin.get_or_insert(first);
         if packet.len == 0 {
@@ -181,13 +196,7 @@ impl Sender {
 
     /// A packet towards the sender. Answers its share if a transfer has ended without loss.
     pub(super) fn on_incoming(&mut self, now: Instant, packet: &Incoming) -> Option<Report> {
-        match packet.window_scale {
-            // A SYN's own window is not scaled (RFC 7323 §2.2).
-            Some(shift) => {
-                self.receiver = Receiver { window: packet.window.into(), shift: shift.min(14) };
-            }
-            None => self.receiver.window = u64::from(packet.window) << self.receiver.shift,
-        }
+        self.receiver.on_window(packet);
         if let (Some(ack), Some(origin)) = (packet.ack, self.origin) {
             self.on_ack(now, near(self.una, ack.0.wrapping_sub(origin.0)));
         }
