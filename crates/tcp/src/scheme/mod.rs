@@ -80,6 +80,15 @@ impl StartUpKind {
         matches!(self, Self::CarefulResume | Self::JumpStart | Self::FastStart)
     }
 
+    /// Whose memory it is made for.
+    const fn memory(self) -> MemoryKind {
+        match self {
+            Self::Spand => MemoryKind::Gateway,
+            Self::FastStart | Self::CarefulResume => MemoryKind::Temporal,
+            _ => MemoryKind::None,
+        }
+    }
+
     /// It decides itself what idling does to the window.
     const fn owns_idle(self) -> bool {
         matches!(self, Self::Rbp | Self::RbpVegas | Self::Spand | Self::FastStart)
@@ -160,10 +169,8 @@ impl Recipe {
         if kind.owns_idle() {
             self.config.idle = IdleRestart::StartUp;
         }
-        match kind {
-            StartUpKind::Spand => self.config.memory = MemoryKind::Gateway,
-            StartUpKind::CarefulResume => self.config.memory = MemoryKind::Temporal,
-            _ => {}
+        if kind.memory() != MemoryKind::None {
+            self.config.memory = kind.memory();
         }
     }
 }

@@ -1,0 +1,308 @@
+//! What a host's paths ask their memory and tell it, and what they make of the answer.
+
+use memory::{PathMemory, Remembered, Report, ReuseGate, Sample};
+use proptest::prelude::*;
+use std::cell::RefCell;
+use std::net::{IpAddr, Ipv4Addr};
+use std::rc::Rc;
+use tcp::{
+    Cause, ConnId, Flags, FourTuple, Host, HostConfig, MemoryKind, Options, Path, Reporting,
+    Scheme, Segment,
+};
+use units::{Duration, Instant, SeqNum};
+
+const REMOTE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 9));
+
+/// Answers as it is told to, and keeps what it hears.
+#[derive(Default)]
+struct Spy {
+    answer: Option<Remembered>,
+    asked: usize,
+    heard: Vec<(Instant, Sample)>,
+}
+
+impl PathMemory for Spy {
+    fn recall(&mut self, _: Instant, remote: IpAddr) -> Option<Remembered> {
+        assert_eq!(remote, REMOTE);
+        self.asked += 1;
+        self.answer
+    }
+    fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
+        assert_eq!(remote, REMOTE);
+        self.heard.push((now, *sample));
+    }
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+/// A sender of segments of 1000 bytes whose ACKs a test writes itself.
+struct Sender {
+    host: Host,
+    spy: Rc<RefCell<Spy>>,
+    conn: ConnId,
+    tuple: FourTuple,
+    isn: SeqNum,
+    now: Instant,
+}
+
+impl Sender {
+    /// Opens with a round trip of 100 ms, and writes `bytes` then.
+    fn new(scheme: &str, spy: Spy, gate: ReuseGate, bytes: u64) -> Self {
+        let spy = Rc::new(RefCell::new(spy));
+        let mut host = Host::new(HostConfig::default());
+        for kind in [MemoryKind::Temporal, MemoryKind::Gateway] {
+            host.set_memory(kind, spy.clone());
+        }
+        host.set_reuse_gate(gate);
+        let scheme = Scheme::parse(&format!("{scheme}+mss=1000+window=100000")).unwrap();
+        let tuple = FourTuple { local_port: 5000, remote: REMOTE, remote_port: 80 };
+        let conn = host.connect(Instant::ZERO, tuple, &scheme).unwrap();
+        let isn = host.poll_transmit(Instant::ZERO).unwrap().segment.seq;
+        let mut sender = Self { host, spy, conn, tuple, isn, now: at(100) };
+        let options = Options { mss: Some(1000), window_scale: Some(14), ..Options::default() };
+        let flags = Flags::SYN.with(Flags::ACK);
+        sender.receive(Segment {
+            flags,
+            ack: isn + 1,
+            window: 65_535,
+            options,
+            ..sender.answer(0)
+        });
+        // The next segment's window is scaled: 1 GB.
+        sender.receive(sender.answer(0));
+        sender.host.write(sender.now, conn, bytes);
+        sender
+    }
+
+    /// An ACK of `bytes`.
+    fn answer(&self, bytes: u32) -> Segment {
+        let seq = SeqNum(1);
+        Segment {
+            seq,
+            ack: self.isn + (1 + bytes),
+            flags: Flags::ACK,
+            window: 65_535,
+            ..Segment::default()
+        }
+    }
+
+    fn receive(&mut self, segment: Segment) {
+        let seq = if segment.has(Flags::SYN) { SeqNum(0) } else { segment.seq };
+        self.host.handle_segment(self.now, &self.tuple, &Segment { seq, ..segment });
+    }
+
+    /// What leaves now: payload and the report it carries, if any.
+    fn sent(&mut self) -> Vec<(u32, Option<Report>)> {
+        let transmits = std::iter::from_fn(|| self.host.poll_transmit(self.now));
+        let told = |segment: Segment| segment.options.performance.map(|told| told.report());
+        transmits.map(|t| (t.segment.len, told(t.segment))).filter(|(len, _)| *len > 0).collect()
+    }
+
+    fn path(&self) -> &Path {
+        self.host.path_of(self.conn).unwrap()
+    }
+
+    fn heard(&self) -> Vec<Sample> {
+        self.spy.borrow().heard.iter().map(|(_, sample)| *sample).collect()
+    }
+}
+
+fn knowing(answer: Remembered) -> Spy {
+    Spy { answer: Some(answer), ..Spy::default() }
+}
+
+fn share(bytes: u64) -> Remembered {
+    Remembered {
+        cwnd: bytes,
+        share: Some(bytes),
+        srtt: Duration::from_millis(100),
+        rttvar: Duration::from_millis(10),
+        ..Remembered::default()
+    }
+}
+
+#[test]
+fn who_does_not_remember_does_not_ask() {
+    let mut sender = Sender::new("newreno", knowing(share(50_000)), ReuseGate::default(), 5_000);
+    sender.sent();
+    sender.now = at(200);
+    sender.receive(sender.answer(3_000));
+    sender.sent();
+    assert_eq!(sender.spy.borrow().asked, 0);
+    assert_eq!(sender.heard(), []);
+}
+
+#[test]
+fn a_round_trip_that_is_remembered_times_the_syn() {
+    // 100 ms and a deviation of 100: a timeout of 500 ms, where the first is 1 s without memory.
+    let mut remembered = share(50_000);
+    remembered.rttvar = Duration::from_millis(100);
+    for (scheme, timeout) in [("newreno+memory=gateway+rto_min=200ms", 500), ("newreno", 1000)] {
+        let spy = Rc::new(RefCell::new(knowing(remembered)));
+        let mut host = Host::new(HostConfig::default());
+        host.set_memory(MemoryKind::Gateway, spy);
+        let tuple = FourTuple { local_port: 5000, remote: REMOTE, remote_port: 80 };
+        host.connect(Instant::ZERO, tuple, &Scheme::parse(scheme).unwrap()).unwrap();
+        host.poll_transmit(Instant::ZERO).unwrap();
+        while host.poll_transmit(Instant::ZERO).is_some() {}
+        assert_eq!(host.poll_timeout(), Some(at(timeout)), "{scheme}");
+    }
+}
+
+#[test]
+fn a_transfer_without_loss_tells_its_last_window() {
+    // 3 segments, acknowledged one by one from an initial window of 3: slow start takes it to 6.
+    let scheme = "newreno+memory=gateway";
+    let mut sender = Sender::new(scheme, Spy::default(), ReuseGate::default(), 3_000);
+    assert_eq!(sender.sent().len(), 3);
+    for (ms, bytes) in [(200, 1_000), (201, 2_000)] {
+        sender.now = at(ms);
+        sender.receive(sender.answer(bytes));
+        assert_eq!(sender.heard(), []);
+    }
+    sender.now = at(202);
+    sender.receive(sender.answer(3_000));
+    // RTT: 100 by the handshake, then 100, 101, 102: 8 * srtt = 800, 800, 801, 803 ms.
+    let rtt = Some(sender.path().rtt.srtt());
+    assert_eq!(sender.heard(), [Sample::Report(Report { share: 6_000, rtt })]);
+    assert_eq!(sender.spy.borrow().heard[0].0, at(202));
+}
+
+#[test]
+fn a_loss_in_avoidance_tells_a_segment_less_than_the_window() {
+    // ssthresh 3 = initial window: avoidance from the start. Of 3 segments the first is lost. Two
+    // duplicates let two more go (RFC 3042), the third shows the loss at a window of 3: Wc = 2.
+    let scheme = "newreno+memory=gateway+ssthresh=3";
+    let mut sender = Sender::new(scheme, Spy::default(), ReuseGate::default(), 20_000);
+    assert_eq!(sender.sent().len(), 3);
+    sender.now = at(200);
+    for _ in 0..3 {
+        assert_eq!(sender.heard(), []);
+        sender.receive(sender.answer(0));
+        sender.sent();
+    }
+    let rtt = Some(Duration::from_millis(100));
+    assert_eq!(sender.heard(), [Sample::Report(Report { share: 2_000, rtt })]);
+    // The transfer has met a loss: its end tells nothing more.
+    sender.now = at(300);
+    sender.receive(sender.answer(5_000));
+    let mut acked = 5_000;
+    while acked < 20_000 {
+        acked += sender.sent().iter().map(|(len, _)| len).sum::<u32>();
+        sender.now += Duration::from_millis(100);
+        sender.receive(sender.answer(acked));
+    }
+    assert_eq!(sender.heard().len(), 1);
+}
+
+#[test]
+fn a_loss_in_slow_start_tells_nothing() {
+    let scheme = "newreno+memory=gateway";
+    let mut sender = Sender::new(scheme, Spy::default(), ReuseGate::default(), 20_000);
+    sender.sent();
+    sender.now = at(200);
+    for _ in 0..3 {
+        sender.receive(sender.answer(0));
+        sender.sent();
+    }
+    assert!(sender.path().window().ssthresh() < u64::MAX, "the loss was seen");
+    assert_eq!(sender.heard(), []);
+}
+
+#[test]
+fn a_report_rides_on_the_next_segment_which_is_shorter_for_it() {
+    let scheme = "newreno+memory=gateway";
+    let mut sender = Sender::new(scheme, Spy::default(), ReuseGate::default(), 3_000);
+    sender.host.set_reporting(Reporting::InSegments);
+    // The path has begun with the old way of reporting; one from now on has the new.
+    let tuple = FourTuple { local_port: 5001, ..sender.tuple };
+    let scheme = Scheme::parse("newreno+memory=gateway+mss=1000+nagle=off").unwrap();
+    let conn = sender.host.connect(sender.now, tuple, &scheme).unwrap();
+    let isn = std::iter::from_fn(|| sender.host.poll_transmit(sender.now));
+    let isn = isn.filter(|t| t.conn == Some(conn)).last().unwrap().segment.seq;
+    (sender.conn, sender.tuple, sender.isn, sender.now) = (conn, tuple, isn, at(200));
+    let options = Options { mss: Some(1000), window_scale: Some(14), ..Options::default() };
+    let flags = Flags::SYN.with(Flags::ACK);
+    sender.receive(Segment { flags, ack: isn + 1, options, ..sender.answer(0) });
+    sender.host.write(sender.now, conn, 1_000);
+    sender.sent();
+    sender.now = at(300);
+    sender.receive(sender.answer(1_000));
+    assert_eq!(sender.heard(), [], "nothing is told but by segments");
+    sender.host.write(sender.now, conn, 2_500);
+    // The window of 3 grew by one ACK to 4: 1000 + 1000 + 500 bytes, and 12 of the first are the
+    // option's, so 988 + 1000 + 512. The round trips were 100 ms.
+    let report = Report { share: 4_000, rtt: Some(Duration::from_millis(100)) };
+    assert_eq!(sender.sent(), [(988, Some(report)), (1000, None), (512, None)]);
+}
+
+#[test]
+fn how_a_path_was_is_told_when_its_connection_has_sent_all() {
+    let scheme = "fs";
+    let mut sender = Sender::new(scheme, Spy::default(), ReuseGate::default(), 3_000);
+    sender.host.shutdown(sender.now, sender.conn);
+    sender.sent();
+    sender.now = at(200);
+    // Everything, and the FIN behind it. Slow start from 3, one ACK: 4.
+    sender.receive(sender.answer(3_001));
+    let heard = sender.heard();
+    let [Sample::Ended(state)] = heard[..] else { panic!("{heard:?}") };
+    assert_eq!((state.cwnd, state.ssthresh, state.mss), (4_000, None, 1000));
+    assert_eq!(state.srtt, Duration::from_millis(100));
+    assert!(state.early_data, "the peer has shown that it is there");
+    // The connection ends later and has nothing to add.
+    sender.host.abort(at(900), sender.conn);
+    while sender.host.poll_transmit(at(900)).is_some() {}
+    assert_eq!(sender.heard().len(), 1);
+}
+
+#[test]
+fn a_remembered_window_is_where_a_path_begins() {
+    // Wc = 10 segments, 11 to transfer, 2 segments an ACK (Zhang, Qiu & Keshav 2000 (3), (4)): m = 10,
+    // as 2 * 10 >= 11; delta = floor((20 - 11) / 2) = 4; cwnd_opt = 6.
+    let mut sender = Sender::new("spand", knowing(share(10_000)), ReuseGate::default(), 11_000);
+    sender.sent();
+    let window = sender.path().window();
+    assert_eq!((window.cwnd(), window.last_cause()), (6_000, Cause::Seed));
+    assert!(!window.below_ssthresh(), "straight into avoidance");
+}
+
+fn any_size() -> impl Strategy<Value = u64> {
+    (0..64_u32, any::<u64>()).prop_map(|(shift, bits)| bits >> shift)
+}
+
+fn any_memory() -> impl Strategy<Value = Remembered> {
+    let option = || prop::option::of(any_size());
+    (any_size(), option(), any_size(), any_size(), any_size(), option()).prop_map(
+        |(cwnd, ssthresh, srtt, rttvar, age, share)| {
+            let [srtt, rttvar, age] = [srtt, rttvar, age].map(Duration::from_nanos);
+            Remembered { cwnd, ssthresh, srtt, rttvar, age, share, ..Remembered::default() }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Whatever a memory says, whatever a start-up makes of it.
+    #[test]
+    fn the_first_window_keeps_the_bounds(
+        remembered in any_memory(),
+        scheme in prop::sample::select(vec!["spand", "fs", "fs-pdrop-noflr", "careful-resume"]),
+        cap in any_size(),
+        bytes in 1..10_000_000_u64,
+    ) {
+        let gate = ReuseGate { cap, ..ReuseGate::default() };
+        let mut cold = Sender::new(scheme, Spy::default(), gate, bytes);
+        cold.sent();
+        let cold = cold.path().window().cwnd();
+        let mut sender = Sender::new(scheme, knowing(remembered), gate, bytes);
+        sender.sent();
+        let first = sender.path().window().cwnd();
+        prop_assert!(sender.spy.borrow().asked > 0);
+        prop_assert!(first >= cold, "{first} below the cold {cold}");
+        prop_assert!(first <= cap.max(cold), "{first} above the cap {cap}");
+    }
+}
