@@ -104,3 +104,90 @@ impl StartUp for Spand {
         self.stop_shaping(window);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ack::RttEstimator;
+    use crate::window::PlanOrder;
+    use units::{Duration, Instant};
+
+    const MSS: u64 = 1000;
+
+    fn seed(share: u64) -> Seed {
+        let srtt = Duration::from_millis(100);
+        let (ssthresh, rttvar, age) = (None, Duration::ZERO, Duration::ZERO);
+        Seed { cwnd: share * MSS, ssthresh, srtt, rttvar, age, share: Some(share * MSS) }
+    }
+
+    /// A window of 10 segments after a start on this occasion with this share, in segments, if any.
+    fn begun(occasion: Occasion, share: Option<u64>, bytes: u64) -> (Spand, Window) {
+        let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
+        let mut spand = Spand::new(SpandOptions::default());
+        let rtt = RttEstimator::new(crate::Config::default().rto);
+        let start = Start {
+            seed: share.map(seed),
+            transfer: Some(Transfer { bytes, admitted: u64::MAX }),
+            initial_window: 3 * MSS,
+            ..Start::of(occasion, &rtt)
+        };
+        spand.begin(&mut window, &start);
+        (spand, window)
+    }
+
+    #[test]
+    fn the_papers_example_in_a_bucket_over_the_gateways_round_trip() {
+        // Wc = 10, F = 11 (the last segment is not full): 5, straight in avoidance. A token every
+        // 20 ms.
+        for occasion in [Occasion::NewPath, Occasion::Idle] {
+            let (mut spand, mut window) = begun(occasion, Some(10), 10_500);
+            assert_eq!((window.cwnd(), window.ssthresh()), (5 * MSS, 5 * MSS));
+            let plan = SendPlan::bucket(4, Duration::from_millis(20));
+            assert_eq!(window.take_order(), Some(PlanOrder::Follow(plan)));
+            // Four have left when the first ACK comes; with the fifth it is plain TCP.
+            let sample = |sent: u64| AckSample {
+                sent_total: sent * MSS,
+                ..AckSample::of(Instant::from_nanos(1), MSS)
+            };
+            spand.observe(&mut window, &sample(4));
+            assert_eq!(window.take_order(), None);
+            assert_eq!(spand.on_ack(&mut window, &sample(4)), Phase::Done);
+            spand.observe(&mut window, &sample(5));
+            assert_eq!(window.take_order(), Some(PlanOrder::End));
+        }
+    }
+
+    #[test]
+    fn what_the_bucket_holds_needs_no_spacing() {
+        // Wc = 4, F = 4: the whole transfer in a window.
+        let (_, mut window) = begun(Occasion::NewPath, Some(4), 4 * MSS);
+        assert_eq!((window.cwnd(), window.take_order()), (4 * MSS, None));
+    }
+
+    #[test]
+    fn a_window_of_one_is_as_good_as_avoidance() {
+        // Wc = 10, F = 67 is an epoch and a segment: one. A threshold is at least two, so the first
+        // ACK is slow start's; avoidance would add a segment as well.
+        let (mut spand, mut window) = begun(Occasion::NewPath, Some(10), 67 * MSS);
+        assert_eq!(window.cwnd(), MSS);
+        let sample = AckSample::of(Instant::from_nanos(1), MSS);
+        assert_eq!(spand.on_ack(&mut window, &sample), Phase::Done);
+        assert_eq!(window.cwnd(), 2 * MSS);
+    }
+
+    #[test]
+    fn without_an_estimate_slow_start() {
+        let (_, window) = begun(Occasion::NewPath, None, 50 * MSS);
+        assert_eq!((window.cwnd(), window.ssthresh()), (10 * MSS, u64::MAX));
+        // After idle from the restart window (RFC 5681 §4.1).
+        let (_, window) = begun(Occasion::Idle, None, 50 * MSS);
+        assert_eq!((window.cwnd(), window.ssthresh()), (3 * MSS, u64::MAX));
+    }
+
+    #[test]
+    fn congestion_ends_the_shaping() {
+        let (mut spand, mut window) = begun(Occasion::NewPath, Some(10), 11 * MSS);
+        spand.on_congestion(&mut window);
+        assert_eq!(window.take_order(), Some(PlanOrder::End));
+    }
+}

@@ -22,6 +22,11 @@ pub struct Sender {
 impl Sender {
     /// Open, 100 segments written, the initial window of 3 (0, 1, 2) sent.
     pub fn new(scheme: &str) -> Self {
+        Self::opened(scheme, &[0, 1, 2])
+    }
+
+    /// As [`Sender::new`], where the scheme sends these at once.
+    pub fn opened(scheme: &str, first: &[u32]) -> Self {
         let name = format!("{scheme}+iw=3+mss=1000+options=free");
         let scheme = Scheme::parse(&name).unwrap();
         let remote = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -41,7 +46,7 @@ impl Sender {
         let segment = Segment { seq, ack, flags, options, window: 60_000, ..Segment::default() };
         sender.host.handle_segment(sender.now, &tuple, &segment);
         sender.host.write(sender.now, conn, u64::from(100 * MSS));
-        assert_eq!(sender.sent(), [0, 1, 2]);
+        assert_eq!(sender.sent(), first);
         sender
     }
 

@@ -189,3 +189,6 @@ impl StartUp for CarefulResume {
         self.inner.needs_rounds()
     }
 }
+
+#[cfg(test)]
+mod tests;
