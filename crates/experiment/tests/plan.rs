@@ -282,3 +282,60 @@ fn every_file_of_the_corpus_is_what_its_name_says() {
     }
     assert_eq!((ok, bad), (7, 21), "none was lost");
 }
+
+#[test]
+fn parameters_of_plan_workload_and_scheme_add_up_and_draw_nothing_anew() {
+    let text = |scheme: &str, all: &str, own: &str| {
+        format!(
+            "schemes = [\"{scheme}\"]\nparameters = \"{all}\"\n{DUMBBELL}\
+             [workload.one]\nfrom = \"sources\"\nto = \"sinks\"\nparameters = \"{own}\"\n\
+             start = {{ kind = \"uniform\", until = \"1s\" }}\n\
+             traffic = {{ kind = \"bulk\", size = \"1kB\" }}\n"
+        )
+    };
+    let given = text("newreno+iw=3", "tick=10ms", "window=8");
+    let (_, rows) = execute(&read(&given), 0);
+    assert_eq!(rows[0][3], "newreno+tick=10ms+window=8+iw=3");
+    // A parameter says which TCP is used: the start, drawn, is that of the plan without any.
+    let none = text("newreno", "", "");
+    assert_eq!(drawn(&read(&none), 0, "one"), drawn(&read(&given), 0, "one"));
+    let twice = text("newreno+iw=3", "iw=3", "");
+    let error = Plan::read("test.toml", &twice, &|_| Err(String::new())).unwrap_err().to_string();
+    assert!(error.contains("iw is given twice") && error.starts_with("test.toml:2:"), "{error}");
+}
+
+#[test]
+fn parallel_transfers_begin_together_and_go_one_after_another_under_phttp() {
+    let text = format!(
+        "schemes = [\"newreno\", \"phttp\"]\n{DUMBBELL}\
+         [workload.page]\nfrom = \"sources\"\nto = \"sinks\"\ncount = 2\n\
+         start = {{ kind = \"staggered\", every = \"1s\" }}\n\
+         traffic = {{ kind = \"bulk\", size = \"10kB\", parallel = 3 }}\n"
+    );
+    let plan = read(&text);
+    // Member, number of the transfer, start, bytes.
+    let places = |run| {
+        let (_, rows) = execute(&plan, run);
+        let of = rows.into_iter().map(|row| [1, 2, 6, 10].map(|column| row[column].clone()));
+        of.collect::<Vec<_>>()
+    };
+    let three = |member: &str, start: &str| {
+        ["0", "1", "2"].map(|part| [member, part, start, "10000"].map(str::to_owned))
+    };
+    assert_eq!(places(0), [three("0", "0.0"), three("1", "1.0")].concat());
+    let whole = |member: &str, start: &str| [member, "0", start, "30000"].map(str::to_owned);
+    assert_eq!(places(1), [whole("0", "0.0"), whole("1", "1.0")]);
+}
+
+#[test]
+fn rounds_can_keep_step_and_begin_otherwise_than_they_go_on() {
+    let text = format!(
+        "schemes = [\"newreno\"]\n{DUMBBELL}\
+         [workload.r]\nfrom = \"sources\"\nto = \"sinks\"\n\
+         traffic = {{ kind = \"rounds\", rounds = 3, size = \"1kB\", first_jitter = \"7s\", \
+         jitter = \"1s\", every = \"10s\" }}\n"
+    );
+    let starts = drawn(&read(&text), 0, "r").into_iter().map(|[_, start, _]| start);
+    // Rounds begin at 0, 10 and 20 s; transfers 7 s after the first and 1 s after the others.
+    assert_eq!(starts.collect::<Vec<_>>(), ["7.0", "11.0", "21.0"]);
+}
