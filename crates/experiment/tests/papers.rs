@@ -9,8 +9,8 @@ use experiment::plan::{Coordinate, Plan};
 
 /// Every claim that is to be answered.
 const IDS: &[&str] = &[
-    "FS-1", "FS-2", "FS-3", "FS-4", "FS-5", "FS-6", "FS-7", "FS-8", "FS-9", "SES-1", "SES-2", "SES-3",
-    "BS-1", "BS-2", "BS-3", "BS-4", "BS-5",
+    "FS-1", "FS-2", "FS-3", "FS-4", "FS-5", "FS-6", "FS-7", "FS-8", "FS-9", "SES-1", "SES-2",
+    "SES-3", "BS-1", "BS-2", "BS-3", "BS-4", "BS-5",
 ];
 
 fn named(ids: &[&str]) -> Vec<&'static Claim> {

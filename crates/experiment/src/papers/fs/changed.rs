@@ -14,7 +14,7 @@ pub(super) fn fs_4(book: &Book) -> Findings {
     let mut findings = Findings::default();
     for scheme in VARIANTS {
         let (load, gain) = bursts.largest_gain(scheme);
-        let label = format!("{scheme}: largest gain at low load ({load} bulk transfers)");
+        let label = format!("{scheme}: largest gain at low load ({load} bulk)");
         let ns2 = ns2_gain(&ns2, scheme, load);
         findings.line(Line::new(label, PERCENT).ns2(ns2).ours(gain).must(GAIN));
     }
@@ -23,9 +23,14 @@ pub(super) fn fs_4(book: &Book) -> Findings {
         let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
         findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
     }
+    for (bursts, what) in bursts.others() {
+        let (_, gain) = bursts.largest_gain("fs-pdrop");
+        let label = format!("fs-pdrop: largest gain at low load, {what}");
+        findings.line(Line::new(label, PERCENT).ours(gain).also(GAIN));
+    }
     findings.line(alike(bursts));
     for scheme in ALL {
-        let label = format!("{scheme}: rise from 5 to 8 bulk transfers over that from 2 to 5");
+        let label = format!("{scheme}: rise from 5 to 8 bulk over that from 2 to 5");
         let rise = rise(bursts, scheme);
         findings.line(Line::new(label, PLAIN).ours(rise).must(Interval::at_least(2.0)));
     }
@@ -47,7 +52,7 @@ fn alike(bursts: Bursts<'_>) -> Line {
     });
     let found = furthest_out(alike, excess);
     let ((load, scheme), excess) = found.unwrap_or((("0", "fs"), Measured::NOTHING));
-    let label = format!("variants above fs at low load (most apart: {scheme}, {load} bulk)");
+    let label = format!("variants above fs at low load (most: {scheme}, {load})");
     Line::new(label, PERCENT).ours(excess).must(alike)
 }
 
@@ -72,11 +77,12 @@ pub(super) fn fs_5(book: &Book) -> Findings {
         let line = Line::new(format!("{scheme} above newreno ({word}), high load"), PERCENT);
         findings.line(line.ns2(ns2_high_excess(&ns2, scheme)).ours(excess).must(within));
     }
-    for (scheme, word, within) in HIGH {
-        let bursts = bursts.fine();
-        let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
-        let label = format!("{scheme} above newreno ({word}), high load, tick 100 ms");
-        findings.line(Line::new(label, PERCENT).ours(excess).also(within));
+    for (bursts, what) in bursts.others() {
+        for (scheme, word, within) in HIGH {
+            let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
+            let label = format!("{scheme} above newreno ({word}), {what}");
+            findings.line(Line::new(label, PERCENT).ours(excess).also(within));
+        }
     }
     findings.plot(bursts.curves("Second burst after load has appeared, 50 ms", &ALL, Some(&ns2)));
     findings
@@ -84,12 +90,16 @@ pub(super) fn fs_5(book: &Book) -> Findings {
 
 pub(super) fn fs_7(book: &Book) -> Findings {
     let [red, fifo] = ["FS-7", "FS-4"].map(|name| Bursts::of(book.of(name)));
+    let red = red.marking("0.1");
     let mut findings = Findings::default();
     let gain = |bursts: Bursts<'_>| bursts.high("fs-pdrop").gain_over(&bursts.high("newreno"));
     let within = Interval::between(25.0, 50.0);
     findings.line(Line::new("gain of fs-pdrop, high load", PERCENT).ours(gain(red)).must(within));
-    let line = Line::new("gain of fs-pdrop, high load, tick 100 ms", PERCENT);
-    findings.line(line.ours(gain(red.fine())).also(within));
+    let fewer_marks = [(red.marking("0.02"), "max_p 0.02")];
+    for (red, what) in red.others().into_iter().chain(fewer_marks) {
+        let line = Line::new(format!("gain of fs-pdrop, high load, {what}"), PERCENT);
+        findings.line(line.ours(gain(red)).also(within));
+    }
     let lower = Interval::at_most(0.0);
     let above = red.high("fs").excess_over(&red.high("fs-pdrop"));
     findings.line(Line::new("fs above fs-pdrop, high load", PERCENT).ours(above).also(lower));
@@ -114,6 +124,6 @@ fn bulk_cost(red: Bursts<'_>) -> Line {
         Samples::mean_of(&each.collect::<Vec<_>>())
     };
     let more = retransmissions("fs").minus(&retransmissions("fs-pdrop")).mean();
-    let label = "segments that bulk transfers send again, fs less fs-pdrop, high load";
+    let label = "bulk's retransmissions, fs less fs-pdrop, high load";
     Line::new(label, PLAIN).ours(more).also(Interval::at_least(0.0))
 }

@@ -23,10 +23,10 @@ pub(super) fn fs_1(book: &Book) -> Findings {
         findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
         let received = |scheme| bursts.figure(scheme, load, "second_received");
         let gain = received("fs-pdrop").gain_over(&received("newreno"));
-        let label = format!("gain with {load} bulk transfers, to the last byte at the receiver");
+        let label = format!("gain with {load} bulk transfers, to the receiver's last byte");
         findings.line(Line::new(label, PERCENT).ours(gain));
     }
-    findings.line(other_tick(bursts));
+    other_choices(&mut findings, bursts);
     let plot = bursts.curves("Second burst, constant load, 50 ms", &SHOWN, Some(&ns2));
     findings.plot(plot.band("fs-pdrop, by the paper", (0.0, 2.0), of_newreno(bursts)));
     findings
@@ -46,9 +46,12 @@ fn largest_there(bursts: Bursts<'_>, gain: Measured) -> Line {
     Line::new(label, PERCENT).ours(excess).must(more)
 }
 
-fn other_tick(bursts: Bursts<'_>) -> Line {
-    let (_, gain) = bursts.fine().largest_gain("fs-pdrop");
-    Line::new("largest gain at low load, tick 100 ms", PERCENT).ours(gain).also(GAIN)
+fn other_choices(findings: &mut Findings, bursts: Bursts<'_>) {
+    for (bursts, what) in bursts.others() {
+        let (_, gain) = bursts.largest_gain("fs-pdrop");
+        let label = format!("largest gain at low load, {what}");
+        findings.line(Line::new(label, PERCENT).ours(gain).also(GAIN));
+    }
 }
 
 /// What the paper's gain leaves of newreno's time without load.
@@ -71,38 +74,39 @@ pub(super) fn fs_2(book: &Book) -> Findings {
         let label = format!("saved at 200 ms less saved at 50 ms, {load} bulk transfers");
         findings.line(Line::new(label, SECONDS).ours(more).must(Interval::at_least(0.0)));
     }
-    findings.line(other_tick(far));
+    other_choices(&mut findings, far);
     let plot = far.curves("Second burst, constant load, 200 ms", &SHOWN, None);
     findings.plot(plot.band("fs-pdrop, by the paper", (0.0, 2.0), of_newreno(far)));
     findings
 }
 
+/// Noticeable is more than this, per cent of the time.
+const ALIKE: Interval = Interval::between(-10.0, 10.0);
+
 pub(super) fn fs_3(book: &Book) -> Findings {
-    let alike = Interval::between(-10.0, 10.0);
     let mut findings = Findings::default();
     let schemes = ["newreno", "fs", "fs-pdrop"];
     for (name, delay) in [("FS-1", "50 ms"), ("FS-2", "200 ms")] {
         let bursts = Bursts::of(book.of(name));
-        for (bursts, tick) in [(bursts, ""), (bursts.fine(), ", tick 100 ms")] {
-            let loads = bursts.loads();
-            let excess = |load: &String| {
-                let [fs, fs_pdrop] = ["fs", "fs-pdrop"].map(|scheme| bursts.time(scheme, load));
-                (load.clone(), fs_pdrop.excess_over(&fs))
-            };
-            if let Some((load, excess)) = furthest_out(alike, loads.iter().map(excess)) {
-                let label = format!("fs-pdrop above fs, {delay}{tick} (most apart: {load} bulk)");
-                let line = Line::new(label, PERCENT).ours(excess);
-                findings.line(match tick {
-                    "" => line.must(alike),
-                    _ => line.also(alike),
-                });
-            }
+        findings.line(most_apart(bursts, delay, u32::MAX).must(ALIKE));
+        findings.line(most_apart(bursts, &format!("{delay}, up to 7"), 7).also(ALIKE));
+        for (bursts, what) in bursts.others() {
+            findings.line(most_apart(bursts, &format!("{delay}, {what}"), u32::MAX).also(ALIKE));
         }
-        findings.plot(bursts.curves(
-            &format!("Second burst, constant load, {delay}"),
-            &schemes,
-            None,
-        ));
+        let title = format!("Second burst, constant load, {delay}");
+        findings.plot(bursts.curves(&title, &schemes, None));
     }
     findings
+}
+
+/// The load, up to the highest, at which fs-pdrop and fs are most apart.
+fn most_apart(bursts: Bursts<'_>, what: &str, highest: u32) -> Line {
+    let loads = bursts.loads();
+    let loads = loads.iter().filter(|load| load.parse::<u32>().is_ok_and(|n| n <= highest));
+    let excess = loads.map(|load| {
+        let [fs, fs_pdrop] = ["fs", "fs-pdrop"].map(|scheme| bursts.time(scheme, load));
+        (load.as_str(), fs_pdrop.excess_over(&fs))
+    });
+    let (load, excess) = furthest_out(ALIKE, excess).unwrap_or(("none", Measured::NOTHING));
+    Line::new(format!("fs-pdrop above fs, {what} (most: {load} bulk)"), PERCENT).ours(excess)
 }

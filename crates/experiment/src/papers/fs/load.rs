@@ -1,6 +1,6 @@
 //! A single bursty connection among bulk transfers: the experiments, and what is read off them.
 
-use super::{COARSE, FINE, TICK};
+use super::{COARSE, OTHERS, TICK};
 use crate::papers::book::Record;
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::Plot;
@@ -10,6 +10,7 @@ use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
 
 const LOAD: &str = "workload.bulk.count";
+const MAX_P: &str = "topology.bottleneck.queue.max_p";
 const QUICK: Quick = Quick { repeats: 4, keep: &[(LOAD, &["0", "1", "2", "5", "8", "10"])] };
 
 pub(super) const FS_1: Experiment = Experiment {
@@ -56,17 +57,24 @@ const HIGH: [&str; 5] = ["8", "9", "10", "11", "12"];
 pub(super) struct Bursts<'a> {
     record: &'a Record,
     tick: &'static str,
+    /// RED's, where it is swept.
+    max_p: Option<&'static str>,
 }
 
 impl<'a> Bursts<'a> {
     /// At the paper's tick.
     pub(super) const fn of(record: &'a Record) -> Self {
-        Self { record, tick: COARSE }
+        Self { record, tick: COARSE, max_p: None }
     }
 
-    /// The same at ns's tick.
-    pub(super) const fn fine(self) -> Self {
-        Self { tick: FINE, ..self }
+    /// The same with what is shown beside, and what that is.
+    pub(super) fn others(self) -> [(Self, &'static str); 2] {
+        OTHERS.map(|(tick, what)| (Self { tick, ..self }, what))
+    }
+
+    /// The same with another probability of marks.
+    pub(super) const fn marking(self, max_p: &'static str) -> Self {
+        Self { max_p: Some(max_p), ..self }
     }
 
     /// All loads that were run.
@@ -76,7 +84,15 @@ impl<'a> Bursts<'a> {
 
     /// A figure of the runs of a scheme at a load.
     pub(super) fn figure(self, scheme: &str, load: &str, figure: &str) -> Samples {
-        self.record.samples(&[(TICK, self.tick), (LOAD, load), ("scheme", scheme)], figure)
+        let mut at = self.place(scheme);
+        at.push((LOAD, load));
+        self.record.samples(&at, figure)
+    }
+
+    fn place<'s>(self, scheme: &'s str) -> Vec<(&'s str, &'s str)> {
+        let mut at = vec![(TICK, self.tick), ("scheme", scheme)];
+        at.extend(self.max_p.map(|max_p| (MAX_P, max_p)));
+        at
     }
 
     /// Times of the second burst to its last acknowledgement.
@@ -107,8 +123,7 @@ impl<'a> Bursts<'a> {
     pub(super) fn curves(self, title: &str, schemes: &[&str], ns2: Option<&Ns2>) -> Plot {
         let mut plot = Plot::new(title, ("bulk transfers", PLAIN), ("second burst", SECONDS));
         for scheme in schemes {
-            let at = [(TICK, self.tick), ("scheme", *scheme)];
-            plot = plot.ours(*scheme, self.record.curve(LOAD, &at, "second"));
+            plot = plot.ours(*scheme, self.record.curve(LOAD, &self.place(scheme), "second"));
             if let Some(ns2) = ns2 {
                 plot = plot.ns2(*scheme, ns2.points(&[("proto", scheme)], "nbulk", "second"));
             }

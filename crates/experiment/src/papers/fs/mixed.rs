@@ -1,6 +1,6 @@
 //! FS-8: connections that fast-start beside connections that do not.
 
-use super::{COARSE, FINE, TICK};
+use super::{COARSE, OTHERS, TICK};
 use crate::papers::book::{Book, Record};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS};
@@ -45,27 +45,25 @@ pub(super) fn fs_8(book: &Book) -> Findings {
         ns2.measured(&[("proto", scheme)], &column).map(|time| time.mean)
     };
     let mut findings = Findings::default();
-    checks(&mut findings, record, COARSE);
+    checks(&mut findings, record, (COARSE, ""));
     for (scheme, group, paper) in TABLE {
         let line = Line::new(format!("{scheme}, {group}"), SECONDS).paper(paper);
         let line = line.ns2(ns2_time(scheme, group));
         findings.line(line.ours(time(record, COARSE, scheme, group).mean()));
     }
-    checks(&mut findings, record, FINE);
-    for (scheme, group, paper) in TABLE {
-        let line = Line::new(format!("{scheme}, {group}, tick 100 ms"), SECONDS).paper(paper);
-        findings.line(line.ours(time(record, FINE, scheme, group).mean()));
+    for other in OTHERS {
+        checks(&mut findings, record, other);
     }
     findings
 }
 
 /// What the paper says of its table, at a tick.
-fn checks(findings: &mut Findings, record: &Record, tick: &str) {
+fn checks(findings: &mut Findings, record: &Record, (tick, what): (&str, &str)) {
     let time = |scheme, group| time(record, tick, scheme, group);
     let mut check = |label: &str, ours, within| {
         findings.line(match tick {
             COARSE => Line::new(label, PERCENT).ours(ours).must(within),
-            _ => Line::new(format!("{label}, tick 100 ms"), PERCENT).ours(ours).also(within),
+            _ => Line::new(format!("{label}, {what}"), PERCENT).ours(ours).also(within),
         });
     };
     for scheme in ["fs", "fs-pdrop"] {

@@ -16,7 +16,11 @@ use super::claim::{Claim, How};
 const COARSE: &str = "profile=paper+tick=500ms";
 /// ns's, which is shown beside it.
 const FINE: &str = "profile=paper+tick=100ms";
-/// The plans' key for either.
+/// The paper's with receivers that delay ACKs, of which it says nothing.
+const DELAYED: &str = "profile=paper+tick=500ms+ack=100ms";
+/// What is shown beside the paper's tick and immediate ACKs.
+const OTHERS: [(&str, &str); 2] = [(FINE, "tick 100 ms"), (DELAYED, "delayed ACKs")];
+/// The plans' key for them.
 const TICK: &str = "parameters";
 
 pub(super) const CLAIMS: &[Claim] = &[
