@@ -111,3 +111,19 @@ fn jump_start_paces_what_the_peer_admits_over_the_first_round_trip() {
     assert_eq!(s.window(), (60_016, 60_000));
     assert_eq!(report(&s).ended_at, Some(Instant::from_nanos(200_000_000)));
 }
+
+#[test]
+fn jump_start_waits_for_what_follows_a_handshake() {
+    // Two segments are less than an initial window: they leave at once, and the 30 that wait when they
+    // are acknowledged are paced over 100 ms, 3.333 ms apart. Slow start had made the window 4.
+    let mut s = Sender::silent("newreno+startup=jump-start");
+    s.write(2);
+    assert_eq!(s.sent(), [0, 1]);
+    s.wait(100);
+    assert_eq!(s.ack(2, &[]), []);
+    s.write(30);
+    assert_eq!(s.sent(), [2]);
+    assert_eq!(s.window(), (30_000, 30_000));
+    let left = within(&mut s, 99);
+    assert_eq!((left.len(), left[0], left[28]), (29, (203_333, 3), (296_666, 31)));
+}

@@ -57,7 +57,7 @@ pub struct Path {
     resumed: bool,
     /// The path has had its first data.
     begun: bool,
-    /// What is remembered of the destination, until the path begins.
+    /// What is remembered of the destination, if that was told and is not to be asked.
     seed: Option<Seed>,
     before_reduction: Option<(u64, u64)>,
     usage: WindowUsage,
@@ -139,10 +139,14 @@ impl Path {
     pub(crate) fn begin(&mut self, transfer: Transfer) -> bool {
         let first = !std::mem::replace(&mut self.begun, true);
         if first {
-            let seed = self.seed.take().or_else(|| self.recall(false));
-            self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
+            self.begin_transfer(transfer);
         }
         first
+    }
+
+    fn begin_transfer(&mut self, transfer: Transfer) {
+        let seed = self.seed.or_else(|| self.recall(false));
+        self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
     }
 
     fn begin_startup(
@@ -393,6 +397,8 @@ impl Path {
         }
         if idle > self.rtt.rto(0) {
             self.restart_after(idle, transfer);
+        } else if self.startup.awaits_transfer() {
+            self.begin_transfer(transfer);
         }
         None
     }

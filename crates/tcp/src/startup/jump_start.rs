@@ -3,7 +3,8 @@
 //! congestion avoidance follows.
 //!
 //! Where no round trip was measured (data in the first segment) and for what fits into the initial
-//! window, and after idling and loss, another start-up acts.
+//! window, and after idling and loss, another start-up acts. A TLS handshake, which fits, is not what
+//! the connection is for: the jump waits for what follows.
 
 use super::{Occasion, Phase, Setback, Start, StartUp};
 use crate::ack::{AckSample, RttEstimator};
@@ -15,6 +16,10 @@ use units::Duration;
 pub struct JumpStart {
     inner: Box<dyn StartUp>,
     stage: Stage,
+    /// Bytes that the path had sent when the last ACK came.
+    sent: u64,
+    /// Nothing yet was more than an initial window.
+    awaits_transfer: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +35,7 @@ enum Stage {
 impl JumpStart {
     /// Jumps, and does as `inner` where it does not.
     pub fn new(inner: Box<dyn StartUp>) -> Self {
-        Self { inner, stage: Stage::Inner }
+        Self { inner, stage: Stage::Inner, sent: 0, awaits_transfer: false }
     }
 
     fn jump(&mut self, window: &mut Window, (bytes, round_trip): (u64, Duration)) {
@@ -39,7 +44,7 @@ impl JumpStart {
         window.set_ssthresh(cwnd, Cause::Seed);
         window.set_cwnd(cwnd, Cause::Seed);
         window.follow_plan(SendPlan::spaced(1, round_trip / segments));
-        self.stage = Stage::Jump { until: bytes };
+        self.stage = Stage::Jump { until: self.sent.saturating_add(bytes) };
     }
 
     fn end(&mut self, window: &mut Window, stage: Stage) {
@@ -53,15 +58,18 @@ impl JumpStart {
 impl StartUp for JumpStart {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
         self.end(window, Stage::Inner);
-        let bytes = start.transfer.map(|transfer| transfer.bytes.min(transfer.admitted));
-        let bytes = bytes.filter(|&bytes| bytes > start.initial_window);
-        match bytes.filter(|_| start.occasion == Occasion::NewPath && start.rtt.has_sample()) {
-            Some(bytes) => self.jump(window, (bytes, start.rtt.srtt())),
-            None => self.inner.begin(window, start),
+        let transfer = start.transfer.filter(|_| start.occasion == Occasion::NewPath);
+        self.awaits_transfer = transfer.is_some_and(|t| t.bytes <= start.initial_window);
+        let bytes = transfer.map_or(0, |t| t.bytes.min(t.admitted));
+        if bytes > start.initial_window && start.rtt.has_sample() {
+            self.jump(window, (bytes, start.rtt.srtt()));
+        } else {
+            self.inner.begin(window, start);
         }
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.sent = sample.sent_total;
         match self.stage {
             Stage::Inner => self.inner.observe(window, sample),
             Stage::Jump { until } => {
@@ -93,6 +101,10 @@ impl StartUp for JumpStart {
 
     fn reset_timeout(&self, rtt: &RttEstimator) -> Option<Duration> {
         self.inner.reset_timeout(rtt)
+    }
+
+    fn awaits_transfer(&self) -> bool {
+        self.awaits_transfer
     }
 
     fn needs_rounds(&self) -> bool {

@@ -92,6 +92,13 @@ pub trait StartUp {
         None
     }
 
+    /// What began was too little to tell how much there is to transfer, like a TLS handshake: the
+    /// policy wants to begin with what waits next while nothing is in flight, too, as if it were the
+    /// path's first data.
+    fn awaits_transfer(&self) -> bool {
+        false
+    }
+
     /// The policy wants [`AckSample::round`].
     fn needs_rounds(&self) -> bool {
         false

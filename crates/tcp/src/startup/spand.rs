@@ -3,8 +3,9 @@
 //!
 //! A transfer, of a new connection or after an idle time, begins with `cwnd_opt` ([`arith::epoch`])
 //! straight in congestion avoidance; a token bucket spreads that first window over the gateway's
-//! round trip. Without an estimate it is slow start. The idle rule must leave the window to the
-//! start-up ([`crate::config::IdleRestart::StartUp`]).
+//! round trip. Without an estimate it is slow start. What fits into the initial window needs no
+//! other, and does not count as the transfer: a TLS handshake is not what the connection is for. The
+//! idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{Occasion, Phase, Seed, SlowStart, Start, StartUp, Transfer};
 use crate::ack::AckSample;
@@ -38,12 +39,14 @@ pub struct Spand {
     sent: u64,
     /// Sending is shaped until this offset of what the path sends.
     shaped_until: Option<u64>,
+    /// Nothing yet was more than an initial window.
+    awaits_transfer: bool,
 }
 
 impl Spand {
     /// A start-up that has not begun.
     pub const fn new(options: SpandOptions) -> Self {
-        Self { options, sent: 0, shaped_until: None }
+        Self { options, sent: 0, shaped_until: None, awaits_transfer: false }
     }
 
     /// `cwnd_opt`, segments. A transfer of unknown size is taken as one of whole epochs.
@@ -79,7 +82,9 @@ impl Spand {
 impl StartUp for Spand {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
         self.stop_shaping(window);
-        let known = start.seed.and_then(|seed| Some((seed, seed.share?)));
+        self.awaits_transfer = start.transfer.is_some_and(|t| t.bytes <= start.initial_window);
+        let share = start.seed.and_then(|seed| Some((seed, seed.share?)));
+        let known = share.filter(|_| !self.awaits_transfer);
         match (start.occasion, known) {
             (Occasion::NewPath | Occasion::Idle, Some(known)) => self.resume(window, start, known),
             (Occasion::Idle, None) => {
@@ -102,6 +107,10 @@ impl StartUp for Spand {
 
     fn on_congestion(&mut self, window: &mut Window) {
         self.stop_shaping(window);
+    }
+
+    fn awaits_transfer(&self) -> bool {
+        self.awaits_transfer
     }
 }
 
@@ -155,6 +164,15 @@ mod tests {
             spand.observe(&mut window, &sample(5));
             assert_eq!(window.take_order(), Some(PlanOrder::End));
         }
+    }
+
+    #[test]
+    fn a_tls_handshake_is_not_the_transfer() {
+        // The initial window is 3: what fits leaves it alone, and the next data begins.
+        let (spand, window) = begun(Occasion::NewPath, Some(10), 3 * MSS);
+        assert_eq!((window.cwnd(), spand.awaits_transfer()), (10 * MSS, true));
+        let (spand, _) = begun(Occasion::NewPath, Some(10), 3 * MSS + 1);
+        assert!(!spand.awaits_transfer());
     }
 
     #[test]

@@ -6,7 +6,9 @@ use units::{Duration, Instant};
 /// Why a start-up begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occasion {
-    /// The path's first data. A policy is fresh then: it need not forget anything.
+    /// The path's first data, or what follows it for a policy that
+    /// [awaits](super::StartUp::awaits_transfer) more. A policy is fresh at first: it need not forget
+    /// anything.
     NewPath,
     /// Data after an idle time longer than the retransmission timeout.
     Idle,

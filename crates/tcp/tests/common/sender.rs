@@ -27,6 +27,14 @@ impl Sender {
 
     /// As [`Sender::new`], where the scheme sends these at once.
     pub fn opened(scheme: &str, first: &[u32]) -> Self {
+        let mut sender = Self::silent(scheme);
+        sender.write(100);
+        assert_eq!(sender.sent(), first);
+        sender
+    }
+
+    /// Open, with nothing to send yet.
+    pub fn silent(scheme: &str) -> Self {
         let name = format!("{scheme}+iw=3+mss=1000+options=free");
         let scheme = Scheme::parse(&name).unwrap();
         let remote = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -45,9 +53,13 @@ impl Sender {
         let (seq, ack) = (SeqNum(PEER.0 - 1), sender.first);
         let segment = Segment { seq, ack, flags, options, window: 60_000, ..Segment::default() };
         sender.host.handle_segment(sender.now, &tuple, &segment);
-        sender.host.write(sender.now, conn, u64::from(100 * MSS));
-        assert_eq!(sender.sent(), first);
+        assert_eq!(sender.sent(), []);
         sender
+    }
+
+    /// Writes so many segments.
+    pub fn write(&mut self, segments: u32) {
+        self.host.write(self.now, self.conn, u64::from(segments * MSS));
     }
 
     /// The peer's timestamps count milliseconds.
