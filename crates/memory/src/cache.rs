@@ -89,13 +89,14 @@ impl PathMemory for HostCache {
 
 impl Ended {
     fn remembered(&self, age: Duration, half_life: HalfLife) -> Remembered {
-        let PathState { cwnd, ssthresh, srtt, rttvar, mss, early_data } = self.state;
+        let PathState { cwnd, ssthresh, srtt, rttvar, min_rtt, mss, early_data } = self.state;
         let cwnd = match half_life {
             HalfLife::Never => cwnd,
             HalfLife::RoundTrips(n) => {
                 decayed(cwnd, age.as_nanos(), srtt.saturating_mul(n).as_nanos())
             }
         };
-        Remembered { cwnd, ssthresh, srtt, rttvar, age, share: None, mss: Some(mss), early_data }
+        let (share, mss) = (None, Some(mss));
+        Remembered { cwnd, ssthresh, srtt, rttvar, min_rtt, age, share, mss, early_data }
     }
 }

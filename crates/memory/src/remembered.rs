@@ -13,6 +13,8 @@ pub struct Remembered {
     pub srtt: Duration,
     /// Its mean deviation.
     pub rttvar: Duration,
+    /// Lowest round trip, where it is known.
+    pub min_rtt: Option<Duration>,
     /// How long ago the newest of it was learnt.
     pub age: Duration,
     /// A connection's share of the path (`Wc`), bytes, where a gateway knows it.

@@ -32,6 +32,8 @@ pub struct PathState {
     pub srtt: Duration,
     /// Its mean deviation.
     pub rttvar: Duration,
+    /// Lowest round trip, where it is known.
+    pub min_rtt: Option<Duration>,
     /// Payload of a full segment, bytes.
     pub mss: u64,
     /// The peer has taken, or would take, data in a SYN.

@@ -63,7 +63,7 @@ fn sample() -> impl Strategy<Value = Sample> {
     let ended = (any_size(), prop::option::of(any_size()), any_size(), any_size(), any_size());
     let ended = ended.prop_map(|(cwnd, ssthresh, srtt, rttvar, mss)| {
         let (srtt, rttvar) = (Duration::from_nanos(srtt), Duration::from_nanos(rttvar));
-        Sample::Ended(PathState { cwnd, ssthresh, srtt, rttvar, mss, early_data: false })
+        Sample::Ended(PathState { cwnd, ssthresh, srtt, rttvar, mss, ..PathState::default() })
     });
     prop_oneof![report, ended]
 }

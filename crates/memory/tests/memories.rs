@@ -26,6 +26,7 @@ fn ended(cwnd: u64) -> PathState {
         ssthresh: Some(8_000),
         srtt: Duration::from_millis(100),
         rttvar: Duration::from_millis(10),
+        min_rtt: Some(Duration::from_millis(90)),
         mss: 1000,
         early_data: true,
     }
@@ -106,6 +107,7 @@ fn a_host_remembers_how_its_last_path_ended() {
         ssthresh: Some(8_000),
         srtt: Duration::from_millis(100),
         rttvar: Duration::from_millis(10),
+        min_rtt: Some(Duration::from_millis(90)),
         age: Duration::ZERO,
         share: None,
         mss: Some(1000),

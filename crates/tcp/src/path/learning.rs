@@ -12,7 +12,7 @@ use crate::startup::Seed;
 use crate::window::Cause;
 use memory::{Cold, PathState, Remembered, Report, ReuseGate, Sample, Shared};
 use std::net::IpAddr;
-use units::Instant;
+use units::{Duration, Instant};
 
 /// How senders' reports reach a gateway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -148,6 +148,7 @@ impl Path {
             ssthresh: Some(self.window.ssthresh()).filter(|bytes| *bytes != u64::MAX),
             srtt: self.rtt.srtt(),
             rttvar: self.rtt.rttvar(),
+            min_rtt: Some(self.rtt.min_rtt()).filter(|rtt| *rtt != Duration::MAX),
             mss: self.window.mss(),
             early_data: learning.early_data,
         };
@@ -179,6 +180,6 @@ impl Path {
 }
 
 fn seed_of(known: Remembered) -> Seed {
-    let Remembered { cwnd, ssthresh, srtt, rttvar, age, share, .. } = known;
-    Seed { cwnd, ssthresh, srtt, rttvar, age, share }
+    let Remembered { cwnd, ssthresh, srtt, rttvar, min_rtt, age, share, .. } = known;
+    Seed { cwnd, ssthresh, srtt, rttvar, min_rtt, age, share }
 }

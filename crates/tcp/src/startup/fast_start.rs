@@ -299,6 +299,7 @@ mod tests {
         ssthresh: None,
         srtt: Duration::from_millis(100),
         rttvar: Duration::from_millis(10),
+        min_rtt: None,
         age: Duration::from_secs(60),
         share: None,
     };
@@ -339,7 +340,7 @@ mod tests {
         ) {
             let cwnd = if small { cwnd % (100 * MSS) } else { cwnd };
             let [srtt, rttvar] = [srtt, rttvar].map(|n| Duration::from_nanos(if small { n % (1 << 33) } else { n }));
-            let seed = Seed { cwnd, ssthresh, srtt, rttvar, age: Duration::from_nanos(age), share: None };
+            let seed = Seed { cwnd, ssthresh, srtt, rttvar, age: Duration::from_nanos(age), ..SEED };
             let (mut window, policy) = begin(seed, handshake.map(Duration::from_nanos));
             prop_assert!((IW..=4096 * MSS).contains(&window.cwnd()), "{}", window.cwnd());
             match window.take_order() {

@@ -125,8 +125,9 @@ mod tests {
 
     fn seed(share: u64) -> Seed {
         let srtt = Duration::from_millis(100);
-        let (ssthresh, rttvar, age) = (None, Duration::ZERO, Duration::ZERO);
-        Seed { cwnd: share * MSS, ssthresh, srtt, rttvar, age, share: Some(share * MSS) }
+        let (rttvar, age) = (Duration::ZERO, Duration::ZERO);
+        let (ssthresh, min_rtt, bytes) = (None, None, share * MSS);
+        Seed { cwnd: bytes, ssthresh, srtt, rttvar, min_rtt, age, share: Some(bytes) }
     }
 
     /// A window of 10 segments after a start on this occasion with this share, in segments, if any.

@@ -55,6 +55,8 @@ pub struct Seed {
     pub srtt: Duration,
     /// Its mean deviation.
     pub rttvar: Duration,
+    /// Lowest round trip, where it is known.
+    pub min_rtt: Option<Duration>,
     /// How long ago that was.
     pub age: Duration,
     /// The share of the path that a gateway promises a connection (`Wc` of Zhang, Qiu &

@@ -74,9 +74,8 @@ impl CarefulResume {
     fn reconnoitre(&mut self, window: &mut Window, sample: &AckSample, seed: &Seed) {
         let jump = seed.cwnd / 1000 * u64::from(self.options.scale).min(MOST);
         let jump = jump / window.mss() * window.mss();
-        let rtt = sample.min_rtt;
-        let other_path =
-            rtt.saturating_mul(SHORTER) < seed.srtt || rtt > seed.srtt.saturating_mul(LONGER);
+        let (rtt, saved) = (sample.min_rtt, seed.min_rtt.unwrap_or(seed.srtt));
+        let other_path = rtt.saturating_mul(SHORTER) < saved || rtt > saved.saturating_mul(LONGER);
         if other_path || jump <= window.cwnd() || !window.below_ssthresh() {
             self.stage = Stage::Normal;
         } else if sample.acked_total >= self.initial_window && sample.cwnd_limited {

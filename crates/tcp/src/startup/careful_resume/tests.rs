@@ -15,15 +15,17 @@ struct Sender {
 }
 
 impl Sender {
-    /// What is remembered: a window in segments and a round trip in ms.
-    fn new(cwnd: u64, srtt: u64) -> Self {
+    /// What is remembered: a window in segments and the lowest round trip in ms.
+    fn new(cwnd: u64, min_rtt: u64) -> Self {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
         let mut resume = CarefulResume::new(CarefulResumeOptions::default(), Box::new(SlowStart));
         let seed = Seed {
             cwnd: cwnd * MSS,
             ssthresh: None,
-            srtt: Duration::from_millis(srtt),
+            // A queue that was there then says nothing of the path.
+            srtt: Duration::from_millis(10 * min_rtt),
             rttvar: Duration::ZERO,
+            min_rtt: Some(Duration::from_millis(min_rtt)),
             age: Duration::ZERO,
             share: None,
         };
@@ -159,15 +161,15 @@ fn a_retreat_is_not_below_the_initial_window() {
 #[test]
 fn another_round_trip_is_another_path() {
     // Less than half of 201 ms; more than ten times 9 ms.
-    for srtt in [201, 9] {
-        let mut s = Sender::new(100, srtt);
+    for rtt in [201, 9] {
+        let mut s = Sender::new(100, rtt);
         s.acks(12, true);
-        assert_eq!((s.cwnd(), s.plan()), (22, None), "{srtt} ms remembered");
+        assert_eq!((s.cwnd(), s.plan()), (22, None), "{rtt} ms remembered");
     }
-    for srtt in [200, 10] {
-        let mut s = Sender::new(100, srtt);
+    for rtt in [200, 10] {
+        let mut s = Sender::new(100, rtt);
         s.acks(10, true);
-        assert_eq!(s.cwnd(), 50, "{srtt} ms remembered");
+        assert_eq!(s.cwnd(), 50, "{rtt} ms remembered");
     }
 }
 
