@@ -10,6 +10,7 @@ use crate::world::World;
 use crate::{AppId, Datagram, HostId};
 use rand_pcg::Pcg32;
 use std::any::Any;
+use tcp::ensemble::Content;
 use tcp::{ConnId, Event, Host, Scheme, Stats};
 use units::Instant;
 
@@ -138,6 +139,23 @@ impl Context<'_> {
     /// only once their total reaches `total`, or when it ends: see [`Host::set_low_water`].
     pub fn set_low_water(&mut self, host: HostId, conn: ConnId, total: u64) {
         self.world.touch(host).set_low_water(conn, total);
+    }
+
+    /// How many turns a connection has for each that it would have otherwise, among those that share
+    /// its path: see [`Host::set_weight`].
+    pub fn set_weight(&mut self, host: HostId, conn: ConnId, weight: u32) {
+        self.world.touch(host).set_weight(conn, weight);
+    }
+
+    /// What a connection carries, for schemes that let it decide who sends next: see
+    /// [`Host::set_content`].
+    pub fn set_content(&mut self, host: HostId, conn: ConnId, content: Content) {
+        self.world.touch(host).set_content(conn, content);
+    }
+
+    /// For which client behind its other end a connection is there: see [`Host::set_client`].
+    pub fn set_client(&mut self, host: HostId, conn: ConnId, client: u64) {
+        self.world.touch(host).set_client(conn, client);
     }
 
     /// Whether `host` consumes what is in order at once; it does unless told otherwise.

@@ -4,7 +4,7 @@ use super::channel::{self, Channel};
 use crate::application::{Application, Context};
 use crate::{FlowRecord, HostId};
 use tcp::{ConnId, Event, Scheme};
-use units::Instant;
+use units::{Duration, Instant};
 
 /// From where to where, how much, with what.
 #[derive(Clone, Debug)]
@@ -29,12 +29,22 @@ pub struct BulkSpec {
 pub struct BulkTransfer {
     spec: BulkSpec,
     channel: Option<Channel>,
+    /// From when on its connection has which weight; the token of a timer is an index.
+    weights: Vec<(Duration, u32)>,
 }
 
 impl BulkTransfer {
     /// A transfer that has not started.
     pub const fn new(spec: BulkSpec) -> Self {
-        Self { spec, channel: None }
+        Self { spec, channel: None, weights: Vec::new() }
+    }
+
+    /// The same, its connection having `weight` from `after` its start on, among those that share its
+    /// path ([`Context::set_weight`]).
+    #[must_use]
+    pub fn with_weight(mut self, after: Duration, weight: u32) -> Self {
+        self.weights.push((after, weight));
+        self
     }
 
     /// The connection at the sender, once it exists.
@@ -103,6 +113,17 @@ impl Application for BulkTransfer {
             context.shutdown(*from, channel.sender());
         }
         self.channel = Some(channel);
+        let now = context.now();
+        for (token, (after, _)) in self.weights.iter().enumerate() {
+            context.set_timer(now + *after, token as u32);
+        }
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
+        let weight = self.weights.get(token as usize).map(|(_, weight)| *weight);
+        if let Some((conn, weight)) = self.sender().zip(weight) {
+            context.set_weight(self.spec.from, conn, weight);
+        }
     }
 
     fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {

@@ -2,9 +2,10 @@
 
 use crate::HostId;
 use crate::application::Context;
+use tcp::ensemble;
 use tcp::{ConnId, Stats, WindowChange};
 use units::Instant;
-use workload::{PageLoader, Protocol, ServerSession, Span};
+use workload::{Content, Kind, PageLoader, Protocol, ServerSession, Span};
 
 /// A timer of an application that is set again and again.
 #[derive(Clone, Copy, Debug, Default)]
@@ -151,6 +152,9 @@ impl Transfer {
         while let Some(unsent) = self.unsent(context)
             && let Some(span) = self.session.poll_write(context.now(), unsent)
         {
+            if let Content::Response(object) = span.content {
+                context.set_content(self.server, id, content_of(loader.page().object(object).kind));
+            }
             context.write(self.server, id, span.bytes);
             loader.expect(conn, span);
         }
@@ -188,5 +192,16 @@ impl Transfer {
             let connection = context.host(client).connection(conn);
             self.client_stats = connection.map(|connection| *connection.stats());
         }
+    }
+}
+
+/// What an object of this kind is to Ensemble-TCP's policies, made when pages had HTML, Java and
+/// images.
+const fn content_of(kind: Kind) -> ensemble::Content {
+    match kind {
+        Kind::Html | Kind::Redirect => ensemble::Content::Html,
+        Kind::Script | Kind::Style | Kind::Data => ensemble::Content::Code,
+        Kind::Image | Kind::Media | Kind::Font => ensemble::Content::Image,
+        Kind::Other => ensemble::Content::Other,
     }
 }

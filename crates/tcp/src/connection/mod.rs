@@ -405,7 +405,9 @@ impl Connection {
     fn settle_in_flight(&mut self, path: &mut Path) {
         let mut pipe = self.board.pipe();
         if path.is_shared() && !self.agreed.sack {
-            pipe = pipe.saturating_sub(self.recovery.left_network(self.agreed.mss));
+            // Duplicates tell of what was sent once and is not taken for lost.
+            let original = pipe.saturating_sub(self.board.retransmissions_in_flight());
+            pipe -= self.recovery.left_network(self.agreed.mss).min(original);
         }
         path.move_in_flight(self.last_in_flight, pipe);
         self.last_in_flight = pipe;

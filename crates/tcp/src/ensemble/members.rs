@@ -28,7 +28,11 @@ pub(crate) struct Ensemble {
     destination: Destination,
     scheduling: Scheduling,
     members: BTreeMap<ConnId, Member>,
-    pub(crate) scheduler: Scheduler,
+    scheduler: Scheduler,
+    /// Segments of a turn.
+    turn: u32,
+    /// Whose turn is not over, and segments left of it.
+    turn_left: Option<(ConnId, u32)>,
     /// Those to which something happened: they may have control or retransmissions to send.
     touched: VecDeque<ConnId>,
     /// Those with retransmissions for which the window has no room: asked first when it may have.
@@ -46,6 +50,8 @@ impl Ensemble {
             scheduling: sharing.scheduling,
             members: BTreeMap::new(),
             scheduler: Scheduler::new(sharing.scheduling),
+            turn: sharing.turn.max(1),
+            turn_left: None,
             touched: VecDeque::new(),
             blocked: Vec::new(),
             finishing: VecDeque::new(),
@@ -83,6 +89,7 @@ impl Ensemble {
     pub(crate) fn leave(&mut self, id: ConnId) {
         self.members.remove(&id);
         self.scheduler.leave(id);
+        self.turn_left = self.turn_left.filter(|(of, _)| *of != id);
         self.touched.retain(|&other| other != id);
         self.blocked.retain(|&other| other != id);
         self.finishing.retain(|&other| other != id);
@@ -178,9 +185,33 @@ impl Ensemble {
         }
     }
 
-    /// `id`, whose turn it was, has sent a segment of new data.
-    pub(crate) fn on_turn_used(&mut self, id: ConnId) {
-        self.scheduler.on_sent();
+    /// `id` has new data to send.
+    pub(crate) fn wake(&mut self, id: ConnId) {
+        self.scheduler.wake(id);
+    }
+
+    /// Whose turn it is.
+    pub(crate) fn next_in_turn(&mut self) -> Option<ConnId> {
+        self.turn_left.map(|(id, _)| id).or_else(|| self.scheduler.pick())
+    }
+
+    /// The one whose turn it is has nothing to send, or cannot.
+    pub(crate) fn on_passed(&mut self) {
+        if self.turn_left.take().is_none() {
+            self.scheduler.on_idle();
+        }
+    }
+
+    /// `id`, whose turn it is, has sent a segment of new data.
+    pub(crate) fn on_sent(&mut self, id: ConnId) {
+        let left = match self.turn_left {
+            Some((_, left)) => left - 1,
+            None => {
+                self.scheduler.on_sent();
+                self.turn - 1
+            }
+        };
+        self.turn_left = (left > 0).then_some((id, left));
         if let Some(member) = self.members.get_mut(&id) {
             member.packets += 1;
         }

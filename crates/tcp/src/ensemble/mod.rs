@@ -27,6 +27,10 @@ pub struct PathId(pub u32);
 pub struct Sharing {
     /// Who sends next.
     pub scheduling: Scheduling,
+    /// Segments of a turn. The papers take turns segment by segment; but where receivers acknowledge
+    /// every second segment, or wait, two that leave together spare the first its wait, which would
+    /// make the round trip longer than that of a TCP on its own.
+    pub turn: u32,
     /// What a retransmission timer belongs to.
     pub timer: TimerScope,
     /// A member that finds the path without an ACK clock spreads its first window over a round trip
@@ -38,7 +42,7 @@ impl Default for Sharing {
     /// Plain turns, a timer for each connection.
     fn default() -> Self {
         let (scheduling, timer) = (Scheduling::RoundRobin, TimerScope::Connection);
-        Self { scheduling, timer, paced_joins: false }
+        Self { scheduling, turn: 1, timer, paced_joins: false }
     }
 }
 

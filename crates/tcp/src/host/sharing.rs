@@ -214,7 +214,7 @@ impl Host {
                 if ensemble.finds_nobody_sending(id) {
                     path.pace_first_window();
                 }
-                ensemble.scheduler.wake(id);
+                ensemble.wake(id);
             }
             ensemble.served(entry.conn.waits_to_repair());
         }
@@ -226,7 +226,7 @@ impl Host {
         let Some(ensemble) = self.ensembles.get_mut(&path_id) else { return false };
         let Some(path) = self.paths.at_mut(path_id.0) else { return false };
         let mut limited = false;
-        while let Some(id) = ensemble.scheduler.pick() {
+        while let Some(id) = ensemble.next_in_turn() {
             let Some(entry) = self.connections.at_mut(id.0) else {
                 ensemble.leave(id);
                 continue;
@@ -242,10 +242,10 @@ impl Host {
             match entry.conn.poll_turn(now, path, &mut out.segment) {
                 Turn::Sent(departure) => {
                     path.follow(id.0, entry.conn.front());
-                    ensemble.on_turn_used(id);
+                    ensemble.on_sent(id);
                     return fill(out, id, entry, departure);
                 }
-                Turn::Passed => ensemble.scheduler.on_idle(),
+                Turn::Passed => ensemble.on_passed(),
                 Turn::NoRoom => {
                     limited = true;
                     break;

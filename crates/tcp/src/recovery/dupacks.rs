@@ -91,13 +91,12 @@ impl DupAcks {
         room.max(self.beyond_right_edge(cx))
     }
 
-    /// What the first two duplicates say has left the network, as far as it lets new data go.
+    /// What duplicates say has left the network, outside fast recovery; of the first two only where
+    /// they may let new data go.
     pub fn left_network(&self, mss: u64) -> u64 {
         match self.count {
-            n @ 1..DUP_THRESH if self.limited_transmit != LimitedTransmit::Off => {
-                u64::from(n) * mss
-            }
-            _ => 0,
+            1..DUP_THRESH if self.limited_transmit == LimitedTransmit::Off => 0,
+            n => u64::from(n) * mss,
         }
     }
 

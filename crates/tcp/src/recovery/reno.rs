@@ -17,6 +17,8 @@ pub struct Reno {
     /// Of the duplicates, those that ACKs of other members stand for.
     overtaken: u32,
     fast: Option<FastRecovery>,
+    /// `snd_nxt` at the last timeout.
+    timed_out: u64,
 }
 
 /// State of fast recovery without SACK.
@@ -70,17 +72,25 @@ pub(super) const ENTERED: Report = Report {
 impl Reno {
     /// `limited_transmit`: RFC 3042.
     pub const fn new(limited_transmit: LimitedTransmit) -> Self {
-        Self { dup: DupAcks::new(limited_transmit), overtaken: 0, fast: None }
+        let dup = DupAcks::new(limited_transmit);
+        Self { dup, overtaken: 0, fast: None, timed_out: 0 }
     }
 
     fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
         self.dup.on_duplicate(cx.snd_nxt);
         if let Some(fast) = &mut self.fast {
             fast.left_network += cx.mss;
-        } else if self.dup.count == DUP_THRESH && self.dup.is_new_episode(ack) {
+        } else if self.dup.count == DUP_THRESH && self.may_enter(cx, ack.una) {
             return self.enter(cx);
         }
         Report::default()
+    }
+
+    /// A second loss of the same window is not to lower the window again (RFC 6582 §3.2 `recover`). A
+    /// path that is shared sees to that, so there it is repaired as RFC 5681 has it, and only
+    /// duplicates of what a timeout repeated mean nothing.
+    const fn may_enter(&self, cx: &Context<'_>, una: u64) -> bool {
+        una > if cx.shared { self.timed_out } else { self.dup.recover }
     }
 
     /// What others' segments overtook counts, but their bytes are not this member's.
@@ -115,7 +125,7 @@ impl LossRecovery for Reno {
         self.dup.count += segments;
         self.overtaken += segments;
         let una = cx.board.segment(0).map_or(0, |s| s.start);
-        if self.is_busy() && una > self.dup.recover { self.enter(cx) } else { Report::default() }
+        if self.is_busy() && self.may_enter(cx, una) { self.enter(cx) } else { Report::default() }
     }
 
     fn is_busy(&self) -> bool {
@@ -125,6 +135,7 @@ impl LossRecovery for Reno {
     fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
         self.forget_duplicates();
         self.fast = None;
+        self.timed_out = cx.snd_nxt;
         self.dup.on_rto(cx)
     }
 
@@ -146,7 +157,9 @@ impl LossRecovery for Reno {
     }
 
     fn left_network(&self, mss: u64) -> u64 {
-        self.fast.as_ref().map_or_else(|| self.dup.left_network(mss), |fast| fast.left_network)
+        // What others' segments overtook has not left, for all that is known.
+        let own = self.dup.left_network(mss).saturating_sub(u64::from(self.overtaken) * mss);
+        self.fast.as_ref().map_or(own, |fast| fast.left_network)
     }
 
     fn recovery_point(&self) -> Option<u64> {

@@ -252,12 +252,15 @@ fn session_fast_start() -> Recipe {
     recipe
 }
 
-/// Ensemble-TCP: the rules of Reno; what finds no ACK clock, also after idle, is paced.
+/// Ensemble-TCP: the rules of Reno, towards receivers that acknowledge every segment; what finds no
+/// ACK clock, also after idle, is paced.
 fn ensemble_tcp(tickets: Tickets) -> Recipe {
     let mut recipe = started(classic(RecoveryKind::Reno), StartUpKind::Rbp);
-    let (scheduling, timer) = (Scheduling::Stride(tickets), TimerScope::Connection);
-    recipe.sharing = Some(Sharing { scheduling, timer, paced_joins: true });
+    let scheduling = Scheduling::Stride(tickets);
+    recipe.sharing = Some(Sharing { scheduling, paced_joins: true, ..Sharing::default() });
     recipe.later_acks = Some(Overtaken::Each);
+    // "Only works well with immediate ACKs" (§3.3).
+    recipe.config.receive.ack = AckPolicy::Immediate;
     recipe.rbp = RbpOptions { scale: 1000, cap: false, ..RbpOptions::default() };
     recipe
 }
@@ -318,6 +321,7 @@ fn classic(recovery: RecoveryKind) -> Recipe {
         careful_resume: CarefulResumeOptions::default(),
         transfers: Transfers::AsHttp,
         sharing: None,
+        turn: None,
         clients: None,
     }
 }

@@ -145,6 +145,8 @@ pub(crate) struct Recipe {
     pub(crate) careful_resume: CarefulResumeOptions,
     pub(crate) transfers: Transfers,
     pub(crate) sharing: Option<Sharing>,
+    /// [`Sharing::turn`]; `None`: as the scheme's own receiver acknowledges.
+    pub(crate) turn: Option<u32>,
     /// Clients behind the other host, where the controller counts them; `None`: as it is told.
     pub(crate) clients: Option<u32>,
 }
@@ -238,7 +240,12 @@ impl Scheme {
 
     /// How its connections to the same host share a path; `None`: each has its own.
     pub fn sharing(&self) -> Option<Sharing> {
-        self.recipe.sharing
+        let Recipe { sharing, turn, ref config, .. } = *self.recipe;
+        let acknowledged_together = match config.receive.ack {
+            AckPolicy::Immediate => 1,
+            AckPolicy::Delayed { .. } | AckPolicy::Adaptive => 2,
+        };
+        sharing.map(|s| Sharing { turn: turn.unwrap_or(acknowledged_together), ..s })
     }
 
     /// Its name, for a connection to keep.

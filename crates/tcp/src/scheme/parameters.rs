@@ -265,6 +265,12 @@ const PARAMETERS: &[Parameter] = &[
         }
     ),
     parameter!(
+        "share_turn",
+        "segments",
+        "share: segments of a turn (default: 2 if the receiver delays ACKs, else 1)",
+        |r, v| positive(v).map(|n| r.turn = Some(n))
+    ),
+    parameter!(
         "share_pacing",
         "on|off",
         "share: a connection that finds the path without an ACK clock is paced at first",

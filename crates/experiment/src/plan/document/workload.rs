@@ -112,6 +112,11 @@ pub(crate) struct Bulk {
     /// Transfers of a member that begin together, each over a connection of its own; under a scheme
     /// that has all of a page on one connection (`phttp`) one after another over one. 1 unless given.
     pub(crate) parallel: Option<Few>,
+    /// Weights of a member's parallel transfers, of the first, the second, and so on, from the first
+    /// again at the end, under a scheme whose connections share a path by weight or tickets. 1 unless
+    /// given.
+    #[serde(default)]
+    pub(crate) weights: Vec<Few>,
     /// Close the connection behind the last byte; false unless given.
     #[serde(default)]
     pub(crate) close: bool,

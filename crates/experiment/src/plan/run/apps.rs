@@ -48,12 +48,17 @@ pub(super) fn add(
             });
             all.into_iter().collect()
         }
-        Activity::Bulk { .. } => {
+        Activity::Bulk { weights, .. } => {
             let each = members.iter().enumerate();
             let each = each.flat_map(|(first, member)| {
                 let parts = member.bulk(seed).into_iter().enumerate();
                 let parts = parts.map(|(part, spec)| {
-                    let app = seat(simulation, group, (member.begin, BulkTransfer::new(spec)));
+                    let weight = weights.iter().cycle().nth(part);
+                    let mut app = BulkTransfer::new(spec);
+                    if let Some(&weight) = weight {
+                        app = app.with_weight(Duration::ZERO, weight);
+                    }
+                    let app = seat(simulation, group, (member.begin, app));
                     Actor { part, ..actor(first, app) }
                 });
                 parts.collect::<Vec<_>>()
@@ -96,7 +101,7 @@ impl<'a> Member<'a> {
     /// Its transfers that begin together: one with the bytes of all if its scheme wants a single
     /// connection.
     fn bulk(&self, seed: u64) -> Vec<BulkSpec> {
-        let Activity::Bulk { size, parallel, close } = &self.group.activity else {
+        let Activity::Bulk { size, parallel, close, .. } = &self.group.activity else {
             return Vec::new();
         };
         let mut stream = stream(seed, &format!("workload/{}/size", self.name));

@@ -24,7 +24,8 @@ pub(crate) struct Rounds {
 #[derive(Clone, Debug)]
 pub(crate) enum Activity {
     /// So many connections at once; sizes in bytes, `None` without end.
-    Bulk { size: Option<Distribution>, parallel: u32, close: bool },
+    /// Their weights in turn, none if all weigh the same.
+    Bulk { size: Option<Distribution>, parallel: u32, weights: Vec<u32>, close: bool },
     /// Rounds of transfers.
     Rounds(Box<Rounds>),
     /// Transfers that come and go; gaps in seconds, sizes in bytes.
@@ -77,7 +78,8 @@ impl Activity {
             Traffic::Bulk(plan) => {
                 let size = plan.size.as_ref().map(distribution).transpose()?;
                 let parallel = plan.parallel.map_or(1, |count| count.0);
-                Self::Bulk { size, parallel, close: plan.close }
+                let weights = plan.weights.iter().map(|weight| weight.0).collect();
+                Self::Bulk { size, parallel, weights, close: plan.close }
             }
             Traffic::Rounds(plan) => Self::Rounds(Box::new(rounds(plan)?)),
             Traffic::Poisson(plan) => Self::Poisson {
