@@ -1,7 +1,7 @@
 //! The named schemes: one line each to add another.
 
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind, Transfers};
-use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind, RtoConfig, RtoFloor};
+use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor};
 use crate::congestion::{Halve, VegasOptions};
 use crate::ensemble::{Scheduling, Sharing, Tickets, TimerScope};
 use crate::path::Overtaken;
@@ -154,6 +154,11 @@ const CATALOGUE: &[NamedScheme] = &[
         "Eggert, Heidemann & Touch 2000 §4",
     ),
     named(
+        "etcp",
+        "etcp-html-pre, begins where the last path to the host ended, paced; data in the SYN there",
+        "Eggert, Heidemann & Touch 2000 §3.1, §5",
+    ),
+    named(
         "linux",
         "a Linux 6.x server: CUBIC, IW10, HyStart, SACK, RACK-TLP, PRR, F-RTO and D-SACK undo",
         "RFC 9438, RFC 6928, RFC 8985, RFC 6937, RFC 5682; Linux 6.x",
@@ -208,6 +213,7 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "etcp-content" => return Some(ensemble_tcp(Tickets::Content)),
         "etcp-decay" => return Some(ensemble_tcp(Tickets::Decay)),
         "etcp-html-pre" => return Some(ensemble_tcp(Tickets::HtmlFirst)),
+        "etcp" => return Some(remembering_ensemble_tcp()),
         "spand" => return Some(started(classic(RecoveryKind::NewReno), StartUpKind::Spand)),
         "past" => started(classic(RecoveryKind::Sack), StartUpKind::PacedStart),
         "linux" => return Some(linux()),
@@ -262,6 +268,14 @@ fn ensemble_tcp(tickets: Tickets) -> Recipe {
     // "Only works well with immediate ACKs" (§3.3).
     recipe.config.receive.ack = AckPolicy::Immediate;
     recipe.rbp = RbpOptions { scale: 1000, cap: false, ..RbpOptions::default() };
+    recipe
+}
+
+/// Ensemble-TCP with temporal sharing.
+fn remembering_ensemble_tcp() -> Recipe {
+    let mut recipe = ensemble_tcp(Tickets::HtmlFirst);
+    recipe.config.memory = MemoryKind::Temporal;
+    recipe.config.opening = Opening::Remembered;
     recipe
 }
 

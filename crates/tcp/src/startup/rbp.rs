@@ -1,11 +1,11 @@
 //! Rate-based pacing after idle (Visweswaraiah & Heidemann 1997): the old window is used again, one
 //! segment at a time, until an ACK comes that clocks the rest.
 //!
-//! The window is scaled down a little and spread over a round trip. New paths, and windows that
-//! fell by loss, are left to the start-up inside. The idle rule must leave the window to the
+//! The window is scaled down a little and spread over a round trip. A new path whose destination is
+//! remembered begins alike; others, and windows that fell by loss, are left to the start-up inside. The idle rule must leave the window to the
 //! start-up ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Phase, Setback, Start, StartUp};
+use super::{Occasion, Phase, Seed, Setback, Start, StartUp};
 use crate::ack::{AckSample, RttEstimator};
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
@@ -88,6 +88,16 @@ impl Rbp {
         self.pacing = true;
     }
 
+    /// A new path begins as the remembered one was (Eggert, Heidemann & Touch 2000 §3.1).
+    fn reuse(&mut self, window: &mut Window, seed: &Seed) {
+        if let Some(ssthresh) = seed.ssthresh {
+            window.set_ssthresh(ssthresh, Cause::Seed);
+        }
+        window.set_cwnd(seed.cwnd, Cause::Seed);
+        (self.srtt, self.latest) = (seed.srtt, seed.srtt);
+        self.start(window);
+    }
+
     fn stop(&mut self, window: &mut Window) {
         self.pacing = false;
         window.end_plan();
@@ -98,7 +108,11 @@ impl StartUp for Rbp {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
         match start.occasion {
             Occasion::Idle => self.start(window),
-            Occasion::NewPath | Occasion::Loss => self.inner.begin(window, start),
+            Occasion::NewPath => match &start.seed {
+                Some(seed) => self.reuse(window, seed),
+                None => self.inner.begin(window, start),
+            },
+            Occasion::Loss => self.inner.begin(window, start),
         }
     }
 

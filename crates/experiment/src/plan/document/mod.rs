@@ -2,6 +2,7 @@
 
 mod distribution;
 mod link;
+mod memory;
 mod quantity;
 mod topology;
 mod workload;
@@ -9,6 +10,7 @@ mod workload;
 pub(crate) use self::workload::{Page, Pairing, Requests, Rounds, Start, Times, Traffic, Workload};
 pub(crate) use distribution::Spread;
 pub(crate) use link::{CoDel, FqCoDel, OneWay, Queue, Red, Reordering, Wire};
+pub(crate) use memory::{Collecting, Memory, Scope};
 pub(crate) use quantity::{Amount, At, Bytes, TextOr, Threshold, Written};
 pub(crate) use topology::{Asymmetric, Dumbbell, Graph, GraphLink, Row, Topology};
 
@@ -47,6 +49,8 @@ pub(crate) struct Document {
     /// How many bytes packets take on links.
     #[serde(default)]
     pub(crate) packets: Packets,
+    /// What hosts remember of destinations, under schemes that ask.
+    pub(crate) memory: Option<Memory>,
     /// Hosts that take time over what they send; others take none.
     #[serde(default)]
     pub(crate) processing: Vec<Processing>,

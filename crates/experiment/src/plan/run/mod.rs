@@ -120,6 +120,9 @@ impl<'a> Stage<'a> {
     fn new(scenario: &'a Scenario, seed: u64, flows: SharedFlows) -> Self {
         let config = SimulationConfig { seed, wire_sizes: scenario.wire_sizes };
         let mut simulation = Simulation::new(scenario.net.topology.clone(), config);
+        if let Some(memories) = &scenario.memories {
+            memories.equip(&mut simulation);
+        }
         let mut actors = Vec::new();
         for (index, group) in scenario.groups.iter().enumerate() {
             actors.extend(apps::add(

@@ -1,10 +1,12 @@
 //! One cell made ready to run: the plan's names resolved, its numbers checked against each other.
 
+mod memory;
 mod net;
 mod topology;
 mod traffic;
 mod wire;
 
+pub(crate) use memory::Memories;
 pub(crate) use net::Net;
 pub(crate) use traffic::{Activity, Rounds as RoundsPlan};
 
@@ -87,6 +89,8 @@ pub struct Scenario {
     pub(crate) net: Net,
     pub(crate) groups: Vec<Group>,
     pub(crate) wire_sizes: WireSizes,
+    /// What hosts remember with; as they come unless the plan says otherwise.
+    pub(crate) memories: Option<Memories>,
     pub(crate) end: End,
     pub(crate) interval: Interval,
     pub(crate) bottleneck: Option<LinkId>,
@@ -113,6 +117,7 @@ impl Scenario {
         let Packets { data_overhead, syn_data_overhead, control_bytes } = document.packets;
         let scenario = Self {
             groups: groups.collect::<Result<_, _>>()?,
+            memories: document.memory.as_ref().map(|plan| Memories::of(plan, &net)).transpose()?,
             wire_sizes: WireSizes { data_overhead, syn_data_overhead, control_bytes },
             end: end(document),
             interval: interval(document),

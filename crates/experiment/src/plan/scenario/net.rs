@@ -120,6 +120,11 @@ impl Net {
         Ok(())
     }
 
+    /// All hosts.
+    pub(super) fn hosts(&self) -> impl Iterator<Item = HostId> + use<> {
+        (0..self.topology.host_count() as u32).map(HostId)
+    }
+
     /// The link that the plan names.
     pub(super) fn link_named(&self, name: &At<String>) -> Result<LinkId, Fault> {
         let found = self.links.get(&**name).copied();

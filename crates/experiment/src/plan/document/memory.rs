@@ -1,0 +1,78 @@
+//! What hosts remember of destinations, and which share a performance gateway.
+
+use super::quantity::{At, Bytes, Few, Text, Written};
+use memory::HalfLife;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use units::Duration;
+
+/// What hosts remember of destinations, under schemes that ask: those with `memory=temporal` each host
+/// by itself, those with `memory=gateway` a performance gateway, their own or their site's.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Memory {
+    /// Groups of hosts, or parts of them; the hosts of each share a gateway. Hosts of none have a gateway
+    /// of their own.
+    #[serde(default)]
+    pub(crate) sites: Vec<At<String>>,
+    /// How sites' gateways come to know what senders know; `reports` unless given.
+    #[serde(default)]
+    pub(crate) collecting: Collecting,
+    /// What a gateway takes together: addresses that share 24 bits, or every host by itself; `network`
+    /// unless given.
+    #[serde(default)]
+    pub(crate) scope: Scope,
+    /// Length of a gateway's sliding window; 300s unless given.
+    pub(crate) window: Option<Written<Duration>>,
+    /// Samples in the window that an answer of a gateway needs at least; 1 unless given.
+    pub(crate) enough: Option<Few>,
+    /// With fewer, a gateway's last good estimate halves in this time, again and again; without, it
+    /// knows nothing then.
+    pub(crate) decay: Option<Written<Duration>>,
+    /// What halves the window that a host remembers by itself: round trips of the path, or `never`;
+    /// `3000rtt` unless given.
+    pub(crate) half_life: Option<Written<HalfLife>>,
+    /// Nothing older is believed; 600s unless given.
+    pub(crate) max_age: Option<Written<Duration>>,
+    /// Largest first window that a memory may give; 4MiB unless given.
+    pub(crate) cap: Option<Written<Bytes>>,
+}
+
+/// How a gateway collects.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Collecting {
+    /// Senders report, at once.
+    #[default]
+    Reports,
+    /// Senders write it into a TCP option of segments that leave the site.
+    Option,
+    /// It is rebuilt from the packets that pass the site's edge.
+    Passive,
+}
+
+/// What a gateway takes together.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Scope {
+    /// Addresses that share their first 24 bits.
+    #[default]
+    Network,
+    /// Every host by itself.
+    Host,
+}
+
+impl Text for HalfLife {
+    const NAME: &'static str = "half_life";
+    const FORM: &'static str = "round trips, like \"3000rtt\", or \"never\"";
+    const PATTERN: &'static str = "^(never|[0-9]+rtt)$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        if text == "never" {
+            return Ok(Self::Never);
+        }
+        let round_trips = text.strip_suffix("rtt").and_then(|number| number.parse().ok());
+        let wrong = || format!("cannot read {text:?} as a half-life: expected {}", Self::FORM);
+        round_trips.map(Self::RoundTrips).ok_or_else(wrong)
+    }
+}
