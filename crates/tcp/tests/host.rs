@@ -213,3 +213,18 @@ fn amounts_near_the_largest_number_saturate() {
     host.write(START, id, u64::MAX);
     assert!(host.connection(id).unwrap().unsent() >= 1 << 61);
 }
+
+/// As the papers' one-way agents have it, the first segment is one of data like any other: of four
+/// connections that share a window of one segment, one goes and the others wait for their turns.
+#[test]
+fn openings_with_data_and_no_handshake_share_the_window() {
+    let mut host = Host::new(HostConfig::default());
+    let scheme = scheme("session+profile=paper+tick=500ms+window=32+ssthresh=32");
+    let mut lengths = Vec::new();
+    for port in 1..=4 {
+        let id = host.connect(START, tuple(4000 + port, port), &scheme).unwrap();
+        host.write(START, id, 10_000);
+        lengths.extend(sent(&mut host, START).iter().map(|segment| segment.len));
+    }
+    assert_eq!(lengths, [1000]);
+}

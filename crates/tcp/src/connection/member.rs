@@ -5,6 +5,7 @@
 use super::output::Departure;
 use super::timers::Deadline;
 use super::{Connection, State};
+use crate::config::Opening;
 use crate::path::{Path, Upheaval};
 use crate::segment::Segment;
 use units::Instant;
@@ -41,11 +42,7 @@ impl Connection {
 
     fn urgent_piece(&mut self, now: Instant, path: &mut Path) -> Option<super::output::Piece> {
         if self.snd_nxt == 0 {
-            let piece = self.syn_piece(now);
-            if piece.len > 1 {
-                path.begin(self.transfer());
-            }
-            return Some(piece);
+            return if self.opens_in_turn() { None } else { Some(self.opening_piece(now, path)) };
         }
         if !self.may_send_new() {
             return self.next_lost_control();
@@ -64,6 +61,22 @@ impl Connection {
             return None;
         }
         self.repair_piece(path).or_else(|| self.final_piece(path))
+    }
+
+    fn opening_piece(&mut self, now: Instant, path: &mut Path) -> super::output::Piece {
+        let piece = self.syn_piece(now);
+        if piece.len > 1 {
+            path.begin(self.transfer());
+        }
+        piece
+    }
+
+    /// Its first segment is one of data like any other and waits for window and turn as those do.
+    fn opens_in_turn(&self) -> bool {
+        self.snd_nxt == 0
+            && self.state == State::SynSent
+            && self.config.opening == Opening::OneWay
+            && self.written > 1
     }
 
     /// What goes again, if recovery and the window allow.
@@ -99,6 +112,9 @@ impl Connection {
     /// New data waits for a turn, as far as the member itself is concerned.
     pub(crate) fn waits_for_turn(&self) -> bool {
         let len = self.next_new_len(self.snd_nxt);
+        if self.opens_in_turn() {
+            return true;
+        }
         self.snd_nxt > 0
             && self.burst_left > 0
             && self.new_data_waits()
@@ -115,6 +131,16 @@ impl Connection {
             self.on_sending_resumed(now, path);
         }
         let room = path.room();
+        if self.opens_in_turn() {
+            let piece = self.syn_piece(now);
+            return match piece.len - 1 <= room {
+                true => {
+                    let piece = self.opening_piece(now, path);
+                    Turn::Sent(self.send_piece(now, path, piece, out))
+                }
+                false => Turn::NoRoom,
+            };
+        }
         let (recovery, cx) = self.recovery_parts(path);
         let allowance = recovery.allowance(&cx);
         match self.new_piece(allowance.min(room)) {
