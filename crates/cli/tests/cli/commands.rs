@@ -15,6 +15,7 @@ fn help_teaches_by_example() {
         &["sim", "--help"],
         &["merge", "--help"],
         &["theory", "--help"],
+        &["papers", "--help"],
         &["script", "--help"],
         &["completions", "--help"],
     ] {
