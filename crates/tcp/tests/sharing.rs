@@ -4,6 +4,7 @@
 mod common;
 
 use common::{CLIENT, Pipe, World};
+use proptest::prelude::*;
 use tcp::{ConnId, EventKind, Scheme};
 use units::Duration;
 
@@ -47,4 +48,215 @@ fn all_bytes_of_all_members_arrive_and_one_window_holds_for_all() {
         let same = conns.iter().all(|&id| world.hosts[1].members_with(id).count() == 4);
         assert!(same, "{name}");
     }
+}
+
+/// What may happen to an ensemble.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    /// One more connection.
+    Join,
+    /// The n-th writes so much.
+    Write(usize, u64),
+    /// The n-th has said all it will.
+    Shutdown(usize),
+    /// The n-th vanishes.
+    Abort(usize),
+    /// The n-th one's peer vanishes without a word; its data goes nowhere from now on.
+    Vanish(usize),
+    /// The n-th one's peer reads no more, or again.
+    Stall(usize, bool),
+    /// The n-th has another weight.
+    Weigh(usize, u32),
+    /// Time passes.
+    Run(u64),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let n = 0usize..8;
+    prop_oneof![
+        2 => Just(Op::Join),
+        6 => (n.clone(), 1u64..120_000).prop_map(|(n, bytes)| Op::Write(n, bytes)),
+        1 => n.clone().prop_map(Op::Shutdown),
+        1 => n.clone().prop_map(Op::Abort),
+        1 => n.clone().prop_map(Op::Vanish),
+        2 => (n.clone(), any::<bool>()).prop_map(|(n, on)| Op::Stall(n, on)),
+        1 => (n, 1u32..9).prop_map(|(n, weight)| Op::Weigh(n, weight)),
+        6 => (1u64..3_000).prop_map(Op::Run),
+    ]
+}
+
+const SCHEMES: &[&str] = &[
+    "session",
+    "session-fs",
+    "tcp-int",
+    "tcp-int-proxy",
+    "etcp-fair",
+    "etcp-content",
+    "etcp-decay",
+    "etcp-html-pre",
+    "tahoe+share=rr",
+    "newreno+share=wrr+share_timer=path",
+    "sack+share=fair+share_pacing=on",
+    "linux+share=wrr",
+    "vegas+share=rr",
+];
+const EXTRAS: &[&str] =
+    &["", "+ack=all", "+open=data", "+pacing=on", "+timestamps=on", "+rwnd=9kB"];
+
+fn shared_scheme() -> impl Strategy<Value = String> {
+    let pick = prop::sample::select::<&str>;
+    (pick(SCHEMES), pick(EXTRAS)).prop_map(|(scheme, extra)| format!("{scheme}{extra}"))
+}
+
+/// An ensemble under test: the server's side of each connection, and what it has written.
+struct Ensemble {
+    world: World,
+    scheme: Scheme,
+    members: Vec<Member>,
+    ports: u16,
+}
+
+struct Member {
+    client: ConnId,
+    server: ConnId,
+    port: u16,
+    written: u64,
+    closed: bool,
+    /// It is to deliver all that was written.
+    whole: bool,
+}
+
+impl Ensemble {
+    fn new(scheme: &str, pipe: Pipe, seed: u64) -> Self {
+        let scheme = Scheme::parse(scheme).unwrap();
+        let mut world = World::new(pipe, &scheme, seed);
+        world.hosts[0].set_auto_read(false);
+        Self { world, scheme, members: Vec::new(), ports: 0 }
+    }
+
+    fn join(&mut self) {
+        let port = CLIENT + self.ports;
+        self.ports += 1;
+        let seen = self.world.events.len();
+        let client = self.world.connect_from(&self.scheme, port);
+        // Data in a SYN: the server hears of a connection with its first byte.
+        self.world.hosts[0].write(self.world.now, client, 1);
+        let accepted = |w: &World| w.events[seen..].iter().any(|e| e.2.kind == EventKind::Accepted);
+        if !self.world.run(Duration::from_secs(200), accepted) {
+            return; // lost too often
+        }
+        let event = self.world.events[seen..].iter().find(|e| e.2.kind == EventKind::Accepted);
+        let server = event.unwrap().2.conn;
+        self.members.push(Member { client, server, port, written: 0, closed: false, whole: true });
+    }
+
+    fn act(&mut self, op: Op) {
+        let now = self.world.now;
+        let hosts = &mut self.world.hosts;
+        match op {
+            Op::Join if self.members.len() < 8 => self.join(),
+            Op::Run(ms) => self.advance(Duration::from_millis(ms)),
+            Op::Write(n, bytes) => {
+                if let Some(member) = self.members.get_mut(n).filter(|member| !member.closed) {
+                    hosts[1].write(now, member.server, bytes);
+                    member.written += bytes;
+                }
+            }
+            Op::Shutdown(n) => {
+                if let Some(member) = self.members.get_mut(n) {
+                    member.closed = true;
+                    hosts[1].shutdown(now, member.server);
+                }
+            }
+            Op::Abort(n) if n < self.members.len() => {
+                let member = self.members.remove(n);
+                hosts[1].abort(now, member.server);
+            }
+            Op::Vanish(n) if n < self.members.len() => {
+                let member = self.members.remove(n);
+                self.world.unplug(member.port);
+            }
+            Op::Stall(n, on) => {
+                if let Some(member) = self.members.get_mut(n) {
+                    member.whole = !on;
+                }
+            }
+            Op::Weigh(n, weight) => {
+                if let Some(member) = self.members.get(n) {
+                    hosts[1].set_weight(member.server, weight);
+                }
+            }
+            _ => {}
+        }
+        self.read();
+    }
+
+    /// Everybody whose peer does not stall reads.
+    fn read(&mut self) {
+        for member in self.members.iter().filter(|member| member.whole) {
+            let host = &mut self.world.hosts[0];
+            let unread = host.connection(member.client).map_or(0, |conn| conn.unread());
+            host.read(self.world.now, member.client, unread);
+        }
+        self.world.drain();
+        self.world.check_in_flight();
+    }
+
+    fn advance(&mut self, time: Duration) {
+        let end = self.world.now + time;
+        while self.world.now < end && self.world.step() {
+            self.read();
+        }
+    }
+
+    fn state(&self) -> String {
+        let members = self.members.iter().map(|member| {
+            let conn = self.world.hosts[1].connection(member.server);
+            let conn = conn.map(|conn| (conn.acked(), conn.state(), *conn.stats()));
+            format!("port {} of {} bytes: {conn:?}\n", member.port, member.written)
+        });
+        members.collect()
+    }
+
+    /// Everybody that is to has delivered all.
+    fn is_done(&self) -> bool {
+        self.members.iter().filter(|member| member.whole).all(|member| {
+            let conn = self.world.hosts[1].connection(member.server);
+            conn.is_none_or(|conn| conn.acked() == member.written)
+        })
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever becomes of some, the others get their bytes through; what the path has in flight is
+    /// always what its members have.
+    #[test]
+    fn members_outlive_what_happens_to_others(
+        scheme in shared_scheme(),
+        (mbit, delay, queue, loss) in (1u64..50, 1u64..80, 5usize..100, 0u64..40),
+        ops in prop::collection::vec(op(), 1..40),
+        seed: u64,
+    ) {
+        let pipe = Pipe { loss, ..Pipe::clean(mbit, delay, queue) };
+        let mut ensemble = Ensemble::new(&scheme, pipe, seed);
+        ensemble.join();
+        for op in ops {
+            ensemble.act(op);
+        }
+        let limit = ensemble.world.now + Duration::from_secs(4_000);
+        while !ensemble.is_done() {
+            prop_assert!(ensemble.world.now < limit, "stuck: {}", ensemble.state());
+            let goes_on = ensemble.world.step();
+            prop_assert!(goes_on, "nothing happens: {}", ensemble.state());
+            ensemble.read();
+        }
+    }
+}
+
+/// `PROPTEST_CASES`, for a longer search by hand, or enough for every run of the tests.
+fn cases() -> u32 {
+    let wanted = std::env::var("PROPTEST_CASES").ok();
+    wanted.and_then(|n| n.parse().ok()).unwrap_or(200)
 }

@@ -32,6 +32,9 @@ use units::{Instant, SeqNum};
 /// Longest stream, bytes: far beyond use, and far from overflow wherever offsets are added.
 const MAX_STREAM: u64 = 1 << 62;
 
+/// Timeouts in a row after which a member of a shared path counts as silent.
+const SILENT_AFTER: u32 = 2;
+
 /// States of RFC 9293 §3.3.2; LISTEN is the host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -403,14 +406,25 @@ impl Connection {
     /// Tells the path what this connection now has in flight.
     #[inline]
     fn settle_in_flight(&mut self, path: &mut Path) {
-        let mut pipe = self.board.pipe();
-        if path.is_shared() && !self.agreed.sack {
-            // Duplicates tell of what was sent once and is not taken for lost.
-            let original = pipe.saturating_sub(self.board.retransmissions_in_flight());
-            pipe -= self.recovery.left_network(self.agreed.mss).min(original);
+        let pipe = self.board.pipe();
+        let share = if path.is_shared() { self.share_in_flight(pipe) } else { pipe };
+        path.move_in_flight(self.last_in_flight, share);
+        self.last_in_flight = share;
+    }
+
+    /// What takes room in the window of a path that others share, of `pipe` that are in flight as
+    /// far as the scoreboard tells.
+    fn share_in_flight(&self, pipe: u64) -> u64 {
+        if self.timers.retries >= SILENT_AFTER {
+            // Nobody answers. What it sends again now and then is not to keep others from sending.
+            return 0;
         }
-        path.move_in_flight(self.last_in_flight, pipe);
-        self.last_in_flight = pipe;
+        if self.agreed.sack {
+            return pipe;
+        }
+        // Duplicates tell of what was sent once and is not taken for lost.
+        let original = pipe.saturating_sub(self.board.retransmissions_in_flight());
+        pipe - self.recovery.left_network(self.agreed.mss).min(original)
     }
 
     /// The connection is over: nothing is outstanding any more.

@@ -155,6 +155,7 @@ impl Connection {
             self.timers.retransmit = Deadline::at(at);
             return;
         }
+        let sent_at = head.sent_at;
         if path.on_setback(Setback::Timeout { marked: head.is_low_priority() }) {
             return self.retreat(now, path);
         }
@@ -179,6 +180,10 @@ impl Connection {
             let (recovery, mut cx) = self.recovery_parts(path);
             let mut report = recovery.on_rto(&mut cx, now);
             let again = self.timed_out_at == Some(self.snd_una);
+            if again && path.has_news_since(sent_at) {
+                // Its peer is silent, the path is not: no sign of congestion.
+                report.congestion = None;
+            }
             if again && !self.config.halve_again && report.congestion.is_some() {
                 report.congestion = Some(Reduction::Again);
             }
@@ -187,7 +192,7 @@ impl Connection {
             self.repair_pending = path.is_shared();
         }
         self.back_off(path);
-        path.on_member_timeout(self.timers.backoff);
+        path.on_member_timeout(now, self.timers.backoff);
         self.timers.timed = None;
         self.restart_retransmission_timer(now, path);
         self.settle_in_flight(path);

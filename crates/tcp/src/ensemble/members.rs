@@ -41,6 +41,8 @@ pub(crate) struct Ensemble {
     finishing: VecDeque<ConnId>,
     /// In the host's queue of those that may have something to send.
     pub(crate) queued: bool,
+    /// A member has left since it was asked last.
+    pub(crate) shrunk: bool,
 }
 
 impl Ensemble {
@@ -56,6 +58,7 @@ impl Ensemble {
             blocked: Vec::new(),
             finishing: VecDeque::new(),
             queued: false,
+            shrunk: false,
         }
     }
 
@@ -88,6 +91,7 @@ impl Ensemble {
 
     pub(crate) fn leave(&mut self, id: ConnId) {
         self.members.remove(&id);
+        self.shrunk = true;
         self.scheduler.leave(id);
         self.turn_left = self.turn_left.filter(|(of, _)| *of != id);
         self.touched.retain(|&other| other != id);

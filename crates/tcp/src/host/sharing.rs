@@ -187,13 +187,20 @@ impl Host {
         if let Some(path) = self.paths.at_mut(id.0) {
             path.set_now(now);
         }
-        let sent = self.poll_touched(now, id, out)
-            || self.poll_turns(now, id, out)
-            || self.poll_finishing(now, id, out);
-        if !sent && let Some(ensemble) = self.ensembles.get_mut(&id) {
-            ensemble.queued = false;
+        loop {
+            let sent = self.poll_touched(now, id, out)
+                || self.poll_turns(now, id, out)
+                || self.poll_finishing(now, id, out);
+            if sent {
+                return true;
+            }
+            let Some(ensemble) = self.ensembles.get_mut(&id) else { return false };
+            // What one left is there for the others.
+            if !std::mem::take(&mut ensemble.shrunk) {
+                ensemble.queued = false;
+                return false;
+            }
         }
-        sent
     }
 
     /// Control and what goes again, of those to which something happened.

@@ -192,6 +192,11 @@ impl Path {
         }
     }
 
+    /// ACKs of other members have come since then.
+    pub(crate) fn has_news_since(&self, then: Instant) -> bool {
+        self.has_several_users() && self.last_acked.is_some_and(|last| last > then)
+    }
+
     /// A member's retransmission timer has run out for what it sent at `sent`. Where the timer is the
     /// path's, answers until when ACKs of others put it off.
     pub(crate) fn put_off_timeout(
@@ -206,10 +211,13 @@ impl Path {
         (due > now).then_some(due)
     }
 
-    /// A timeout that was not put off happens: where the timer is the path's, to all members.
-    pub(crate) fn on_member_timeout(&mut self, backoff: u32) {
+    /// A timeout happens, `backoff` doublings being in force from now on: where the timer is the path's
+    /// and no ACK of others came all the time, to all members.
+    pub(crate) fn on_member_timeout(&mut self, now: Instant, backoff: u32) {
+        let silent = self.last_acked.is_none_or(|last| now >= last + self.timeout(backoff - 1));
         if let Some(shared) = &mut self.shared
             && shared.sharing.timer == TimerScope::Path
+            && silent
         {
             shared.upheaval = Some(Upheaval::Timeout { backoff });
         }

@@ -73,6 +73,8 @@ pub struct World {
     /// Marks every ECN-capable packet of the server once this many have passed.
     pub mark_from: Option<u64>,
     directions: [Direction; 2],
+    /// Client's ports whose segments get nowhere.
+    unplugged: Vec<u16>,
     /// By time of arrival: the host that sent it, the client's port, the segment.
     flying: BTreeMap<(Instant, u64), (usize, u16, Segment)>,
     counter: u64,
@@ -106,6 +108,7 @@ impl World {
             sent: Vec::new(),
             mark_from: None,
             directions: [direction(0), direction(1)],
+            unplugged: Vec::new(),
             flying: BTreeMap::new(),
             counter: 0,
             lose_after: None,
@@ -147,6 +150,9 @@ impl World {
                     segment.ecn = Ecn::Ce;
                 }
                 let client = if host == 0 { t.tuple.local_port } else { t.tuple.remote_port };
+                if self.unplugged.contains(&client) {
+                    arrivals.clear();
+                }
                 for at in arrivals {
                     self.counter += 1;
                     self.flying.insert((at, self.counter), (host, client, segment));
@@ -156,6 +162,11 @@ impl World {
                 self.events.push((self.now, host, event));
             }
         }
+    }
+
+    /// From now on nothing of the connection from this port of the client arrives.
+    pub fn unplug(&mut self, port: u16) {
+        self.unplugged.push(port);
     }
 
     /// Loses the packet that leaves after `n` others, whoever sends it.
