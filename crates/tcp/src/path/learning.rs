@@ -123,11 +123,13 @@ impl Path {
         }
     }
 
-    /// All that a member has written is acknowledged.
+    /// All that a member has written is acknowledged. What was too little to be the transfer, like a
+    /// TLS handshake, says nothing of the path: its window was not put to use.
     pub(crate) fn on_transfer_acked(&mut self) {
         let Some(learning) = self.learning.as_deref_mut() else { return };
         let whole = !std::mem::take(&mut learning.loss);
-        if learning.kind == MemoryKind::Gateway && whole {
+        let counts = whole && !self.startup.awaits_transfer();
+        if learning.kind == MemoryKind::Gateway && counts {
             learning.report(self.window.now(), self.window.cwnd(), &self.rtt);
         }
     }
