@@ -1,9 +1,10 @@
 //! What a gateway learns by its three ways of collecting, beside what the senders know.
 
 use link::{LinkConfig, QueueLimit};
+use memory::passive::Passive;
 use memory::{PathMemory, Remembered, Report, Sample, Shared};
 use netsim::{
-    Dumbbell, Duplex, HostId, ReportTap, RoundPair, Rounds, RoundsSpec, Simulation,
+    Dumbbell, Duplex, HostId, PassiveTap, ReportTap, RoundPair, Rounds, RoundsSpec, Simulation,
     SimulationConfig, WireSizes,
 };
 use std::cell::RefCell;
@@ -125,4 +126,96 @@ fn what_is_read_off_the_wire_is_what_senders_know() {
     }
     assert_eq!(rest.next(), None, "something was read that nobody had reported");
     assert!(missed <= 12, "{missed} of {} were not read", reports.len());
+}
+
+/// How a box that sees packets alone agrees with what senders report.
+struct Agreement {
+    reports: usize,
+    /// Reports without a rebuilt one for the destination within half a second.
+    missed: usize,
+    /// Rebuilt, beyond those.
+    surplus: usize,
+    /// Mean of the reported shares, bytes.
+    mean_share: f64,
+    /// Mean distance of a rebuilt share from the reported one, bytes.
+    share_error: f64,
+    /// The same of round trips, part of the reported one.
+    rtt_error: f64,
+}
+
+fn apart(a: Instant, b: Instant) -> Duration {
+    a.saturating_since(b).max(b.saturating_since(a))
+}
+
+fn agreement(scheme: &str, pairs: usize) -> Agreement {
+    let bell = bell(pairs);
+    let reports = Rc::new(RefCell::new(Log::default()));
+    let rebuilt = Rc::new(RefCell::new(Log::default()));
+    let mut sim = simulation(&bell);
+    tell(&mut sim, &bell.sources, &(reports.clone() as Shared), Reporting::Direct);
+    let passive = Rc::new(RefCell::new(Passive::new(rebuilt.clone(), 100)));
+    sim.observe(PassiveTap::new(&bell.topology, &bell.sources, passive.clone()));
+    add_rounds(&mut sim, &bell, scheme);
+    sim.run(LIMIT).unwrap();
+    // The last transfers are known to be over once they have been quiet.
+    let later = sim.now() + Duration::from_secs(5);
+    passive.borrow_mut().recall(later, IpAddr::from([10, 0, 0, 1]));
+    let (reports, mut rebuilt) = (reports.borrow(), rebuilt.borrow().0.clone());
+    let (mut shares, mut rtts) = (Vec::new(), Vec::new());
+    let told: Vec<f64> = reports.0.iter().map(|(.., report)| report.share as f64).collect();
+    for (at, to, report) in &reports.0 {
+        let near = rebuilt.iter().enumerate().filter(|(_, (_, other, _))| other == to);
+        let nearest = near.map(|(n, (when, ..))| (apart(*at, *when), n)).min();
+        if let Some((_, n)) = nearest.filter(|(apart, _)| *apart < Duration::from_millis(500)) {
+            let (_, _, found) = rebuilt.remove(n);
+            shares.push(found.share.abs_diff(report.share) as f64);
+            let [found, told] = [found.rtt, report.rtt].map(|rtt| rtt.unwrap().as_secs_f64());
+            rtts.push((found / told - 1.0).abs());
+        }
+    }
+    let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len() as f64;
+    Agreement {
+        reports: reports.0.len(),
+        missed: reports.0.len() - shares.len(),
+        surplus: rebuilt.len(),
+        mean_share: mean(&told),
+        share_error: mean(&shares),
+        rtt_error: mean(&rtts),
+    }
+}
+
+/// What was outstanding is known to a segment, and so the window: that is the bound. What a box cannot
+/// see: a second reduction for losses that one recovery repairs (Reno's reports), a window that fell
+/// while nothing was sent, growth by other rules than RFC 5681's: `linux` counts bytes and follows
+/// CUBIC's curve, and is bounded by an eighth of its share instead. Of round
+/// trips it sees those of cumulative ACKs, where a sender may see others or count in coarse ticks: an
+/// eighth, the weight of one sample, is the bound.
+#[test]
+fn what_is_rebuilt_from_packets_is_near_what_senders_know() {
+    let cases = [
+        ("newreno+memory=gateway", 1460.0),
+        ("reno+memory=gateway", 1460.0),
+        ("sack+memory=gateway", 1460.0),
+        ("linux+memory=gateway", 1448.0),
+        ("newreno+profile=ns2+memory=gateway", 1000.0),
+        ("spand+profile=ns2", 1000.0),
+    ];
+    for (scheme, segment) in cases {
+        for pairs in [1, 2, 6] {
+            let found = agreement(scheme, pairs);
+            let Agreement { reports, missed, surplus, mean_share, share_error, rtt_error } = found;
+            println!(
+                "{pairs} {scheme}: {reports} reports, {missed} missed, {surplus} surplus, share off by \
+                 {:.3} segments, round trip by {:.4}",
+                share_error / segment,
+                rtt_error
+            );
+            assert!(reports >= 15 * pairs, "{scheme}: {reports} reports of {pairs}");
+            assert!(missed * 7 <= reports, "{scheme}: {missed} of {reports} missed");
+            assert!(surplus * 7 <= reports, "{scheme}: {surplus} beside {reports}");
+            let bound = if scheme.starts_with("linux") { mean_share / 8.0 } else { segment };
+            assert!(share_error < bound, "{scheme}: off by {share_error} bytes");
+            assert!(rtt_error < 0.125, "{scheme}: round trip off by {rtt_error}");
+        }
+    }
 }

@@ -289,6 +289,46 @@ impl Segment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_report_is_an_experimental_option_of_twelve_bytes() {
+        let report = Report { share: 0x0102_0304, rtt: Some(Duration::from_micros(0x0506)) };
+        let told = Performance::of(&report).unwrap();
+        // Kind 253, length 12, identifier "SP", share, round trip (RFC 6994 §3: kind, length, ExID).
+        assert_eq!(told.to_bytes(), [253, 12, 0x53, 0x50, 1, 2, 3, 4, 0, 0, 5, 6]);
+        assert_eq!(
+            Performance::find(&[&[1, 1, 2, 4, 5, 0xb4], &told.to_bytes()[..]].concat()),
+            Some(told)
+        );
+        assert_eq!(told.report(), report);
+        let options = Options { performance: Some(told), ..Options::default() };
+        assert_eq!(options.wire_bytes(), 12);
+        assert_eq!(Performance::of(&Report { share: 0, rtt: None }), None);
+        let huge = Performance::of(&Report { share: u64::MAX, rtt: Some(Duration::MAX) }).unwrap();
+        assert_eq!((huge.share.get(), huge.rtt_micros), (u32::MAX, u32::MAX));
+    }
+
+    proptest! {
+        /// Options from outside: whatever they are, they are read or not; a report among whole ones is.
+        #[test]
+        fn any_options_are_read_or_not(
+            bytes in prop::collection::vec(any::<u8>(), 0..64),
+            share in 1..u32::MAX,
+            rtt_micros: u32,
+            kinds in prop::collection::vec((2..=252_u8, 2..6_u8), 0..5),
+        ) {
+            Performance::find(&bytes);
+            let told = Performance { share: NonZeroU32::new(share).unwrap(), rtt_micros };
+            let others = kinds.iter().flat_map(|(kind, length)| {
+                let mut option = vec![*kind, *length];
+                option.resize(usize::from(*length), 7);
+                option
+            });
+            let options: Vec<u8> = others.chain(told.to_bytes()).chain(bytes).collect();
+            prop_assert_eq!(Performance::find(&options), Some(told));
+        }
+    }
 
     #[test]
     fn option_sizes_of_a_linux_server() {

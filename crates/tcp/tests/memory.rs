@@ -290,7 +290,9 @@ proptest! {
     #[test]
     fn the_first_window_keeps_the_bounds(
         remembered in any_memory(),
-        scheme in prop::sample::select(vec!["spand", "fs", "fs-pdrop-noflr", "careful-resume"]),
+        scheme in prop::sample::select(vec![
+            "spand", "fs", "fs-pdrop-noflr", "careful-resume", "etcp", "session-fs",
+        ]),
         cap in any_size(),
         bytes in 1..10_000_000_u64,
     ) {

@@ -44,6 +44,9 @@ pub struct Sender {
     clock: Option<Clock>,
     /// The last ACK of any kind.
     last_ack: Option<Instant>,
+    /// ACKs since then that acknowledged nothing new: what they bring out is beyond the window
+    /// (RFC 3042).
+    duplicates: u32,
     receiver: Receiver,
     transfer: Transfer,
 }
@@ -54,6 +57,8 @@ struct Clock {
     cwnd: u64,
     outstanding: u64,
     growth: u64,
+    /// The first of a transfer.
+    first: bool,
 }
 
 /// The window that the receiver offers.
@@ -81,6 +86,8 @@ impl Receiver {
 #[derive(Clone, Copy, Debug, Default)]
 struct Transfer {
     begun: bool,
+    /// An ACK of it has come.
+    clocked: bool,
     loss: bool,
     /// All is acknowledged since.
     quiet: Option<Instant>,
@@ -102,6 +109,7 @@ impl Default for Sender {
             rtt: Estimator::new(),
             clock: None,
             last_ack: None,
+            duplicates: 0,
             receiver: Receiver::default(),
             transfer: Transfer::default(),
         }
@@ -145,15 +153,17 @@ impl Sender {
         if start < self.nxt {
             return self.on_retransmission(now, start);
         }
-        if start == self.nxt {
+        if start == self.nxt && u64::from(packet.len) >= self.mss {
+            // A short segment may have waited for other reasons than the window (Nagle's).
             self.check_clock(now);
         }
+        self.clock = None;
         if self.outstanding.len() >= MOST_OUTSTANDING {
             self.outstanding.pop_front();
         }
         self.outstanding.push_back(Sent { end, at: now, again: false });
         self.nxt = end;
-        if self.una >= self.recover {
+        if self.una >= self.recover && self.duplicates == 0 {
             self.cwnd = self.cwnd.max(self.nxt - self.una);
         }
         None
@@ -161,17 +171,21 @@ impl Sender {
 
     /// New data goes out in answer to an ACK: before, the window was full.
     fn check_clock(&mut self, now: Instant) {
-        let Some(clock) = self.clock.take() else { return };
+        let Some(clock) = self.clock else { return };
         let answered = self.is_answer(clock.at, now);
         let by_receiver = clock.outstanding.saturating_add(self.mss) > self.receiver.window;
         if !answered || by_receiver || self.una < self.recover {
             return;
         }
-        if clock.cwnd >= clock.outstanding.saturating_add(self.mss) {
-            // It was less than thought: not slow start has brought it here.
-            self.cwnd = clock.outstanding.saturating_add(clock.growth.min(self.mss));
+        if clock.cwnd < clock.outstanding.saturating_add(self.mss) {
+            return;
+        }
+        self.cwnd = clock.outstanding.saturating_add(clock.growth.min(self.mss));
+        self.remainder = 0;
+        if !clock.first {
+            // Less than thought though it has begun where it was seen to: not slow start grows it. At
+            // first it may have fallen since the transfer before (RFC 5681 §4.1).
             self.ssthresh = self.ssthresh.min(clock.outstanding);
-            self.remainder = 0;
         }
     }
 
@@ -209,8 +223,10 @@ impl Sender {
         let ack = ack.min(self.nxt);
         self.last_ack = Some(now);
         if ack <= self.una {
+            self.duplicates = self.duplicates.saturating_add(u32::from(self.una < self.nxt));
             return;
         }
+        self.duplicates = 0;
         let before = (self.cwnd, self.nxt - self.una);
         self.sample_rtt(now, ack);
         let acked = ack - self.una;
@@ -221,7 +237,8 @@ impl Sender {
             self.grow(acked);
         }
         let growth = self.cwnd - before.0;
-        self.clock = Some(Clock { at: now, cwnd: before.0, outstanding: before.1, growth });
+        let first = !std::mem::replace(&mut self.transfer.clocked, true);
+        self.clock = Some(Clock { at: now, cwnd: before.0, outstanding: before.1, growth, first });
         if self.una == self.nxt && self.transfer.begun {
             self.transfer.quiet = Some(now);
         }
