@@ -139,6 +139,11 @@ impl Connection {
             self.on_established(now);
             self.on_handshake_done(path);
             self.handle_ack(now, path, (0, una), segment);
+            if self.config.opening == Opening::OneWay && self.unsent() > 0 {
+                // Agents without a handshake do not answer it: on a shared path it may be others' turn to
+                // send, and a bare ACK of ours would take a place in their queue.
+                self.receiver.hold_ack(now);
+            }
             let refused = self.early_data && (self.stats.timeouts > 0 || una == 1);
             path.learn_of_early_data(!refused || self.snd_nxt == 1);
             if una == 1 {

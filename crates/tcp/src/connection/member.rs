@@ -41,6 +41,9 @@ impl Connection {
     }
 
     fn urgent_piece(&mut self, now: Instant, path: &mut Path) -> Option<super::output::Piece> {
+        if self.first_data_waits() {
+            return None;
+        }
         if self.snd_nxt == 0 {
             return if self.opens_in_turn() { None } else { Some(self.opening_piece(now, path)) };
         }
@@ -111,6 +114,9 @@ impl Connection {
 
     /// New data waits for a turn, as far as the member itself is concerned.
     pub(crate) fn waits_for_turn(&self) -> bool {
+        if self.first_data_waits() {
+            return self.state != State::Closed;
+        }
         let len = self.next_new_len(self.snd_nxt);
         if self.opens_in_turn() {
             return true;
@@ -122,10 +128,31 @@ impl Connection {
             && !self.is_held_back(len)
     }
 
+    /// Without a handshake the first segment is one of data like any other: it takes its turn, and
+    /// room in the window.
+    fn first_data_waits(&self) -> bool {
+        self.snd_nxt == 0 && self.written > 1 && self.config.opening == Opening::OneWay
+    }
+
+    fn poll_first(&mut self, now: Instant, path: &mut Path, out: &mut Segment) -> Turn {
+        path.begin(self.transfer());
+        if path.bytes_in_flight() == 0 {
+            self.on_sending_resumed(now, path);
+        }
+        let piece = self.syn_piece(now);
+        if piece.len - 1 > path.room() {
+            return Turn::NoRoom;
+        }
+        Turn::Sent(self.send_piece(now, path, piece, out))
+    }
+
     /// Writes a segment of new data into `out`.
     pub(crate) fn poll_turn(&mut self, now: Instant, path: &mut Path, out: &mut Segment) -> Turn {
         if self.state == State::Closed || !self.waits_for_turn() || self.board.waiting() > 0 {
             return Turn::Passed;
+        }
+        if self.first_data_waits() {
+            return self.poll_first(now, path, out);
         }
         if self.board.is_empty() && path.bytes_in_flight() == 0 {
             self.on_sending_resumed(now, path);

@@ -384,9 +384,7 @@ impl Connection {
     ) -> (&'a mut Box<dyn LossRecovery>, Context<'a>) {
         let others = self.others_in_flight(path);
         let new_data = self.new_data_waits();
-        // SYN and FIN take sequence space but no window.
-        let control = u64::from(self.snd_una == 0 && self.snd_nxt > 0)
-            + u64::from(self.snd_nxt > self.written);
+        let control = self.control_outstanding();
         let context = Context {
             cwnd: path.usable_cwnd().saturating_sub(others) + control,
             ssthresh: path.window().ssthresh(),
@@ -401,6 +399,11 @@ impl Connection {
             board: &mut self.board,
         };
         (&mut self.recovery, context)
+    }
+
+    /// SYN and FIN outstanding: they take sequence space but no window.
+    fn control_outstanding(&self) -> u64 {
+        u64::from(self.snd_una == 0 && self.snd_nxt > 0) + u64::from(self.snd_nxt > self.written)
     }
 
     /// Tells the path what this connection now has in flight.
@@ -419,6 +422,7 @@ impl Connection {
             // Nobody answers. What it sends again now and then is not to keep others from sending.
             return 0;
         }
+        let pipe = pipe.saturating_sub(self.control_outstanding());
         if self.agreed.sack {
             return pipe;
         }

@@ -121,6 +121,11 @@ impl Receiver {
         self.ack.demand();
     }
 
+    /// The ACK that is due may wait for data that carries it.
+    pub fn hold_ack(&mut self, now: Instant) {
+        self.ack.hold(now);
+    }
+
     /// The ACK timer.
     pub const fn ack_timer(&self) -> &AckTimer {
         &self.ack
