@@ -8,11 +8,15 @@
 //! Another suite is a module with a [`Suite`] and a line in [`SUITES`].
 
 mod arrivals;
+mod buffer;
+mod bursts;
 mod cross;
 mod et;
 mod fields;
+mod paper;
 mod rbp;
 mod rounds;
+mod sessions;
 mod single;
 mod suite;
 mod table;
@@ -31,6 +35,9 @@ pub const SUITES: &[&dyn Suite] = &[
     &rbp::RestartAfterIdle,
     &cross::CrossTraffic,
     &arrivals::Arrivals,
+    &bursts::Bursts,
+    &buffer::FourTransfers,
+    &sessions::SessionPages,
 ];
 
 /// A file and the suite that knows its columns.
