@@ -22,7 +22,7 @@ const STARTUPS: &[&str] = &[
     "jump-start",
     "fs",
 ];
-const CONTROLLERS: &[&str] = &["reno", "cubic", "vegas"];
+const CONTROLLERS: &[&str] = &["reno", "cubic", "vegas", "proxy"];
 const RECOVERIES: &[&str] =
     &["tahoe", "reno", "newreno", "sack", "pipe", "rack", "vegas", "integrated"];
 const EXTRAS: &[&str] = &[
@@ -37,6 +37,9 @@ const EXTRAS: &[&str] = &[
     "+tick=100ms+rtt=timed+limited_transmit=off",
     "+idle=ns2-ssr+open=one-way+maxburst=4",
     "+profile=ns2+idle=ns2-nssr",
+    "+share=rr",
+    "+share=wrr+share_timer=path+ack=all",
+    "+share=fair+share_pacing=on+open=data",
     "+ack=adaptive+timestamps=on+pacing=on+open=data",
     "+limited_transmit=edge",
     "+later_acks=duplicates",

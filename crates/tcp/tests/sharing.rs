@@ -103,9 +103,23 @@ const SCHEMES: &[&str] = &[
 const EXTRAS: &[&str] =
     &["", "+ack=all", "+open=data", "+pacing=on", "+timestamps=on", "+rwnd=9kB"];
 
+/// How paths are shared, for any policies.
+const SHARING: &[&str] = &["rr", "wrr+share_timer=path", "fair+share_pacing=on", "decay"];
+
+/// The values of a parameter of schemes.
+fn values(parameter: &str) -> Vec<&'static str> {
+    let found = tcp::scheme::parameters().iter().find(|p| p.name == parameter);
+    found.unwrap().values.split('|').collect()
+}
+
+/// The named schemes, and any start-up with any controller and any recovery.
 fn shared_scheme() -> impl Strategy<Value = String> {
     let pick = prop::sample::select::<&str>;
-    (pick(SCHEMES), pick(EXTRAS)).prop_map(|(scheme, extra)| format!("{scheme}{extra}"))
+    let any = |parameter| prop::sample::select(values(parameter));
+    let named = pick(SCHEMES).prop_map(str::to_owned);
+    let combined = (any("startup"), any("cc"), any("recovery"), pick(SHARING))
+        .prop_map(|(s, c, r, x)| format!("newreno+startup={s}+cc={c}+recovery={r}+share={x}"));
+    (prop_oneof![named, combined], pick(EXTRAS)).prop_map(|(scheme, extra)| scheme + extra)
 }
 
 /// An ensemble under test: the server's side of each connection, and what it has written.

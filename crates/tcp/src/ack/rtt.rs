@@ -62,7 +62,7 @@ impl RttEstimator {
     }
 
     /// As [`RttEstimator::on_sample`], from a clock too coarse to say what the lowest round trip is.
-    #[inline]
+    #[inline(always)]
     pub fn on_coarse_sample(
         &mut self,
         sent: Instant,

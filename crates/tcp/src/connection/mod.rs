@@ -370,14 +370,14 @@ impl Connection {
     }
 
     /// What other members of the path have in flight, bytes.
-    #[inline]
+    #[inline(always)]
     fn others_in_flight(&self, path: &Path) -> u64 {
         path.bytes_in_flight() - self.last_in_flight
     }
 
     /// Splits off what a recovery policy works on. What other members of the path have in flight
     /// is taken from the window it sees.
-    #[inline]
+    #[inline(always)]
     fn recovery_parts<'a>(
         &'a mut self,
         path: &Path,
@@ -407,7 +407,7 @@ impl Connection {
     }
 
     /// Tells the path what this connection now has in flight.
-    #[inline]
+    #[inline(always)]
     fn settle_in_flight(&mut self, path: &mut Path) {
         let pipe = self.board.pipe();
         let share = if path.is_shared() { self.share_in_flight(pipe) } else { pipe };
@@ -417,6 +417,7 @@ impl Connection {
 
     /// What takes room in the window of a path that others share, of `pipe` that are in flight as
     /// far as the scoreboard tells.
+    #[cold]
     fn share_in_flight(&self, pipe: u64) -> u64 {
         if self.timers.retries >= SILENT_AFTER {
             // Nobody answers. What it sends again now and then is not to keep others from sending.

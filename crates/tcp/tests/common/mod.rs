@@ -7,7 +7,9 @@ use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, Ecn, Event, EventKind, FourTuple, Host, HostConfig, Scheme, Segment};
+use tcp::{
+    ConnId, Ecn, Event, EventKind, Flags, FourTuple, Host, HostConfig, Scheme, Segment, Transmit,
+};
 use units::{Duration, Instant, Rate};
 
 /// What the pipe does to a segment, in parts per thousand.
@@ -144,6 +146,7 @@ impl World {
                 {
                     self.releases.push((self.now, host, bytes, rate));
                 }
+                self.check_window(host, &t);
                 self.sent.push((self.now, host, t.segment, arrivals.is_empty()));
                 let mut segment = t.segment;
                 if self.mark_from.is_some_and(|n| self.counter >= n) && segment.ecn == Ecn::Ect0 {
@@ -167,6 +170,24 @@ impl World {
     /// From now on nothing of the connection from this port of the client arrives.
     pub fn unplug(&mut self, port: u16) {
         self.unplugged.push(port);
+    }
+
+    /// New data of a shared path leaves within the window: of members with losses, too.
+    fn check_window(&self, host: usize, t: &Transmit) {
+        let Some((conn, path)) = t.conn.and_then(|id| {
+            let host = &self.hosts[host];
+            Some((host.connection(id)?, host.path_of(id)?))
+        }) else {
+            return;
+        };
+        // A tail-loss probe goes whatever the window says.
+        let new_data = t.segment.len > 0 && !t.retransmission && !t.segment.has(Flags::SYN);
+        let member = t.conn.is_some_and(|id| self.hosts[host].members_with(id).next().is_some());
+        if member && new_data && conn.stats().probes == 0 {
+            // A SYN or FIN in flight takes a number, but no window.
+            let (flight, control) = (path.bytes_in_flight(), 2 * 64);
+            assert!(flight <= path.usable_cwnd() + control, "{flight} in flight");
+        }
     }
 
     /// Loses the packet that leaves after `n` others, whoever sends it.
