@@ -351,6 +351,7 @@ impl Connection {
     }
 
     /// One past the last offset that the peer's window, and the configured one, admit.
+    #[inline(always)]
     fn window_edge(&self) -> u64 {
         let Some(limit) = self.config.window_limit else { return self.snd_una + self.snd_wnd };
         // A SYN takes no window.
