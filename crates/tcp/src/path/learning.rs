@@ -37,6 +37,8 @@ pub(crate) struct Learning {
     loss: bool,
     /// The peer takes data in a SYN, as far as is known.
     early_data: bool,
+    /// Something was remembered when the path began.
+    knew: bool,
     /// Bytes acknowledged when the path's state was told last.
     told_at: Option<u64>,
 }
@@ -56,6 +58,7 @@ impl Learning {
             waiting: None,
             loss: false,
             early_data: false,
+            knew: false,
             told_at: None,
         }
     }
@@ -83,6 +86,7 @@ impl Path {
     /// Begins with what `learning` remembers, and tells it from now on.
     pub(crate) fn remember_by(&mut self, now: Instant, mut learning: Learning) {
         if let Some(known) = learning.recall(now, &self.cold()) {
+            learning.knew = true;
             self.rtt.seed(known.srtt, known.rttvar);
             learning.early_data = known.early_data;
         }
@@ -138,12 +142,15 @@ impl Path {
     /// the last ACK.
     pub(crate) fn learn_of_end(&mut self) {
         let acked = self.acked_total;
-        let (Some(learning), Some(at)) = (self.learning.as_deref_mut(), self.last_acked) else {
-            return;
-        };
+        let Some(learning) = self.learning.as_deref_mut() else { return };
         if learning.kind != MemoryKind::Temporal || learning.told_at == Some(acked) {
             return;
         }
+        if acked == 0 && learning.knew {
+            // It has sent nothing: what is known already is better.
+            return;
+        }
+        let at = self.last_acked.unwrap_or(self.window.now());
         learning.told_at = Some(acked);
         let state = PathState {
             cwnd: self.window.cwnd(),
