@@ -99,6 +99,10 @@ const SCHEMES: &[&str] = &[
     "sack+share=fair+share_pacing=on",
     "linux+share=wrr",
     "vegas+share=rr",
+    "past+share=rr",
+    "spand+share=wrr",
+    "careful-resume+share=rr",
+    "jump-start+share=fair+share_timer=path",
 ];
 const EXTRAS: &[&str] =
     &["", "+ack=all", "+open=data", "+pacing=on", "+timestamps=on", "+rwnd=9kB"];
