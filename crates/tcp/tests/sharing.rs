@@ -105,7 +105,7 @@ const SCHEMES: &[&str] = &[
     "jump-start+share=fair+share_timer=path",
 ];
 const EXTRAS: &[&str] =
-    &["", "+ack=all", "+open=data", "+pacing=on", "+timestamps=on", "+rwnd=9kB"];
+    &["", "+ack=all", "+open=data", "+open=one-way", "+pacing=on", "+timestamps=on", "+rwnd=9kB"];
 
 /// How paths are shared, for any policies.
 const SHARING: &[&str] = &["rr", "wrr+share_timer=path", "fair+share_pacing=on", "decay"];

@@ -45,7 +45,7 @@ impl Connection {
             return None;
         }
         if self.snd_nxt == 0 {
-            return if self.opens_in_turn() { None } else { Some(self.opening_piece(now, path)) };
+            return Some(self.opening_piece(now, path));
         }
         if !self.may_send_new() {
             return self.next_lost_control();
@@ -66,20 +66,16 @@ impl Connection {
         self.repair_piece(path).or_else(|| self.final_piece(path))
     }
 
+    /// The SYN, with the data that there is room for.
     fn opening_piece(&mut self, now: Instant, path: &mut Path) -> super::output::Piece {
-        let piece = self.syn_piece(now);
+        let mut piece = self.syn_piece(now);
         if piece.len > 1 {
             path.begin(self.transfer());
         }
+        if piece.len - 1 > path.room() {
+            piece.len = 1;
+        }
         piece
-    }
-
-    /// Its first segment is one of data like any other and waits for window and turn as those do.
-    fn opens_in_turn(&self) -> bool {
-        self.snd_nxt == 0
-            && self.state == State::SynSent
-            && self.config.opening == Opening::OneWay
-            && self.written > 1
     }
 
     /// What goes again, if recovery and the window allow.
@@ -118,9 +114,6 @@ impl Connection {
             return self.state != State::Closed;
         }
         let len = self.next_new_len(self.snd_nxt);
-        if self.opens_in_turn() {
-            return true;
-        }
         self.snd_nxt > 0
             && self.burst_left > 0
             && self.new_data_waits()
@@ -131,7 +124,10 @@ impl Connection {
     /// Without a handshake the first segment is one of data like any other: it takes its turn, and
     /// room in the window.
     fn first_data_waits(&self) -> bool {
-        self.snd_nxt == 0 && self.written > 1 && self.config.opening == Opening::OneWay
+        self.snd_nxt == 0
+            && self.state == State::SynSent
+            && self.written > 1
+            && self.config.opening == Opening::OneWay
     }
 
     fn poll_first(&mut self, now: Instant, path: &mut Path, out: &mut Segment) -> Turn {
@@ -158,16 +154,6 @@ impl Connection {
             self.on_sending_resumed(now, path);
         }
         let room = path.room();
-        if self.opens_in_turn() {
-            let piece = self.syn_piece(now);
-            return match piece.len - 1 <= room {
-                true => {
-                    let piece = self.opening_piece(now, path);
-                    Turn::Sent(self.send_piece(now, path, piece, out))
-                }
-                false => Turn::NoRoom,
-            };
-        }
         let (recovery, cx) = self.recovery_parts(path);
         let allowance = recovery.allowance(&cx);
         match self.new_piece(allowance.min(room)) {

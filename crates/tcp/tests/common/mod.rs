@@ -7,9 +7,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{
-    ConnId, Ecn, Event, EventKind, Flags, FourTuple, Host, HostConfig, Scheme, Segment, Transmit,
-};
+use tcp::{ConnId, Ecn, Event, EventKind, FourTuple, Host, HostConfig, Scheme, Segment, Transmit};
 use units::{Duration, Instant, Rate};
 
 /// What the pipe does to a segment, in parts per thousand.
@@ -181,12 +179,11 @@ impl World {
             return;
         };
         // A tail-loss probe goes whatever the window says.
-        let new_data = t.segment.len > 0 && !t.retransmission && !t.segment.has(Flags::SYN);
+        let new_data = t.segment.len > 0 && !t.retransmission;
         let member = t.conn.is_some_and(|id| self.hosts[host].members_with(id).next().is_some());
         if member && new_data && conn.stats().probes == 0 {
-            // A SYN or FIN in flight takes a number, but no window.
-            let (flight, control) = (path.bytes_in_flight(), 2 * 64);
-            assert!(flight <= path.usable_cwnd() + control, "{flight} in flight");
+            let flight = path.bytes_in_flight();
+            assert!(flight <= path.usable_cwnd(), "{flight} in flight");
         }
     }
 
