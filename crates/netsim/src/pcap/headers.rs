@@ -160,8 +160,9 @@ mod tests {
     use super::*;
     use crate::{AppId, Datagram};
     use etherparse::{SlicedPacket, TransportSlice};
-    use tcp::{SackBlocks, Timestamps};
-    use units::SeqNum;
+    use memory::Report;
+    use tcp::{Performance, SackBlocks, Timestamps};
+    use units::{Duration, SeqNum};
 
     fn packet(segment: Segment) -> Packet {
         let transit = Transit {
@@ -221,6 +222,20 @@ mod tests {
         for (low_priority, byte) in [(false, 0b0000_0010), (true, 0b0011_1010)] {
             let packet = Packet { low_priority, ..packet(segment(Options::default())) };
             assert_eq!(Headers::of(&packet).unwrap().bytes[1], byte);
+        }
+    }
+
+    #[test]
+    fn a_report_to_a_gateway_is_on_the_wire() {
+        let report = Report { share: 12_345, rtt: Some(Duration::from_micros(67)) };
+        let performance = Performance::of(&report);
+        let timestamps = Some(Timestamps { value: 5, echo: 4 });
+        for timestamps in [None, timestamps] {
+            let segment = segment(Options { performance, timestamps, ..Options::default() });
+            let headers = Headers::of(&packet(segment)).unwrap();
+            assert_eq!(headers.bytes.len() as u32, segment.wire_bytes());
+            // Options follow the 20 bytes of the IP header and the 20 of TCP's.
+            assert_eq!(Performance::find(&headers.bytes[40..]), performance);
         }
     }
 

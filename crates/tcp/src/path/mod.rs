@@ -58,8 +58,6 @@ pub struct Path {
     resumed: bool,
     /// The path has had its first data.
     begun: bool,
-    /// What is remembered of the destination, if that was told and is not to be asked.
-    seed: Option<Seed>,
     before_reduction: Option<(u64, u64)>,
     usage: WindowUsage,
     startup_meter: StartUpMeter,
@@ -117,7 +115,6 @@ impl Path {
             last_acked: None,
             resumed: false,
             begun: false,
-            seed: None,
             before_reduction: None,
             usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
             startup_meter: StartUpMeter::default(),
@@ -130,12 +127,6 @@ impl Path {
         }
     }
 
-    /// What is remembered of the destination; the start-up sees it when the path's first data is
-    /// about to be sent, later it is too late.
-    pub fn set_seed(&mut self, seed: Option<Seed>) {
-        self.seed = seed;
-    }
-
     /// The path's first data is about to be sent. False if it was before.
     pub(crate) fn begin(&mut self, transfer: Transfer) -> bool {
         let first = !std::mem::replace(&mut self.begun, true);
@@ -146,7 +137,7 @@ impl Path {
     }
 
     fn begin_transfer(&mut self, transfer: Transfer) {
-        let seed = self.seed.or_else(|| self.recall(false));
+        let seed = self.recall(false);
         self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
     }
 
