@@ -11,6 +11,7 @@
 
 mod answer;
 mod book;
+mod cases;
 mod claim;
 mod curve;
 mod finding;
@@ -22,6 +23,7 @@ mod sample;
 mod bs;
 mod fs;
 mod ses;
+mod sp;
 
 pub use answer::{Answer, Verdict};
 pub use book::{Book, Cell, Record};
@@ -35,7 +37,7 @@ pub use run::{PapersError, Prepared};
 pub use sample::{Measured, Samples};
 
 /// All claims, in the order printed.
-pub const CLAIMS: &[&[Claim]] = &[fs::CLAIMS, ses::CLAIMS, bs::CLAIMS];
+pub const CLAIMS: &[&[Claim]] = &[fs::CLAIMS, ses::CLAIMS, sp::CLAIMS, bs::CLAIMS];
 
 /// All claims in one row.
 pub fn claims() -> impl Iterator<Item = &'static Claim> {

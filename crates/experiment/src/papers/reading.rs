@@ -31,6 +31,19 @@ pub struct Flow {
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Of a visit to a page: when its HTML had arrived.
+    pub html: Option<f64>,
+    /// When congestion avoidance first answered an ACK on its path. This and the following are of
+    /// the path's first start-up.
+    pub startup_end: Option<f64>,
+    /// What ended it: `completed`, `loss`, `timeout`, `ecn`, `retreat`.
+    pub startup_exit: Option<String>,
+    /// Segments sent in it, retransmissions included.
+    pub startup_segments: Option<u64>,
+    /// Segments sent again before all that was sent in it was acknowledged.
+    pub startup_retransmissions: Option<u64>,
+    /// Bytes acknowledged in it.
+    pub startup_acked: Option<u64>,
 }
 
 impl Flow {

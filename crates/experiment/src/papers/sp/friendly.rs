@@ -1,0 +1,154 @@
+//! Half of the connections SPAND, half reno-ssr, against all reno-ssr: who pays for SPAND's gain.
+
+use crate::papers::book::{Book, Record};
+use crate::papers::cases::{MOST, share_meeting};
+use crate::papers::claim::{Experiment, Quick};
+use crate::papers::curve::{Plot, Point};
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, SECONDS, furthest_out};
+use crate::papers::reading::{Flow, Readings, RunRecords};
+use crate::papers::sample::{Measured, Samples};
+
+const DELAY: &str = "topology.bottleneck.delay";
+const SIZE: &str = "workload.a.traffic.size";
+const COUNT: &str = "workload.a.count";
+/// Who the one half is, and who the other.
+const HALVES: [&str; 2] = ["workload.a.scheme", "workload.b.scheme"];
+const SPAND: &str = "spand";
+
+pub(super) const SP_8: Experiment = Experiment {
+    name: "SP-8",
+    plan: include_str!("../../../../../plans/papers/SP-8.toml"),
+    read: halves,
+    quick: Quick { repeats: 1, keep: &[(COUNT, &["1", "5", "15"])] },
+};
+
+/// The mean time of either half's transfers, to the last acknowledgement.
+fn halves(run: &RunRecords<'_>, readings: &mut Readings) {
+    for half in ["a", "b"] {
+        readings.set_mean(half, run.of(half).map(Flow::time_to_ack));
+    }
+}
+
+/// One clock of reno-ssr, with its scheme.
+#[derive(Clone, Copy)]
+struct Clock<'a> {
+    record: &'a Record,
+    reno: &'static str,
+}
+
+/// Delay, size and number of a half's connections.
+type Place<'p> = [&'p str; 3];
+
+impl Clock<'_> {
+    fn time(self, half: &str, first: &str, [delay, size, count]: Place<'_>) -> Samples {
+        let at = [
+            (DELAY, delay),
+            (SIZE, size),
+            (COUNT, count),
+            (HALVES[0], first),
+            (HALVES[1], self.reno),
+        ];
+        self.record.samples(&at, half)
+    }
+
+    /// By how many per cent reno-ssr takes longer beside SPAND than among its own.
+    fn slowdown(self, place: Place<'_>) -> Measured {
+        self.time("b", SPAND, place).excess_over(&self.time("b", self.reno, place))
+    }
+
+    /// By how many per cent SPAND is below the reno-ssr beside it.
+    fn gain(self, place: Place<'_>) -> Measured {
+        self.time("a", SPAND, place).gain_over(&self.time("b", SPAND, place))
+    }
+}
+
+/// Every place of a record.
+fn places(record: &Record) -> Vec<[String; 3]> {
+    let [delays, sizes, counts] = [DELAY, SIZE, COUNT].map(|key| record.values(key));
+    let mut places = Vec::new();
+    for delay in &delays {
+        for size in &sizes {
+            places.extend(counts.iter().map(|n| [delay.clone(), size.clone(), n.clone()]));
+        }
+    }
+    places
+}
+
+fn label(place: Place<'_>) -> String {
+    let [delay, size, count] = place;
+    format!("{delay}, {size}, {count} + {count}")
+}
+
+pub(super) fn sp_8(book: &Book) -> Findings {
+    let record = book.of("SP-8");
+    let fine = Clock { record, reno: "reno-ssr" };
+    let coarse = Clock { record, reno: "reno-ssr+tick=200ms" };
+    let owned = places(record);
+    let all: Vec<Place<'_>> =
+        owned.iter().map(|place| place.each_ref().map(String::as_str)).collect();
+    let mut findings = Findings::default();
+    let same = Interval::between(-5.0, 5.0);
+    if let Some((place, slowdown)) = furthest_out(same, all.iter().map(|p| (p, fine.slowdown(*p))))
+    {
+        let at = label(*place);
+        let label = format!("reno-ssr slower beside SPAND, 50 ms, the case that decides ({at})");
+        findings.line(Line::new(label, PERCENT).ours(slowdown).must(same));
+    }
+    let slowdowns: Vec<Measured> = all.iter().map(|place| coarse.slowdown(*place)).collect();
+    let share = share_meeting(Interval::at_most(5.0), &slowdowns);
+    let line = Line::new("cases with reno-ssr at most 5 % slower beside SPAND, 200 ms", PERCENT);
+    findings.line(line.ours(share).must(MOST));
+    if let Some((place, slowdown)) =
+        furthest_out(same, all.iter().map(|p| (p, coarse.slowdown(*p))))
+    {
+        let label = format!("reno-ssr slower beside SPAND, 200 ms, the most ({})", label(*place));
+        findings.line(Line::new(label, PERCENT).ours(slowdown));
+    }
+    ahead(
+        &mut findings,
+        (fine, "50 ms, scenario 1"),
+        (&all, "50ms"),
+        Interval::between(-10.0, 10.0),
+    );
+    ahead(&mut findings, (fine, "50 ms, scenario 2"), (&all, "200ms"), Interval::at_least(20.0));
+    ahead(&mut findings, (coarse, "200 ms"), (&all, ""), Interval::at_least(0.0));
+    for (clock, figure) in [(fine, "Figure 20"), (coarse, "Figure 21")] {
+        for first in all.iter().filter(|place| place[2] == all[0][2]) {
+            findings.plot(curves(clock, figure, *first));
+        }
+    }
+    findings
+}
+
+/// Adds, outside the verdict, SPAND's gain over the reno-ssr beside it at one delay, or at all.
+fn ahead(
+    findings: &mut Findings,
+    (clock, what): (Clock<'_>, &str),
+    (all, delay): (&[Place<'_>], &str),
+    within: Interval,
+) {
+    let places = all.iter().filter(|place| delay.is_empty() || place[0] == delay);
+    if let Some((place, gain)) = furthest_out(within, places.map(|p| (p, clock.gain(*p)))) {
+        let at = label(*place);
+        let label =
+            format!("SPAND ahead of the reno-ssr beside it, {what}, the case that decides ({at})");
+        findings.line(Line::new(label, PERCENT).ours(gain).also(within));
+    }
+}
+
+/// Times of both halves and of all reno-ssr over the number of connections.
+fn curves(clock: Clock<'_>, figure: &str, [delay, size, _]: Place<'_>) -> Plot {
+    let title = format!("Half SPAND, half {} ({figure}), {delay}, {size}", clock.reno);
+    let counts = clock.record.values(COUNT);
+    let of = |half: &str, first: &str| {
+        let point = |count: &String| {
+            let x = 2.0 * count.parse::<f64>().ok()?;
+            Some(Point { x, y: clock.time(half, first, [delay, size, count]).mean() })
+        };
+        counts.iter().filter_map(point).collect()
+    };
+    Plot::new(title, ("connections", PLAIN), ("completion", SECONDS))
+        .ours("spand", of("a", SPAND))
+        .ours("reno-ssr beside spand", of("b", SPAND))
+        .ours("reno-ssr among its own", of("b", clock.reno))
+}

@@ -1,0 +1,102 @@
+//! TCP/SPAND (Zhang, Qiu & Keshav 2000).
+//!
+//! `rounds` has the comparisons with four kinds of TCP, `friendly` the mixture with one of them,
+//! `theory` the optimal window. A *case* is a place on all axes of a plan but the schemes'.
+
+mod friendly;
+mod rounds;
+mod theory;
+
+use super::claim::{Claim, How};
+
+/// Baselines that start slowly after idle times.
+const SSR: [&str; 2] = ["reno-ssr", "newreno-ssr"];
+/// Baselines that use the old window again.
+const NSSR: [&str; 2] = ["reno-nssr", "newreno-nssr"];
+
+pub(super) const CLAIMS: &[Claim] = &[
+    Claim {
+        id: "SP-1",
+        text: "With the shift the optimal first window is at most the share Wc, and nearly flat in \
+               Wc for 30 and 100 segments",
+        source: "Zhang, Qiu & Keshav 2000 §4.2, Figure 5",
+        conditions: "Wc 1 to 200, transfers of 1 to 2000 segments, 1 or 2 segments per ACK; nearly \
+                     flat: between the window for whose share one epoch takes the whole transfer and \
+                     Wc 100 the window changes by at most a tenth of what Wc does",
+        why: "",
+        how: How::Theory(theory::sp_1),
+    },
+    Claim {
+        id: "SP-2",
+        text: "For 30 KB over scenarios 1 and 2 SPAND is at least 50 % below reno-ssr and newreno-ssr \
+               in most cases, and about 20 % below reno-nssr and newreno-nssr",
+        source: "Zhang, Qiu & Keshav 2000 §6.3.1.1, Figure 10",
+        conditions: "Tick 50 ms, 10 seeds, 1 to 30 connections, both scenarios; most: more than half \
+                     of the cases; about 20 %: 15 to 25 %; time to the last acknowledgement",
+        why: "",
+        how: How::Experiments(&[&rounds::SP_2], rounds::sp_2),
+    },
+    Claim {
+        id: "SP-3",
+        text: "SPAND is faster at every size; its gain falls with size, rises with delay, and falls \
+               with the number of connections",
+        source: "Zhang, Qiu & Keshav 2000 §6.3.1.2, Figure 11",
+        conditions: "Tick 50 ms, 5 seeds, 10 to 500 KB, 6 and 10 connections, scenarios 1 and 2; \
+                     faster than all four; gains over reno-ssr and newreno-ssr, whose slow start is \
+                     the paper's reason; with size: from the smallest to the largest and at no step \
+                     up by more than 5 points; with delay and number (\"tends to\"): on average over \
+                     sizes",
+        why: "",
+        how: How::Experiments(&[&rounds::SP_3], rounds::sp_3),
+    },
+    Claim {
+        id: "SP-4",
+        text: "Beside 40 Pareto ON/OFF sources SPAND is 35 to 65 % below -ssr and 25 to 50 % below \
+               -nssr",
+        source: "Zhang, Qiu & Keshav 2000 §6.3.2, Figures 12 and 13",
+        conditions: "Tick 50 ms, 5 seeds, 1 to 30 connections, both scenarios, every case; sizes with \
+                     6 connections",
+        why: "",
+        how: How::Experiments(&[&rounds::SP_4, &rounds::SP_4_SIZES], rounds::sp_4),
+    },
+    Claim {
+        id: "SP-5",
+        text: "Beside 2 FTP over scenario 2 SPAND is 35 to 50 % below -ssr and less below -nssr; on T3 \
+               more, and there less than 1 RTT above -nssr below 8 connections",
+        source: "Zhang, Qiu & Keshav 2000 §6.3.3, Figure 14",
+        conditions: "Tick 50 ms, 5 seeds (T3: 3), 1 to 30 connections, every case; more on T3: the mean \
+                     gain over -ssr, with 2 FTP there; less below -nssr: in the mean over cases; below 8 \
+                     connections: 1, 4, 7, each between -nssr and 1 RTT above it",
+        why: "",
+        how: How::Experiments(&[&rounds::SP_5, &rounds::SP_5_T3], rounds::sp_5),
+    },
+    Claim {
+        id: "SP-6",
+        text: "Over five hops with sources of 12 kbit/s SPAND is 30 to 65 % below -ssr and 25 to 55 % \
+               below -nssr",
+        source: "Zhang, Qiu & Keshav 2000 §6.4.1, Figures 16 and 17",
+        conditions: "Tick 50 ms, 5 seeds, 1 to 30 connections, both scenarios, every case; sizes with \
+                     6 connections",
+        why: "",
+        how: How::Experiments(&[&rounds::SP_6, &rounds::SP_6_SIZES], rounds::sp_6),
+    },
+    Claim {
+        id: "SP-7",
+        text: "With sources of 48 kbit/s SPAND is below all four in every case, by less",
+        source: "Zhang, Qiu & Keshav 2000 §6.4.2, Figures 18 and 19",
+        conditions: "Tick 50 ms, 3 seeds, 1 to 30 connections, both scenarios; by less: the mean gain \
+                     over each of the four against SP-6's",
+        why: "",
+        how: How::Experiments(&[&rounds::SP_7, &rounds::SP_6], rounds::sp_7),
+    },
+    Claim {
+        id: "SP-8",
+        text: "Half SPAND, half reno-ssr: reno-ssr is as fast as among its own with 50 ms timers, and \
+               in most cases at most 5 % slower with 200 ms",
+        source: "Zhang, Qiu & Keshav 2000 §6.5, Figures 20 and 21",
+        conditions: "5 seeds, 2 to 40 connections, scenarios 1 and 2, 30 and 100 KB; as fast (\"virtually \
+                     the same\"): within 5 % in every case; most: more than half of the cases",
+        why: "",
+        how: How::Experiments(&[&friendly::SP_8], friendly::sp_8),
+    },
+];

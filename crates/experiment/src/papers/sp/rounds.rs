@@ -1,0 +1,325 @@
+//! Rounds of transfers: SPAND against four kinds of TCP, by number of connections and by size.
+
+use super::{NSSR, SSR};
+use crate::papers::book::{Book, Record};
+use crate::papers::cases::{Case, MOST, mean_of, share_meeting};
+use crate::papers::claim::{Experiment, Quick};
+use crate::papers::curve::{Plot, Point};
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, SECONDS, furthest_out};
+use crate::papers::ns2::Ns2;
+use crate::papers::reading::{Flow, Readings, RunRecords};
+use crate::papers::sample::Measured;
+
+const SPAND: &str = "spand";
+const COUNT: &str = "workload.web.count";
+const SIZE: &str = "workload.web.traffic.size";
+const BULK: &str = "workload.ftp.count";
+/// The key of the delay: of the one bottleneck, or of each of several.
+const DELAYS: [&str; 2] = ["topology.bottleneck.delay", "topology.hop.delay"];
+/// The figure that all claims are about: the mean time of all transfers.
+const TIME: &str = "completion";
+
+const QUICK: Quick =
+    Quick { repeats: 2, keep: &[(COUNT, &["1", "10", "30"]), (SIZE, &["10kB", "30kB", "500kB"])] };
+const QUICKER: Quick =
+    Quick { repeats: 1, keep: &[(COUNT, &["1", "10"]), (SIZE, &["30kB", "500kB"])] };
+
+macro_rules! experiment {
+    ($name:literal, $quick:expr) => {
+        Experiment {
+            name: $name,
+            plan: include_str!(concat!("../../../../../plans/papers/", $name, ".toml")),
+            read: completion,
+            quick: $quick,
+        }
+    };
+}
+
+pub(super) const SP_2: Experiment = experiment!("SP-2", QUICK);
+pub(super) const SP_3: Experiment = experiment!("SP-3", QUICK);
+pub(super) const SP_4: Experiment = experiment!("SP-4", QUICKER);
+pub(super) const SP_4_SIZES: Experiment = experiment!("SP-4-sizes", QUICKER);
+pub(super) const SP_5: Experiment = experiment!("SP-5", QUICKER);
+pub(super) const SP_5_T3: Experiment =
+    experiment!("SP-5-t3", Quick { repeats: 1, keep: &[(BULK, &["2"]), (COUNT, &["1", "7"])] });
+pub(super) const SP_6: Experiment = experiment!("SP-6", QUICKER);
+pub(super) const SP_6_SIZES: Experiment = experiment!("SP-6-sizes", QUICKER);
+pub(super) const SP_7: Experiment = experiment!("SP-7", QUICKER);
+
+/// The mean time of all transfers, to the last acknowledgement.
+fn completion(run: &RunRecords<'_>, readings: &mut Readings) {
+    readings.set_mean(TIME, run.of("web").map(Flow::time_to_ack));
+}
+
+/// By how many per cent SPAND is below a baseline.
+fn gain(case: &Case<'_>, baseline: &str) -> Measured {
+    case.gain([SPAND, baseline], TIME)
+}
+
+/// The key of the delay in a record.
+fn delay_key(record: &Record) -> &'static str {
+    DELAYS.into_iter().find(|key| !record.values(key).is_empty()).unwrap_or(DELAYS[0])
+}
+
+/// Adds whether the gain over a baseline lies in an interval in most cases.
+fn mostly(findings: &mut Findings, cases: &[Case<'_>], (baseline, within): (&str, Interval)) {
+    let gains: Vec<Measured> = cases.iter().map(|case| gain(case, baseline)).collect();
+    let bounds = match within.most.is_finite() {
+        true => format!("of {} to {} %", within.least, within.most),
+        false => format!("of at least {} %", within.least),
+    };
+    let label = format!("cases with a gain {bounds} over {baseline}");
+    findings.line(Line::new(label, PERCENT).ours(share_meeting(within, &gains)).must(MOST));
+    extremes(findings, cases, baseline);
+}
+
+/// Shows the least and the largest gain over a baseline.
+fn extremes(findings: &mut Findings, cases: &[Case<'_>], baseline: &str) {
+    let mut gains: Vec<(String, Measured)> =
+        cases.iter().map(|case| (case.label(), gain(case, baseline))).collect();
+    gains.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+    for (which, (at, gain)) in ["least", "largest"].into_iter().zip(ends(gains)) {
+        findings
+            .line(Line::new(format!("{which} gain over {baseline} ({at})"), PERCENT).ours(gain));
+    }
+}
+
+/// The first and the last.
+fn ends<T>(mut values: Vec<T>) -> impl Iterator<Item = T> {
+    let last = values.pop();
+    values.into_iter().take(1).chain(last)
+}
+
+/// Adds that the gain over a baseline lies in an interval in every case: the case that decides.
+fn always(findings: &mut Findings, cases: &[Case<'_>], (baseline, within): (&str, Interval)) {
+    let gains = cases.iter().map(|case| (case.label(), gain(case, baseline)));
+    if let Some((at, gain)) = furthest_out(within, gains) {
+        let label =
+            format!("gain over {baseline}, the case nearest to its bounds or out of them ({at})");
+        findings.line(Line::new(label, PERCENT).ours(gain).must(within));
+    }
+    extremes(findings, cases, baseline);
+}
+
+/// The mean gain over a baseline of several cases.
+fn mean_gain<'c>(cases: impl IntoIterator<Item = &'c Case<'c>>, baseline: &str) -> Measured {
+    let gains: Vec<Measured> = cases.into_iter().map(|case| gain(case, baseline)).collect();
+    mean_of(&gains)
+}
+
+pub(super) fn sp_2(book: &Book) -> Findings {
+    let record = book.of("SP-2");
+    let (cases, mut findings) = (Case::all(record), Findings::default());
+    SSR.iter().for_each(|b| mostly(&mut findings, &cases, (b, Interval::at_least(50.0))));
+    NSSR.iter().for_each(|b| mostly(&mut findings, &cases, (b, Interval::between(15.0, 25.0))));
+    let ns2 = Ns2::read(include_str!("../../../data/ns2-sp2-30kb.csv"));
+    for case in cases.iter().filter(|case| case.value(COUNT) == "10") {
+        for scheme in [SSR, NSSR].concat() {
+            let label = format!("{scheme}, {}", case.label());
+            let row = [("scenario", scenario(case)), ("variant", scheme), ("n", "10")];
+            let ns2 = ns2.measured(&row, "mean_s").map(|m| m.mean);
+            let ours = case.samples(scheme, TIME).mean();
+            findings.line(Line::new(label, SECONDS).ns2(ns2).ours(ours));
+        }
+    }
+    by_number(&mut findings, record, ("Figure 10", Some(&ns2)));
+    findings
+}
+
+/// The paper's number of a case's scenario, where it has a single bottleneck.
+fn scenario(case: &Case<'_>) -> &'static str {
+    match case.value(DELAYS[0]) {
+        "50ms" => "1",
+        "200ms" => "2",
+        _ => "",
+    }
+}
+
+pub(super) fn sp_3(book: &Book) -> Findings {
+    let record = book.of("SP-3");
+    let (cases, mut findings) = (Case::all(record), Findings::default());
+    for baseline in [SSR, NSSR].concat() {
+        always(&mut findings, &cases, (baseline, Interval::at_least(0.0)));
+    }
+    for baseline in SSR {
+        falls_with_size(&mut findings, record, baseline);
+        let halves = |key: &str, value: &'static str| {
+            mean_gain(cases.iter().filter(|case| case.value(key) == value), baseline)
+        };
+        let rise = halves(DELAYS[0], "200ms").less(halves(DELAYS[0], "50ms"));
+        let fall = halves(COUNT, "6").less(halves(COUNT, "10"));
+        let line = |what, ours| {
+            let label = format!("{what}, mean over sizes, {baseline}, points");
+            Line::new(label, PERCENT).ours(ours).must(Interval::at_least(0.0))
+        };
+        findings.line(line("gain more at 200 than at 50 ms", rise));
+        findings.line(line("gain more with 6 than with 10 connections", fall));
+    }
+    by_size(&mut findings, record, "Figure 11");
+    findings
+}
+
+/// Adds that the gain falls from the smallest size to the largest, and rises at no step on the way.
+fn falls_with_size(findings: &mut Findings, record: &Record, baseline: &str) {
+    let sizes = record.values(SIZE);
+    let smallest = Case::all(record).into_iter().filter(|case| case.value(SIZE) == sizes[0]);
+    let mut whole = Vec::new();
+    let mut steps = Vec::new();
+    for first in smallest {
+        let gains: Vec<Measured> =
+            sizes.iter().filter_map(|size| Some(gain(&first.at(SIZE, size)?, baseline))).collect();
+        let fall = gains.first().zip(gains.last());
+        whole.extend(fall.map(|(first_gain, last)| (first.label(), first_gain.less(*last))));
+        let rises = gains.windows(2).zip(&sizes[1..]);
+        steps.extend(
+            rises.map(|(pair, size)| {
+                (format!("{}, to {size}", first.label()), pair[1].less(pair[0]))
+            }),
+        );
+    }
+    let line = |what, found: Option<(String, Measured)>, within| {
+        let (at, ours) = found.unwrap_or((String::new(), Measured::NOTHING));
+        Line::new(format!("{what}, {baseline} ({at}), points"), PERCENT).ours(ours).must(within)
+    };
+    let (fall, rise) = (Interval::at_least(0.0), Interval::at_most(5.0));
+    findings.line(line(
+        "gain falls from the smallest size to the largest by at least",
+        furthest_out(fall, whole),
+        fall,
+    ));
+    findings.line(line("gain rises at a step of size by at most", furthest_out(rise, steps), rise));
+}
+
+pub(super) fn sp_4(book: &Book) -> Findings {
+    let (record, sizes) = (book.of("SP-4"), book.of("SP-4-sizes"));
+    let (cases, mut findings) = (Case::all(record), Findings::default());
+    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(35.0, 65.0))));
+    NSSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(25.0, 50.0))));
+    with_larger_pipes(&mut findings, sizes);
+    let ns2 = Ns2::read(include_str!("../../../data/ns2-sp4-udp.csv"));
+    by_number(&mut findings, record, ("Figure 12", Some(&ns2)));
+    by_size(&mut findings, sizes, "Figure 13");
+    findings
+}
+
+/// Adds, outside the verdict, that gains over -ssr are larger where the pipe is.
+fn with_larger_pipes(findings: &mut Findings, sizes: &Record) {
+    let key = delay_key(sizes);
+    let (cases, delays) = (Case::all(sizes), sizes.values(key));
+    for baseline in SSR {
+        let of_delay = |delay: Option<&String>| {
+            let delay = delay.map_or("", String::as_str);
+            mean_gain(cases.iter().filter(|case| case.value(key) == delay), baseline)
+        };
+        let more = of_delay(delays.last()).less(of_delay(delays.first()));
+        let label = format!("gain more over the larger pipe, mean over sizes, {baseline}, points");
+        findings.line(Line::new(label, PERCENT).ours(more).also(Interval::at_least(0.0)));
+    }
+}
+
+pub(super) fn sp_5(book: &Book) -> Findings {
+    let (record, t3) = (book.of("SP-5"), book.of("SP-5-t3"));
+    let (cases, mut findings) = (Case::all(record), Findings::default());
+    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(35.0, 50.0))));
+    for (ssr, nssr) in SSR.into_iter().zip(NSSR) {
+        let less = mean_gain(&cases, ssr).less(mean_gain(&cases, nssr));
+        let label = format!("mean gain less over {nssr} than over {ssr}, points");
+        findings.line(Line::new(label, PERCENT).ours(less).must(Interval::at_least(0.0)));
+        extremes(&mut findings, &cases, nssr);
+    }
+    let all = Case::all(t3);
+    let (few, many): (Vec<_>, Vec<_>) = all.into_iter().partition(|case| case.value(BULK) == "2");
+    for baseline in SSR {
+        let more = mean_gain(&few, baseline).less(mean_gain(&cases, baseline));
+        let label = format!("mean gain over {baseline} more on T3, points");
+        findings.line(Line::new(label, PERCENT).ours(more).must(Interval::at_least(0.0)));
+    }
+    on_t3(&mut findings, &few, |line, within| line.must(within));
+    on_t3(&mut findings, &many, |line, within| line.also(within));
+    by_number(&mut findings, record, ("Figure 14(a)", None));
+    by_number(&mut findings, t3, ("Figure 14(b)", None));
+    findings
+}
+
+/// A round trip of scenario 3 and its side links without queueing: 2 x (200 + 1 + 1) ms, 1040 bytes
+/// at 45 and twice at 10 Mbit/s, and as often 40 bytes.
+const T3_ROUND_TRIP: f64 = 0.404 + 1080.0 * 8.0 * (1.0 / 45e6 + 2.0 / 10e6);
+
+/// Adds by how much SPAND takes longer than -nssr on T3 below 8 connections, in round trips.
+fn on_t3(findings: &mut Findings, cases: &[Case<'_>], bear: impl Fn(Line, Interval) -> Line) {
+    let within = Interval::between(0.0, 1.0);
+    let few = || cases.iter().filter(|case| case.number(COUNT) < 8.0);
+    for baseline in NSSR {
+        let above = few().map(|case| {
+            let above = case.samples(SPAND, TIME).minus(&case.samples(baseline, TIME));
+            (case.label(), above.map(|seconds| seconds / T3_ROUND_TRIP).mean())
+        });
+        if let Some((at, above)) = furthest_out(within, above) {
+            let label = format!(
+                "RTT above {baseline} on T3, the case that decides ({at} FTP, connections)"
+            );
+            findings.line(bear(Line::new(label, PLAIN).ours(above), within));
+        }
+    }
+}
+
+pub(super) fn sp_6(book: &Book) -> Findings {
+    let (record, sizes) = (book.of("SP-6"), book.of("SP-6-sizes"));
+    let (cases, mut findings) = (Case::all(record), Findings::default());
+    SSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(30.0, 65.0))));
+    NSSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(25.0, 55.0))));
+    with_larger_pipes(&mut findings, sizes);
+    by_number(&mut findings, record, ("Figure 16", None));
+    by_size(&mut findings, sizes, "Figure 17");
+    findings
+}
+
+pub(super) fn sp_7(book: &Book) -> Findings {
+    let (record, lighter) = (book.of("SP-7"), book.of("SP-6"));
+    let (cases, mut findings) = (Case::all(record), Findings::default());
+    let of_lighter = Case::all(lighter);
+    for baseline in [SSR, NSSR].concat() {
+        always(&mut findings, &cases, (baseline, Interval::at_least(0.0)));
+        let less = mean_gain(&of_lighter, baseline).less(mean_gain(&cases, baseline));
+        let label = format!("mean gain over {baseline} less than with 12 kbit/s, points");
+        findings.line(Line::new(label, PERCENT).ours(less).must(Interval::at_least(0.0)));
+    }
+    by_number(&mut findings, record, ("Figure 18", None));
+    findings
+}
+
+/// Draws times over the number of connections, a figure for each delay and number of FTPs.
+fn by_number(findings: &mut Findings, record: &Record, figure: (&str, Option<&Ns2>)) {
+    let counts = record.values(COUNT);
+    for first in Case::all(record).into_iter().filter(|case| case.value(COUNT) == counts[0]) {
+        findings.plot(curves(&first, (COUNT, "connections"), (&counts, figure)));
+    }
+}
+
+/// Draws times over the size of transfers, a figure for each delay and number of connections.
+fn by_size(findings: &mut Findings, record: &Record, figure: &str) {
+    let sizes = record.values(SIZE);
+    for first in Case::all(record).into_iter().filter(|case| case.value(SIZE) == sizes[0]) {
+        findings.plot(curves(&first, (SIZE, "KB"), (&sizes, (figure, None))));
+    }
+}
+
+/// Times of all schemes along one axis from a case on; ns-2's where it has them.
+fn curves(
+    first: &Case<'_>,
+    (key, axis): (&'static str, &str),
+    (values, (figure, ns2)): (&[String], (&str, Option<&Ns2>)),
+) -> Plot {
+    let title = format!("Mean completion ({figure}; from {} on)", first.label());
+    let mut plot = Plot::new(title, (axis, PLAIN), ("completion", SECONDS));
+    for scheme in [SSR, NSSR].concat().into_iter().chain([SPAND]) {
+        let point = |value: &String| {
+            let case = first.at(key, value)?;
+            Some(Point { x: case.number(key), y: case.samples(scheme, TIME).mean() })
+        };
+        plot = plot.ours(scheme, values.iter().filter_map(point).collect());
+        let row = [("scenario", scenario(first)), ("variant", scheme)];
+        plot = plot.ns2(scheme, ns2.map_or(Vec::new(), |ns2| ns2.points(&row, "n", "mean_s")));
+    }
+    plot
+}

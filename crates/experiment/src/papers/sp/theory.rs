@@ -1,0 +1,127 @@
+//! The optimal first window with and without the shift, over the share and the size.
+
+use crate::papers::cases::{MOST, share_meeting};
+use crate::papers::curve::{Plot, Point};
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN};
+use crate::papers::sample::Measured;
+use arith::epoch::{Choice, Share};
+
+/// Largest share that is looked at.
+const MOST_SHARE: u32 = 200;
+/// Largest transfer, segments.
+const MOST_SEGMENTS: u64 = 2000;
+/// Figure 5's transfers and its shares.
+const FIGURE_SIZES: [u64; 2] = [30, 100];
+const FIGURE_SHARES: u32 = 100;
+/// RFC 2414's first window with segments of 1 KB.
+const RFC_2414: u32 = 4;
+
+fn window((capacity, per_ack): (u32, u32), segments: u64, shift: bool) -> u64 {
+    let choice = Choice { shift, not_below_bottom: false };
+    Share { capacity, per_ack }.initial_window(segments, choice)
+}
+
+/// Every share with one and two segments per ACK.
+fn shares() -> impl Iterator<Item = (u32, u32)> {
+    (1..=MOST_SHARE).flat_map(|capacity| [(capacity, 1), (capacity, 2)])
+}
+
+fn largest(values: impl Iterator<Item = u64>) -> Measured {
+    Measured::exact(values.max().unwrap_or(0) as f64)
+}
+
+pub(super) fn sp_1() -> Findings {
+    let mut findings = Findings::default();
+    let sizes = || 1..=MOST_SEGMENTS;
+    let excess = shares().flat_map(|share| {
+        sizes().map(move |size| window(share, size, true).saturating_sub(u64::from(share.0)))
+    });
+    let line = Line::new("segments above Wc, at most", PLAIN);
+    findings.line(line.ours(largest(excess)).must(Interval::at_most(0.0)));
+    for size in FIGURE_SIZES {
+        let label =
+            format!("steps of Wc from 1 to {FIGURE_SHARES} that leave the window, {size} segments");
+        findings.line(Line::new(label, PERCENT).ours(unchanged(size)).must(MOST));
+    }
+    let below = (1..RFC_2414)
+        .flat_map(|capacity| sizes().map(move |size| window((capacity, 1), size, true)));
+    let label = "first window where Wc is below RFC 2414's 4 segments, at most";
+    findings.line(Line::new(label, PLAIN).ours(largest(below)).also(Interval::at_most(3.0)));
+    for per_ack in [1, 2] {
+        let label =
+            format!("round trips that the shift costs within an epoch, {per_ack} per ACK, at most");
+        findings.line(Line::new(label, PLAIN).ours(cost(per_ack)).also(Interval::at_most(1.0)));
+    }
+    FIGURE_SIZES.iter().for_each(|size| _ = findings.plot(curves(*size)));
+    findings
+}
+
+/// How many per cent of steps of the share by one segment leave the window as it was.
+fn unchanged(size: u64) -> Measured {
+    let step = |capacity| {
+        let [before, after] = [capacity, capacity + 1].map(|c| window((c, 1), size, true));
+        Measured::exact(after.abs_diff(before) as f64)
+    };
+    let steps: Vec<Measured> = (1..FIGURE_SHARES).map(step).collect();
+    share_meeting(Interval::at_most(0.0), &steps)
+}
+
+/// Most round trips that a transfer of less than an epoch takes longer with the shift.
+fn cost(per_ack: u32) -> Measured {
+    let of_share = move |capacity: u32| {
+        let share = (capacity, per_ack);
+        let epoch = Share { capacity, per_ack }.epoch_size();
+        let extra = move |size| {
+            let [without, with] =
+                [false, true].map(|s| round_trips(window(share, size, s), size, per_ack));
+            with.saturating_sub(without)
+        };
+        (1..epoch.min(MOST_SEGMENTS)).map(extra)
+    };
+    largest((1..=MOST_SHARE).flat_map(of_share))
+}
+
+/// Round trips of a transfer that grows by a segment every `per_ack` round trips and loses nothing.
+fn round_trips(mut window: u64, segments: u64, per_ack: u32) -> u64 {
+    let (mut sent, mut trips) = (0, 0);
+    while sent < segments {
+        sent += window;
+        trips += 1;
+        window += u64::from(trips % u64::from(per_ack) == 0);
+    }
+    trips
+}
+
+/// Figure 5 for one size.
+fn curves(size: u64) -> Plot {
+    let title = format!("First window over the share, {size} segments (Figure 5)");
+    let of = |shift| {
+        let point = |capacity: u32| {
+            let y = Measured::exact(window((capacity, 1), size, shift) as f64);
+            Point { x: f64::from(capacity), y }
+        };
+        (1..=FIGURE_SHARES).map(point).collect()
+    };
+    let mut plot = Plot::new(title, ("Wc, segments", PLAIN), ("first window, segments", PLAIN));
+    plot.smooth = true;
+    plot.ours("with the shift", of(true)).ours("without", of(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_example_takes_two_round_trips_either_way() {
+        // 11 segments, Wc 10: from 9 two windows (9 + 10), with the shift from 5 (5 + 6).
+        let [without, with] = [false, true].map(|shift| window((10, 1), 11, shift));
+        assert_eq!((without, with), (9, 5));
+        assert_eq!([without, with].map(|w| round_trips(w, 11, 1)), [2, 2]);
+    }
+
+    #[test]
+    fn windows_of_delayed_acks_grow_every_other_round_trip() {
+        // 5 + 5 + 6 + 6 carry 22, of which 17 need the fourth.
+        assert_eq!((round_trips(5, 16, 2), round_trips(5, 17, 2)), (3, 4));
+    }
+}
