@@ -21,7 +21,9 @@ mod run;
 mod sample;
 
 mod bs;
+mod et;
 mod fs;
+mod ps;
 mod ses;
 mod sp;
 
@@ -37,7 +39,8 @@ pub use run::{PapersError, Prepared};
 pub use sample::{Measured, Samples};
 
 /// All claims, in the order printed.
-pub const CLAIMS: &[&[Claim]] = &[fs::CLAIMS, ses::CLAIMS, sp::CLAIMS, bs::CLAIMS];
+pub const CLAIMS: &[&[Claim]] =
+    &[fs::CLAIMS, ses::CLAIMS, sp::CLAIMS, ps::CLAIMS, et::CLAIMS, bs::CLAIMS];
 
 /// All claims in one row.
 pub fn claims() -> impl Iterator<Item = &'static Claim> {

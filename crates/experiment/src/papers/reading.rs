@@ -13,6 +13,8 @@ pub struct Flow {
     pub member: usize,
     /// Number of the member's transfer, from 0.
     pub flow: usize,
+    /// The sender's scheme.
+    pub scheme: String,
     /// Sending host.
     pub from: String,
     /// Receiving host.
@@ -71,6 +73,8 @@ pub struct PacketStep {
     pub from: String,
     /// Receiving host.
     pub to: String,
+    /// Sending port, of a segment.
+    pub source_port: Option<u16>,
     /// Place of its payload in the sender's stream.
     pub offset: Option<u64>,
     /// Bytes of payload.

@@ -13,7 +13,7 @@ const SIZE: &str = "workload.a.traffic.size";
 const COUNT: &str = "workload.a.count";
 /// Who the one half is, and who the other.
 const HALVES: [&str; 2] = ["workload.a.scheme", "workload.b.scheme"];
-const SPAND: &str = "spand";
+const SPAND: &str = "spand+tick=50ms";
 
 pub(super) const SP_8: Experiment = Experiment {
     name: "SP-8",
@@ -81,7 +81,7 @@ fn label(place: Place<'_>) -> String {
 
 pub(super) fn sp_8(book: &Book) -> Findings {
     let record = book.of("SP-8");
-    let fine = Clock { record, reno: "reno-ssr" };
+    let fine = Clock { record, reno: "reno-ssr+tick=50ms" };
     let coarse = Clock { record, reno: "reno-ssr+tick=200ms" };
     let owned = places(record);
     let all: Vec<Place<'_>> =

@@ -1,0 +1,150 @@
+//! Repeated access: pages visited again, and one connection after another.
+
+use super::{
+    CLIENT, CONNECTIONS, MODEL, NETWORK, PAGE, PAGES, QUEUE, REALISTIC, ROUND_TRIP, Scenario,
+    TWO_ROUND_TRIPS,
+};
+use crate::papers::book::{Book, Record};
+use crate::papers::claim::{Experiment, Quick};
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS, furthest_out};
+use crate::papers::reading::{Flow, Readings, RunRecords};
+use crate::papers::sample::{Measured, Samples};
+
+const RENO: &str = "reno";
+const SHARING: &str = "etcp-html-pre+memory=temporal";
+const SIZE: &str = "workload.first.traffic.size";
+
+pub(super) const ET_5: Experiment = Experiment {
+    name: "ET-5",
+    plan: include_str!("../../../../../plans/papers/ET-5.toml"),
+    read: visits,
+    quick: Quick { repeats: 1, keep: &[] },
+};
+
+pub(super) const CONNECTION: Experiment = Experiment {
+    name: "ET-5-connection",
+    plan: include_str!("../../../../../plans/papers/ET-5-connection.toml"),
+    read: transfers,
+    quick: Quick { repeats: 1, keep: &[] },
+};
+
+/// Times of HTML and page of both visits.
+fn visits(run: &RunRecords<'_>, readings: &mut Readings) {
+    for (visit, number) in [("first", 0), ("again", 1)] {
+        let of = || run.of("page").filter(move |flow| flow.flow == number);
+        let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS);
+        readings.set_mean(format!("{visit}.html"), of().map(|v| since(v.html, v.start)));
+        readings.set_mean(format!("{visit}.total"), of().map(|v| since(v.received, v.start)));
+    }
+}
+
+/// Times of both transfers, and how far apart the first four packets of the later one left.
+fn transfers(run: &RunRecords<'_>, readings: &mut Readings) {
+    for workload in ["first", "later"] {
+        readings.set_mean(workload, run.of(workload).map(Flow::time_to_receive));
+    }
+    let begins = run.of("later").next().map_or(f64::INFINITY, |flow| flow.start);
+    let leaves = run
+        .packet_steps()
+        .filter(|step| step.link == "bottleneck" && step.step == "enter" && step.time >= begins);
+    let first: Vec<f64> = leaves.take(4).map(|step| step.time).collect();
+    let apart = first.first().zip(first.last()).map(|(first, last)| (last - first) / 3.0);
+    readings.set("apart", apart.unwrap_or(f64::NAN));
+}
+
+/// The intervals of one scenario, in per cent: HTML and total below the first access's, then below
+/// Reno's.
+struct Ranges {
+    scenario: Scenario,
+    first: [(f64, f64); 2],
+    reno: [(f64, f64); 2],
+}
+
+const RANGES: [Ranges; 4] = [
+    Ranges {
+        scenario: MODEL,
+        first: [(17.0, 53.0), (11.0, 28.0)],
+        reno: [(48.0, 82.0), (4.0, 72.0)],
+    },
+    Ranges {
+        scenario: CLIENT,
+        first: [(17.0, 53.0), (10.0, 28.0)],
+        reno: [(35.0, 55.0), (17.0, 37.0)],
+    },
+    Ranges {
+        scenario: NETWORK,
+        first: [(10.0, 53.0), (8.0, 28.0)],
+        reno: [(63.0, 87.0), (27.0, 96.0)],
+    },
+    Ranges {
+        scenario: REALISTIC,
+        first: [(17.0, 53.0), (10.0, 28.0)],
+        reno: [(30.0, 89.0), (32.0, 72.0)],
+    },
+];
+
+/// A reading of a scheme on a page; `saved` seconds are taken off.
+fn time(
+    record: &Record,
+    (scenario, page): (Scenario, &str),
+    (scheme, reading, saved): (&str, String, f64),
+) -> Samples {
+    let Scenario { queue, connections, .. } = scenario;
+    let at = [(QUEUE, queue), (CONNECTIONS, connections), (PAGE, page), ("scheme", scheme)];
+    record.samples(&at, &reading).map(|time| time - saved)
+}
+
+pub(super) fn et_5(book: &Book) -> Findings {
+    let (record, mut findings) = (book.of("ET-5"), Findings::default());
+    for ranges in &RANGES {
+        accesses(&mut findings, record, (ranges, 0.0), Line::must);
+    }
+    for ranges in &RANGES {
+        accesses(&mut findings, record, (ranges, ROUND_TRIP), Line::also);
+    }
+    connections(&mut findings, book.of("ET-5-connection"));
+    findings
+}
+
+/// Adds, for each of HTML and total, the page that decides against the first access and Reno.
+fn accesses(
+    findings: &mut Findings,
+    record: &Record,
+    (ranges, saved): (&Ranges, f64),
+    bear: impl Fn(Line, Interval) -> Line,
+) {
+    let scenario = ranges.scenario;
+    let counted = if saved > 0.0 { ", its opening counted" } else { "" };
+    let baselines = [("the first's", SHARING, ranges.first), ("Reno's", RENO, ranges.reno)];
+    for (whose, baseline, intervals) in baselines {
+        for (what, (least, most)) in ["html", "total"].into_iter().zip(intervals) {
+            let gain = |page: &&'static str| -> (&'static str, Measured) {
+                let place = (scenario, *page);
+                let again = time(record, place, (SHARING, format!("again.{what}"), saved));
+                let before = time(record, place, (baseline, format!("first.{what}"), 0.0));
+                (page, again.gain_over(&before))
+            };
+            let within = Interval::between(least, most);
+            if let Some((page, gain)) = furthest_out(within, PAGES.iter().map(gain)) {
+                let label = format!(
+                    "{}: {what} faster than {whose}{counted}, the page that decides ({page})",
+                    scenario.name
+                );
+                findings.line(bear(Line::new(label, PERCENT).ours(gain), within));
+            }
+        }
+    }
+}
+
+/// Adds what a connection saves that follows another.
+fn connections(findings: &mut Findings, record: &Record) {
+    for size in record.values(SIZE) {
+        let samples = |reading| record.samples(&[(SIZE, &size)], reading);
+        let saved = samples("first").minus(&samples("later")).mean();
+        let line = Line::new(format!("saved by a later connection, {size}"), SECONDS).ours(saved);
+        findings.line(line.also(Interval::between(0.175, 0.185)));
+        let apart = samples("apart").mean();
+        let line = Line::new(format!("its first four packets apart, {size}"), SECONDS).ours(apart);
+        findings.line(line.also(Interval::at_least(0.001)));
+    }
+}

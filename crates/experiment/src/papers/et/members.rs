@@ -1,0 +1,98 @@
+//! Connections that join an ensemble and leave it: who sends how much meanwhile.
+
+use crate::papers::book::Book;
+use crate::papers::claim::{Experiment, Quick};
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS};
+use crate::papers::reading::{PacketStep, Readings, RunRecords};
+
+const QUICK: Quick = Quick { repeats: 1, keep: &[] };
+/// The connections in the order in which they open.
+const MEMBERS: [&str; 3] = ["first", "second", "third"];
+
+pub(super) const ET_6: Experiment = Experiment {
+    name: "ET-6",
+    plan: include_str!("../../../../../plans/papers/ET-6.toml"),
+    read: shares,
+    quick: QUICK,
+};
+
+pub(super) const ONE: Experiment = Experiment {
+    name: "ET-6-one",
+    plan: include_str!("../../../../../plans/papers/ET-6-one.toml"),
+    read: |run, readings| set_total(run, &["all"], readings),
+    quick: QUICK,
+};
+
+/// Payload that entered the link: when, and of which member.
+type Sent = (f64, usize, f64);
+
+/// The time until all is received, from the first's start.
+fn set_total(run: &RunRecords<'_>, workloads: &[&str], readings: &mut Readings) {
+    let received = workloads.iter().flat_map(|name| run.of(name)).map(|flow| flow.received);
+    let last = received.map(|at| at.unwrap_or(f64::NAN)).reduce(|a, b| if b < a { a } else { b });
+    readings.set("total", last.unwrap_or(f64::NAN));
+}
+
+/// Each member's share of what is sent between two changes of membership, and the total.
+fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
+    set_total(run, &MEMBERS, readings);
+    let sent = sent(run);
+    // What was sent when a member's last byte was: it leaves then.
+    let leaves = |member: usize| {
+        let own = sent.iter().filter(|sent| sent.1 == member);
+        own.map(|sent| sent.0).fold(f64::NAN, f64::max)
+    };
+    let starts = MEMBERS.map(|name| run.of(name).next().map_or(f64::NAN, |flow| flow.start));
+    let [_, second, third] = starts;
+    let phases = [
+        ("two", second, third, vec![0, 1]),
+        ("three", third, leaves(2), vec![0, 1, 2]),
+        ("two again", leaves(2), leaves(1), vec![0, 1]),
+    ];
+    for (phase, from, until, members) in phases {
+        let within = |sent: &&Sent| sent.0 >= from && sent.0 <= until;
+        let bytes = |member: Option<usize>| -> f64 {
+            let of = sent.iter().filter(within).filter(|s| member.is_none_or(|m| m == s.1));
+            of.map(|sent| sent.2).sum()
+        };
+        for member in members {
+            let share = 100.0 * bytes(Some(member)) / bytes(None);
+            readings.set(format!("{phase}, {}", MEMBERS[member]), share);
+        }
+    }
+}
+
+/// All payload as it was sent; members are told apart by their ports, which are in order.
+fn sent(run: &RunRecords<'_>) -> Vec<Sent> {
+    let enters = |step: &PacketStep| step.step == "enter" && step.payload.unwrap_or(0) > 0;
+    let steps: Vec<PacketStep> = run.packet_steps().filter(enters).collect();
+    let mut ports = Vec::new();
+    for port in steps.iter().map(|step| step.source_port) {
+        if !ports.contains(&port) {
+            ports.push(port);
+        }
+    }
+    let member = |step: &PacketStep| ports.iter().position(|port| *port == step.source_port);
+    let of = |step: &PacketStep| Some((step.time, member(step)?, f64::from(step.payload?)));
+    steps.iter().filter_map(of).collect()
+}
+
+pub(super) fn et_6(book: &Book) -> Findings {
+    let (record, one, mut findings) = (book.of("ET-6"), book.of("ET-6-one"), Findings::default());
+    let phases: [(&str, &[&str]); 3] =
+        [("two", &MEMBERS[..2]), ("three", &MEMBERS), ("two again", &MEMBERS[..2])];
+    for (phase, members) in phases {
+        let equal = 100.0 / members.len() as f64;
+        for member in members {
+            let share = record.samples(&[], &format!("{phase}, {member}")).mean();
+            let line = Line::new(format!("share of the {member} among {phase}"), PERCENT);
+            findings.line(line.ours(share).must(Interval::between(equal - 5.0, equal + 5.0)));
+        }
+    }
+    let [ours, alone] = [record, one].map(|record| record.samples(&[], "total"));
+    let line = Line::new("total above that of one TCP with all bytes", PERCENT);
+    findings.line(line.ours(ours.excess_over(&alone)).must(Interval::between(-1.0, 1.0)));
+    findings.line(Line::new("total of the ensemble", SECONDS).ours(ours.mean()));
+    findings.line(Line::new("total of one TCP", SECONDS).ours(alone.mean()));
+    findings
+}

@@ -1,0 +1,265 @@
+//! Page loads: four schedulers of an ensemble against a bundle of Reno connections.
+
+use super::{
+    CLIENT, CONNECTIONS, MODEL, NETWORK, PAGE, PAGES, QUEUE, REALISTIC, REQUESTS, Scenario,
+    TWO_ROUND_TRIPS,
+};
+use crate::papers::book::{Book, Record};
+use crate::papers::claim::{Experiment, Quick};
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, SECONDS, furthest_out};
+use crate::papers::ns2::Ns2;
+use crate::papers::reading::{Readings, RunRecords};
+use crate::papers::sample::{Measured, Samples};
+
+const RENO: &str = "reno";
+const HTML_PRE: &str = "etcp-html-pre";
+/// The schedulers that do not pre-empt.
+const OTHERS: [&str; 3] = ["etcp-fair", "etcp-content", "etcp-decay"];
+const ALL: [&str; 4] = ["etcp-fair", "etcp-content", "etcp-decay", HTML_PRE];
+/// Pages of so many objects that a limit of concurrency touches them.
+const MANY: [&str; 3] = ["frames", "graphics", "java"];
+/// The readings.
+const HTML: &str = "html";
+const TOTAL: &str = "total";
+/// "The same", in per cent.
+const SAME: Interval = Interval::between(-0.5, 0.5);
+
+pub(super) const ET_1: Experiment = Experiment {
+    name: "ET-1",
+    plan: include_str!("../../../../../plans/papers/ET-1.toml"),
+    read: times,
+    quick: Quick { repeats: 1, keep: &[] },
+};
+
+/// Times of HTML and page, and the share of segments that were sent again.
+fn times(run: &RunRecords<'_>, readings: &mut Readings) {
+    let visit = || run.of("page");
+    let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS);
+    readings.set_mean(HTML, visit().map(|visit| since(visit.html, visit.start)));
+    readings.set_mean(TOTAL, visit().map(|visit| since(visit.received, visit.start)));
+    let again = visit().map(|visit| Some(visit.retransmissions as f64 / visit.segments as f64));
+    readings.set_mean("again", again);
+}
+
+/// The pages of one scenario under one model of requests.
+#[derive(Clone, Copy)]
+struct Pages<'a> {
+    record: &'a Record,
+    scenario: Scenario,
+    requests: &'a str,
+}
+
+impl<'a> Pages<'a> {
+    fn of(book: &'a Book, scenario: Scenario) -> Self {
+        Self { record: book.of("ET-1"), scenario, requests: "first-segment" }
+    }
+
+    /// The same pages under another scenario.
+    fn under(self, scenario: Scenario) -> Self {
+        Self { scenario, ..self }
+    }
+
+    fn samples(self, scheme: &str, page: &str, reading: &str) -> Samples {
+        let Scenario { queue, connections, .. } = self.scenario;
+        let at = [
+            (QUEUE, queue),
+            (CONNECTIONS, connections),
+            (PAGE, page),
+            (REQUESTS, self.requests),
+            ("scheme", scheme),
+        ];
+        self.record.samples(&at, reading)
+    }
+
+    /// By how many per cent a scheme is faster than Reno.
+    fn gain(self, scheme: &str, page: &str, reading: &str) -> Measured {
+        self.samples(scheme, page, reading).gain_over(&self.samples(RENO, page, reading))
+    }
+
+    /// By how many per cent a scheme takes longer than Reno.
+    fn excess(self, scheme: &str, page: &str, reading: &str) -> Measured {
+        self.samples(scheme, page, reading).excess_over(&self.samples(RENO, page, reading))
+    }
+
+    /// By how many per cent a scheme takes longer than under another scenario.
+    fn change(self, before: Self, scheme: &str, page: &str, reading: &str) -> Measured {
+        let before = before.samples(scheme, page, reading);
+        self.samples(scheme, page, reading).excess_over(&before)
+    }
+}
+
+/// The figures of several schedulers on several pages.
+fn each<'s>(
+    (schemes, pages): (&'s [&'s str], &'s [&'s str]),
+    figure: impl Fn(&str, &str) -> Measured,
+) -> Vec<(String, Measured)> {
+    let figure = &figure;
+    let of_page = |page: &'s &'s str| {
+        schemes.iter().map(move |scheme| (format!("{page}, {scheme}"), figure(scheme, page)))
+    };
+    pages.iter().flat_map(of_page).collect()
+}
+
+/// Adds the figure that decides whether all lie in an interval.
+fn deciding(
+    findings: &mut Findings,
+    what: &str,
+    (figures, within): (Vec<(String, Measured)>, Interval),
+    bear: impl Fn(Line, Interval) -> Line,
+) {
+    if let Some((at, ours)) = furthest_out(within, figures) {
+        let line = Line::new(format!("{what}, the case that decides ({at})"), PERCENT).ours(ours);
+        findings.line(bear(line, within));
+    }
+}
+
+/// Adds the gain of html-pre on each page.
+fn gains(
+    findings: &mut Findings,
+    pages: Pages<'_>,
+    (reading, of, within): (&str, &[&str], Interval),
+) {
+    for page in of {
+        let gain = pages.gain(HTML_PRE, page, reading);
+        let label = format!("{reading} faster than Reno's, {page}");
+        findings.line(Line::new(label, PERCENT).ours(gain).must(within));
+    }
+}
+
+/// Adds Reno's own times, beside ns-2's, and what other models of requests make of html-pre's gains.
+fn shown(findings: &mut Findings, pages: Pages<'_>) {
+    let ns2 = Ns2::read(include_str!("../../../data/ns2-et-reno-pages.csv"));
+    for (page, reading) in PAGES.iter().flat_map(|page| [(page, HTML), (page, TOTAL)]) {
+        let row = [("scenario", pages.scenario.name), ("page", page)];
+        let ns2 = ns2.measured(&row, &format!("{reading}_s")).map(|m| m.mean);
+        let ours = pages.samples(RENO, page, reading).mean();
+        findings.line(Line::new(format!("Reno, {page}, {reading}"), SECONDS).ns2(ns2).ours(ours));
+    }
+    for requests in ["evenly-spread", "at-end"] {
+        let other = Pages { requests, ..pages };
+        for reading in [HTML, TOTAL] {
+            let mut of_pages: Vec<(&str, Measured)> =
+                PAGES.iter().map(|page| (*page, other.gain(HTML_PRE, page, reading))).collect();
+            of_pages.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+            let ends = [("least", of_pages.first()), ("largest", of_pages.last())];
+            for (which, (page, gain)) in ends.into_iter().filter_map(|(w, end)| Some((w, end?))) {
+                let label = format!("asked for {requests}: {which} gain in {reading} ({page})");
+                findings.line(Line::new(label, PERCENT).ours(*gain));
+            }
+        }
+    }
+}
+
+pub(super) fn et_1(book: &Book) -> Findings {
+    let (pages, mut findings) = (Pages::of(book, MODEL), Findings::default());
+    gains(&mut findings, pages, (HTML, &PAGES, Interval::between(6.0, 46.0)));
+    for page in ["text", "graphics", "frames", "java"] {
+        let excess = pages.excess(HTML_PRE, page, TOTAL);
+        let label = format!("total slower than Reno's, {page}");
+        findings.line(Line::new(label, PERCENT).ours(excess).must(Interval::between(2.0, 26.0)));
+    }
+    let [reno, ours] = [RENO, HTML_PRE].map(|scheme| pages.samples(scheme, "map", TOTAL));
+    let line = Line::new("Reno's total slower, map", PERCENT).ours(reno.excess_over(&ours));
+    findings.line(line.must(Interval::between(3.5, 4.5)));
+    let apart = |scheme: &str, page: &str| {
+        pages.samples(scheme, page, TOTAL).excess_over(&pages.samples(HTML_PRE, page, TOTAL))
+    };
+    let apart = (each((&OTHERS, &PAGES), apart), SAME);
+    deciding(&mut findings, "total against html-pre's", apart, Line::must);
+    let (graphics, slower): (Vec<_>, Vec<_>) =
+        each((&OTHERS, &PAGES), |scheme, page| pages.excess(scheme, page, HTML))
+            .into_iter()
+            .partition(|(at, _)| at == "graphics, etcp-content");
+    let slower = (slower, Interval::between(2.0, 60.0));
+    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, Line::also);
+    let faster = (graphics, Interval::between(-3.5, -2.5));
+    deciding(&mut findings, "HTML slower than Reno's", faster, Line::also);
+    shown(&mut findings, pages);
+    findings
+}
+
+pub(super) fn et_2(book: &Book) -> Findings {
+    let (pages, mut findings) = (Pages::of(book, CLIENT), Findings::default());
+    let model = pages.under(MODEL);
+    gains(&mut findings, pages, (HTML, &MANY, Interval::between(4.0, 21.0)));
+    for page in MANY {
+        let totals = each((&ALL, &[page]), |scheme, page| pages.gain(scheme, page, TOTAL));
+        let totals = (totals, Interval::between(8.0, 29.0));
+        deciding(&mut findings, "total faster than Reno's", totals, Line::must);
+    }
+    let (frames, slower): (Vec<_>, Vec<_>) =
+        each((&OTHERS, &MANY), |scheme, page| pages.excess(scheme, page, HTML))
+            .into_iter()
+            .partition(|(at, _)| at == "frames, etcp-content");
+    let slower = (slower, Interval::between(2.0, 27.0));
+    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, Line::also);
+    let faster = (frames, Interval::between(-4.5, -3.5));
+    deciding(&mut findings, "HTML slower than Reno's", faster, Line::also);
+    let change = |scheme: &str, page: &str| pages.change(model, scheme, page, TOTAL);
+    let reno = (each((&[RENO], &MANY), change), Interval::between(22.0, 80.0));
+    deciding(&mut findings, "Reno's total above the model's", reno, Line::also);
+    let ensembles = (each((&ALL, &MANY), change), Interval::at_most(10.0));
+    deciding(&mut findings, "total above the model's", ensembles, Line::also);
+    as_before(&mut findings, (pages, model), (&["text", "map"], &[RENO, HTML_PRE]), Line::also);
+    shown(&mut findings, pages);
+    findings
+}
+
+/// Adds that times are as under another scenario.
+fn as_before(
+    findings: &mut Findings,
+    (pages, before): (Pages<'_>, Pages<'_>),
+    (of, schemes): (&[&str], &[&str]),
+    bear: impl Fn(Line, Interval) -> Line + Copy,
+) {
+    for reading in [HTML, TOTAL] {
+        let what = format!("{reading} above that of scenario {:?}", before.scenario.name);
+        let change = |scheme: &str, page: &str| pages.change(before, scheme, page, reading);
+        deciding(findings, &what, (each((schemes, of), change), SAME), bear);
+    }
+}
+
+pub(super) fn et_3(book: &Book) -> Findings {
+    let (pages, mut findings) = (Pages::of(book, NETWORK), Findings::default());
+    let (model, touched) = (pages.under(MODEL), ["text", "graphics", "frames", "java"]);
+    gains(&mut findings, pages, (HTML, &touched, Interval::between(6.0, 73.0)));
+    for page in touched {
+        let times = pages.samples(RENO, page, TOTAL).over(&pages.samples(HTML_PRE, page, TOTAL));
+        let label = format!("Reno's total over E-TCP's, {page}");
+        findings.line(Line::new(label, PLAIN).ours(times).must(Interval::between(2.5, 20.0)));
+    }
+    as_before(&mut findings, (pages, model), (&PAGES, &ALL), Line::must);
+    as_before(&mut findings, (pages, model), (&["map"], &[RENO]), Line::also);
+    let text = pages.samples(RENO, "text", TOTAL).over(&model.samples(RENO, "text", TOTAL));
+    let line = Line::new("Reno's text over the model's (almost 3)", PLAIN).ours(text);
+    findings.line(line.also(Interval::between(2.5, 3.0)));
+    let lost = pages.samples(RENO, "java", "again").map(|share| 100.0 * share).mean();
+    let line = Line::new("Reno's segments sent again, java", PERCENT).ours(lost);
+    findings.line(line.also(Interval::between(13.5, 14.5)));
+    let others = each((&OTHERS, &touched), |scheme, page| pages.gain(scheme, page, HTML));
+    let others = (others, Interval::between(-27.0, 65.0));
+    deciding(&mut findings, "HTML of the other three faster than Reno's", others, Line::also);
+    shown(&mut findings, pages);
+    findings
+}
+
+pub(super) fn et_4(book: &Book) -> Findings {
+    let (pages, mut findings) = (Pages::of(book, REALISTIC), Findings::default());
+    gains(&mut findings, pages, (HTML, &PAGES, Interval::between(4.0, 75.0)));
+    gains(&mut findings, pages, (TOTAL, &PAGES, Interval::between(17.0, 61.0)));
+    let (text, slower): (Vec<_>, Vec<_>) =
+        each((&OTHERS, &PAGES), |scheme, page| pages.excess(scheme, page, HTML))
+            .into_iter()
+            .partition(|(at, _)| at.starts_with("text"));
+    let slower = (slower, Interval::between(2.0, 27.0));
+    deciding(&mut findings, "HTML of the other three slower than Reno's", slower, Line::also);
+    let faster = (text, Interval::between(-65.0, -61.0));
+    deciding(&mut findings, "HTML slower than Reno's", faster, Line::also);
+    let network = pages.under(NETWORK);
+    as_before(&mut findings, (pages, network), (&["text"], &[RENO]), Line::also);
+    let frames = pages.change(pages.under(CLIENT), RENO, "frames", HTML);
+    let line = Line::new("Reno's HTML of frames above scenario \"client\"'s", PERCENT).ours(frames);
+    findings.line(line.also(Interval::at_most(0.0)));
+    shown(&mut findings, pages);
+    findings
+}

@@ -1,0 +1,117 @@
+//! Paced Start (Hu & Steenkiste 2003).
+//!
+//! `theory` has the search's exits, `flow` a single flow beside constant traffic, `network` flows that
+//! come and go, `starts` how start-ups end, `web` the two measurements of real systems.
+
+mod flow;
+mod network;
+mod starts;
+mod theory;
+mod web;
+
+use super::claim::{Claim, How};
+
+const SACK: &str = "sack";
+const PAST: &str = "past";
+
+pub(super) const CLAIMS: &[Claim] = &[
+    Claim {
+        id: "PS-1",
+        text: "Exit gaps and ranges of alpha as in Table 2",
+        source: "Hu & Steenkiste 2003 §3.2.3, Table 2, Figure 6",
+        conditions: "The model of §3.2.3 without tolerance; alpha in steps of 0.0001; gaps to 0.1 %, borders \
+                     to the digits of the table",
+        why: "",
+        how: How::Theory(theory::ps_1),
+    },
+    Claim {
+        id: "PS-2",
+        text: "Beside constant traffic Paced Start loses almost nothing in start-up, Sack much; its start-up \
+               time barely depends on the traffic and is far shorter; throughput over 50 s is alike",
+        source: "Hu & Steenkiste 2003 §5.1.1, Figure 8",
+        conditions: "0 to 90 Mbit/s of 100, 3 phases of the traffic; almost nothing: at most 0.5 % of the \
+                     start-up's segments, much: at least 5 %; barely: the longest at most 1.5 times the \
+                     shortest; far: at most half; alike (\"very similar\"): within 5 %; at every rate",
+        why: "",
+        how: How::Experiments(&[&flow::PS_2], flow::ps_2),
+    },
+    Claim {
+        id: "PS-3",
+        text: "Hoe: no loss below 60 Mbit/s of cross traffic, much above; Vegas and Paced Start no loss; \
+               Vegas the longest start-up of the three",
+        source: "Hu & Steenkiste 2003 §5.1.2, Figure 9",
+        conditions: "As PS-2; losses of the start-up; much (\"significant\"): at least 1 %; at every rate",
+        why: "",
+        how: How::Experiments(&[&flow::PS_2], flow::ps_3),
+    },
+    Claim {
+        id: "PS-4",
+        text: "Among flows that come and go the throughput of Paced Start's is at or above Sack's, that of \
+               Sack's mixed with them as among their own; at 200 packets fewer flows lose anything, also of \
+               both kinds together, and far fewer packets are lost in start-up",
+        source: "Hu & Steenkiste 2003 §5.2.1, Figures 11 and 12",
+        conditions: "Means of 50 and 200 packets, 8 seeds of 2000 flows; distribution: the 5th, 25th, 50th, \
+                     75th and 95th percentile; as among their own (\"very similar\"): within 5 % each; far \
+                     fewer: at most half; losses: segments sent again",
+        why: "",
+        how: How::Experiments(&[&network::PS_4, &network::PS_4_LONG], network::ps_4),
+    },
+    Claim {
+        id: "PS-5",
+        text: "With an initial threshold of 20 packets Sack's throughput levels off near 4 Mbit/s",
+        source: "Hu & Steenkiste 2003 §5.2.1, Figure 13",
+        conditions: "Mean of 200 packets, 5 seeds; levels off near: the 90th percentile is 3.6 to 4.4 Mbit/s",
+        why: "",
+        how: How::Experiments(&[&network::PS_5, &network::PS_4_LONG], network::ps_5),
+    },
+    Claim {
+        id: "PS-6",
+        text: "Over a row of ten links as PS-4 at 200 packets",
+        source: "Hu & Steenkiste 2003 §5.2.2, Figure 14",
+        conditions: "As PS-4; 8 seeds",
+        why: "",
+        how: How::Experiments(&[&network::PS_6], network::ps_6),
+    },
+    Claim {
+        id: "PS-7",
+        text: "The gain is largest for flows of intermediate length, 100 to 150 packets",
+        source: "Hu & Steenkiste 2003 §5.3, Figures 15 and 16",
+        conditions: "Means of 50 to 250 packets, 8 seeds; mean throughput of the middle half of lengths; \
+                     little difference: within 5 %, clear: at least 10 %, in the median of a class; one flow: \
+                     equal within 5 %",
+        why: "",
+        how: How::Experiments(&[&network::PS_7, &network::PS_4, &flow::PS_7_FLOW], network::ps_7),
+    },
+    Claim {
+        id: "PS-8",
+        text: "About 80 % of starts exit by rate",
+        source: "Hu & Steenkiste 2003 §3.2.2",
+        conditions: "All start-ups of PS-2, PS-4 and PS-6 that ended, each counted once; about: 75 to 85 %",
+        why: "",
+        how: How::Experiments(
+            &[&flow::PS_2, &network::PS_4, &network::PS_4_LONG, &network::PS_6],
+            starts::ps_8,
+        ),
+    },
+    Claim {
+        id: "PS-9",
+        text: "Over 100 Mbit/s, 23 ms, half of it free: Paced Start's start-up is shorter, loses less and \
+               carries less than Sack's (medians 0.161 against 0.406 s, 0.55 against 5.75 %, 6.77 against \
+               21.63 Mbit/s), overall it is alike (22.07, 22.68 Mbit/s) and loses less (0.11, 0.90 %)",
+        source: "Hu & Steenkiste 2003 §6.1, Table 4",
+        conditions: "3 seeds of 20 transfers of either in turn; alike: medians within 5 %; the path was \
+                     the Internet's, so its figures stand beside ours and do not bear on the verdict",
+        why: "",
+        how: How::Experiments(&[&web::PS_9], web::ps_9),
+    },
+    Claim {
+        id: "PS-10",
+        text: "Web traffic both ways over 20 Mbit/s, 20 ms: throughput per page clearly better, drops 94,186 \
+               against 1,168",
+        source: "Hu & Steenkiste 2003 §6.2, Figure 17",
+        conditions: "10 seeds of 500 s with 2100 requests; clearly: the median at least 10 % higher; drops \
+                     (\"very different\"): at least 10 times fewer",
+        why: "",
+        how: How::Experiments(&[&web::PS_10], web::ps_10),
+    },
+];
