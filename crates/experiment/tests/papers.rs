@@ -10,7 +10,9 @@ use experiment::plan::{Coordinate, Plan};
 /// Every claim that is to be answered.
 const IDS: &[&str] = &[
     "FS-1", "FS-2", "FS-3", "FS-4", "FS-5", "FS-6", "FS-7", "FS-8", "FS-9", "SES-1", "SES-2",
-    "SES-3", "BS-1", "BS-2", "BS-3", "BS-4", "BS-5",
+    "SES-3", "SP-1", "SP-2", "SP-3", "SP-4", "SP-5", "SP-6", "SP-7", "SP-8", "SP-9", "PS-1",
+    "PS-2", "PS-3", "PS-4", "PS-5", "PS-6", "PS-7", "PS-8", "PS-9", "PS-10", "ET-1", "ET-2",
+    "ET-3", "ET-4", "ET-5", "ET-6", "BS-1", "BS-2", "BS-3", "BS-4", "BS-5",
 ];
 
 fn named(ids: &[&str]) -> Vec<&'static Claim> {
@@ -131,4 +133,61 @@ fn answers_do_not_depend_on_the_number_of_threads() {
     assert_eq!(one, three);
     let undefined = |line: &experiment::papers::Line| line.ours.is_some_and(|o| o.mean.is_nan());
     assert!(!one.lines.iter().any(undefined), "{:?}", one.lines);
+}
+
+/// As above, of the papers on SPAND, Paced Start and Ensemble-TCP.
+#[test]
+fn intervals_of_the_other_papers_are_theirs() {
+    let mut book = Book::default();
+    for experiment in ["SP-3", "SP-4", "SP-5", "SP-6", "SP-7"] {
+        book.add(experiment, record("workload.web.count", &["1"]));
+    }
+    book.add("PS-2", record("workload.cross.traffic.rate", &["10mbit", "80mbit"]));
+    let (between, at_least, at_most) = (Interval::between, Interval::at_least, Interval::at_most);
+    let has = |id: &str, expected: &[Interval]| {
+        let found = verdicts(id, &book);
+        assert_eq!(found[..expected.len()], *expected, "{id}");
+    };
+    // "35% to 65%" over two baselines, "25% to 50%" over two.
+    has("SP-4", &[[between(35.0, 65.0); 2], [between(25.0, 50.0); 2]].concat());
+    // "35% to 50%".
+    has("SP-5", &[between(35.0, 50.0); 2]);
+    // "30% to 65%", "25% to 55%".
+    has("SP-6", &[[between(30.0, 65.0); 2], [between(25.0, 55.0); 2]].concat());
+    // "virtually the same", which is said to be 5 %.
+    assert!(!verdicts("SP-8", &book).is_empty());
+    // "3 or 4 iterations", "about 80% of the time".
+    assert!(verdicts("PS-8", &book).contains(&between(75.0, 85.0)));
+    // "levels off around 4Mbps".
+    has("PS-5", &[between(3.6, 4.4)]);
+    // No loss of Hoe's below 60 Mbit/s, "significant" above; none of Vegas and Paced Start.
+    has("PS-3", &[at_most(0.0), at_least(1.0), at_most(0.0), at_most(0.0)]);
+    // HTML "between 6% and 46%", totals "from 2% to 26% more time for four pages".
+    has("ET-1", &[&[between(6.0, 46.0); 5][..], &[between(2.0, 26.0); 4]].concat());
+    // "between 4% and 21% faster", "from 8% to 29% faster", three pages each.
+    has("ET-2", &[[between(4.0, 21.0); 3], [between(8.0, 29.0); 3]].concat());
+    // "6-73% faster", "2.5-20 times slower", four pages each.
+    has("ET-3", &[[between(6.0, 73.0); 4], [between(2.5, 20.0); 4]].concat());
+    // "from 4% to 75% faster", "between 17% and 61%".
+    has("ET-4", &[[between(4.0, 75.0); 5], [between(17.0, 61.0); 5]].concat());
+    // HTML and total against the first access, then against Reno, by scenario; ? is a lost digit.
+    let repeated = [
+        [(17.0, 53.0), (11.0, 28.0), (48.0, 82.0), (4.0, 72.0)],
+        [(17.0, 53.0), (10.0, 28.0), (35.0, 55.0), (17.0, 37.0)],
+        [(10.0, 53.0), (8.0, 28.0), (63.0, 87.0), (27.0, 96.0)],
+        [(17.0, 53.0), (10.0, 28.0), (30.0, 89.0), (32.0, 72.0)],
+    ];
+    let repeated = repeated.concat().into_iter().map(|(least, most)| between(least, most));
+    has("ET-5", &repeated.collect::<Vec<_>>());
+}
+
+/// The intervals of a claim's verdict.
+fn verdicts(id: &str, book: &Book) -> Vec<Interval> {
+    let answers = answer(&named(&[id]), book);
+    let lines = answers[0].findings.lines.iter().filter(|l| l.bearing == Bearing::Verdict);
+    let within = lines.map(|line| match line.paper {
+        Paper::Within(within) => within,
+        other => panic!("{id}: {other:?}"),
+    });
+    within.collect()
 }
