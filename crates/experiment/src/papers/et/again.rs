@@ -11,7 +11,7 @@ use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::{Measured, Samples};
 
 const RENO: &str = "reno";
-const SHARING: &str = "etcp-html-pre+memory=temporal";
+const SHARING: &str = "etcp";
 const SIZE: &str = "workload.first.traffic.size";
 
 pub(super) const ET_5: Experiment = Experiment {

@@ -19,10 +19,12 @@ const DELAYS: [&str; 2] = ["topology.bottleneck.delay", "topology.hop.delay"];
 /// The figure that all claims are about: the mean time of all transfers.
 const TIME: &str = "completion";
 
-const QUICK: Quick =
-    Quick { repeats: 2, keep: &[(COUNT, &["1", "10", "30"]), (SIZE, &["10kB", "30kB", "500kB"])] };
-const QUICKER: Quick =
-    Quick { repeats: 1, keep: &[(COUNT, &["1", "10"]), (SIZE, &["30kB", "500kB"])] };
+/// Parts for a quick run, of plans that vary the number of connections and of those that vary sizes.
+const NUMBERS: Quick = Quick { repeats: 2, keep: &[(COUNT, &["1", "10", "30"])] };
+const FEW_NUMBERS: Quick = Quick { repeats: 1, keep: &[(COUNT, &["1", "10"])] };
+const SIZES: Quick = Quick { repeats: 1, keep: &[(SIZE, &["10kB", "30kB", "500kB"])] };
+const FEW_SIZES: Quick = Quick { repeats: 1, keep: &[(SIZE, &["30kB", "500kB"])] };
+const ON_T3: Quick = Quick { repeats: 1, keep: &[(BULK, &["2"]), (COUNT, &["1", "7"])] };
 
 macro_rules! experiment {
     ($name:literal, $quick:expr) => {
@@ -35,16 +37,15 @@ macro_rules! experiment {
     };
 }
 
-pub(super) const SP_2: Experiment = experiment!("SP-2", QUICK);
-pub(super) const SP_3: Experiment = experiment!("SP-3", QUICK);
-pub(super) const SP_4: Experiment = experiment!("SP-4", QUICKER);
-pub(super) const SP_4_SIZES: Experiment = experiment!("SP-4-sizes", QUICKER);
-pub(super) const SP_5: Experiment = experiment!("SP-5", QUICKER);
-pub(super) const SP_5_T3: Experiment =
-    experiment!("SP-5-t3", Quick { repeats: 1, keep: &[(BULK, &["2"]), (COUNT, &["1", "7"])] });
-pub(super) const SP_6: Experiment = experiment!("SP-6", QUICKER);
-pub(super) const SP_6_SIZES: Experiment = experiment!("SP-6-sizes", QUICKER);
-pub(super) const SP_7: Experiment = experiment!("SP-7", QUICKER);
+pub(super) const SP_2: Experiment = experiment!("SP-2", NUMBERS);
+pub(super) const SP_3: Experiment = experiment!("SP-3", SIZES);
+pub(super) const SP_4: Experiment = experiment!("SP-4", FEW_NUMBERS);
+pub(super) const SP_4_SIZES: Experiment = experiment!("SP-4-sizes", FEW_SIZES);
+pub(super) const SP_5: Experiment = experiment!("SP-5", FEW_NUMBERS);
+pub(super) const SP_5_T3: Experiment = experiment!("SP-5-t3", ON_T3);
+pub(super) const SP_6: Experiment = experiment!("SP-6", FEW_NUMBERS);
+pub(super) const SP_6_SIZES: Experiment = experiment!("SP-6-sizes", FEW_SIZES);
+pub(super) const SP_7: Experiment = experiment!("SP-7", FEW_NUMBERS);
 
 /// The mean time of all transfers, to the last acknowledgement.
 fn completion(run: &RunRecords<'_>, readings: &mut Readings) {
