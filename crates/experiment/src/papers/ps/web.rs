@@ -88,16 +88,21 @@ pub(super) const PS_10: Experiment = Experiment {
     quick: Quick { repeats: 2, keep: &[] },
 };
 
+/// Bytes of a large page: a hundred packets of 1500.
+const LARGE: u64 = 150_000;
 /// Readings of the pages of the server under test, and of both queues.
 const PER_PAGE: &str = "per_page";
+const PER_LARGE_PAGE: &str = "per_large_page";
 const DROPS: &str = "drops";
 const GAP: &str = "workload.server.traffic.mean_gap";
 
 /// Median throughput of the server's pages, and what both queues dropped.
 fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
-    let over = run.of("server").filter(|page| page.acked.is_some());
+    let over = || run.of("server").filter(|page| page.acked.is_some());
     let throughput = |page: &Flow| Some(page.bytes as f64 * 8e-6 / page.time_to_ack()?);
-    readings.set(PER_PAGE, median(over.map(throughput)));
+    readings.set(PER_PAGE, median(over().map(throughput)));
+    let large = over().filter(|page| page.bytes >= LARGE);
+    readings.set(PER_LARGE_PAGE, median(large.map(throughput)));
     let both = ["bottleneck", "bottleneck-back"];
     let links = run.result.links.iter().filter(|row| both.contains(&row.link.as_str()));
     let dropped: u64 = links.map(|row| row.drops).sum();
@@ -114,6 +119,10 @@ pub(super) fn ps_10(book: &Book) -> Findings {
         let better = case.samples(PAST, PER_PAGE).excess_over(&case.samples(SACK, PER_PAGE));
         let line = Line::new(format!("throughput per page above Sack's, {what}"), PERCENT);
         findings.line(bear(line.ours(better), Interval::at_least(10.0)));
+        let better =
+            case.samples(PAST, PER_LARGE_PAGE).excess_over(&case.samples(SACK, PER_LARGE_PAGE));
+        let line = Line::new(format!("the same of pages of 150 KB or more, {what}"), PERCENT);
+        findings.line(line.ours(better));
         let fewer = case.samples(SACK, DROPS).over(&case.samples(PAST, DROPS));
         let line = Line::new(format!("drops with Sack over those with Paced Start, {what}"), PLAIN);
         findings.line(bear(line.ours(fewer), Interval::at_least(10.0)));
