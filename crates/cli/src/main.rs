@@ -14,6 +14,7 @@ mod paths;
 mod progress;
 mod race;
 mod schemes;
+mod scoreboard;
 mod script;
 mod sim;
 mod stdout;
@@ -58,6 +59,8 @@ enum Command {
     Pages,
     /// List the paths that have names
     Paths,
+    /// Score schemes over a fixed matrix of paths, sizes and circumstances
+    Scoreboard(scoreboard::Args),
     /// What the papers' closed forms say, as tables and figures
     Theory(theory::Args),
     /// Play a scenario script against a scheme
@@ -84,6 +87,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Schemes(args) => schemes::run(&args),
         Command::Pages => pages::run(),
         Command::Paths => paths::run(),
+        Command::Scoreboard(args) => scoreboard::run(&args),
         Command::Theory(args) => theory::run(&args),
         Command::Script(args) => script::run(&args),
         Command::Check(args) => check::run(&args),

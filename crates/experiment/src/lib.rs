@@ -7,5 +7,6 @@ pub mod papers;
 pub mod path;
 pub mod plan;
 pub mod race;
+pub mod scoreboard;
 pub mod script;
 pub mod theory;

@@ -1,7 +1,7 @@
 //! The limit against the simulator: nothing beats it, and a sender that fills the link reaches it.
 
 use experiment::path::PathSpec;
-use experiment::race::{Load, Outcome, Race, RunOptions};
+use experiment::race::{Load, Outcome, Race, RunOptions, Visits};
 use netsim::{Access, Cbr, CbrSpec, Simulation, SimulationConfig};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -31,6 +31,7 @@ fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> Outcome {
         path,
         loader: LoaderConfig::default(),
         schemes,
+        visits: Visits::default(),
         background: 0,
         repeats: 1,
         seed: 7,

@@ -1,12 +1,13 @@
 //! The race as a library: who runs, what repeats share, what is recorded, what harm is.
 
 use experiment::race::{
-    Load, Metric, Outcome, Race, RaceResult, RunOptions, SequenceStep, contestants,
+    Load, Metric, Outcome, Race, RaceResult, RunOptions, SequenceStep, VisitKind, Visits,
+    contestants,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::Duration;
-use workload::{LoaderConfig, Page};
+use workload::{Http, LoaderConfig, Page};
 
 fn race(schemes: &str, path: &str) -> Race {
     Race {
@@ -14,6 +15,7 @@ fn race(schemes: &str, path: &str) -> Race {
         path: path.parse().unwrap(),
         loader: LoaderConfig::default(),
         schemes: contestants(schemes).unwrap(),
+        visits: Visits::default(),
         background: 0,
         repeats: 1,
         seed: 3,
@@ -180,4 +182,100 @@ fn extreme_paths_end_in_an_answer() {
             assert_eq!(load.page.is_none(), load.failure.is_some(), "{path}");
         }
     }
+}
+
+/// Loads of a contestant's visits, the first one first.
+fn visits(outcome: &Outcome, contestant: usize) -> Vec<&Load> {
+    let contestant = &outcome.contestants[contestant];
+    let again = contestant.again.iter().map(|visit| &visit.loads[0]);
+    [&contestant.loads[0]].into_iter().chain(again).collect()
+}
+
+fn visited(schemes: &str, (http, visits): (Http, Visits)) -> Race {
+    let loader = LoaderConfig { http: Some(http), ..LoaderConfig::default() };
+    Race { loader, visits, ..race(schemes, "8mbit,60ms,100p") }
+}
+
+const THREE: Visits = Visits { count: 3, idle: Duration::from_secs(20), site: 1 };
+
+#[test]
+fn a_first_visit_is_a_load() {
+    let once = run(&visited("linux,newreno,fs", (Http::Http11, Visits::default())));
+    let often = run(&visited("linux,newreno,fs", (Http::Http11, THREE)));
+    for (once, often) in once.contestants.iter().zip(&often.contestants) {
+        assert_eq!(once.loads, often.loads, "{}", once.name);
+        assert_eq!((once.again.len(), often.again.len()), (0, 2));
+    }
+}
+
+#[test]
+fn connections_that_http_closes_make_repeated_visits_first_ones() {
+    // No memory, no connection left: nothing to learn from.
+    let race = visited("linux", (Http::Http10, THREE));
+    let outcome = run(&race);
+    let pages: Vec<_> = visits(&outcome, 0).iter().map(|load| load.page).collect();
+    assert!(pages[0].is_some() && pages.iter().all(|page| *page == pages[0]), "{pages:?}");
+    assert_eq!(outcome.limit, outcome.limit_again);
+}
+
+#[test]
+fn kept_connections_save_the_opening_and_keep_what_they_know() {
+    let outcome = run(&visited("linux,newreno-ssr,newreno-nssr", (Http::Http11, THREE)));
+    // Handshake and TLS: at least a round trip of 60 ms.
+    let saved = outcome.limit.page - outcome.limit_again.page;
+    assert!(saved >= Duration::from_millis(60), "{saved}");
+    for n in 0..3 {
+        let loads = visits(&outcome, n);
+        assert!(loads[1].page < loads[0].page, "{}", outcome.contestants[n].name);
+        assert!(loads[1].page.unwrap() >= outcome.limit_again.page);
+        // Twenty seconds between the end of a visit and the next one's beginning.
+        let end = loads[0].began.unwrap() + loads[0].page.unwrap();
+        assert_eq!(loads[1].began, Some(end + THREE.idle));
+    }
+    // After the idle time the one begins in slow start again, the other with the old window.
+    assert!(visits(&outcome, 2)[1].page < visits(&outcome, 1)[1].page);
+}
+
+#[test]
+fn what_a_server_of_a_site_learns_the_next_one_knows() {
+    let site = Visits { count: 2, idle: Duration::from_secs(20), site: 2 };
+    let race = visited("newreno,spand", (Http::Http10, site));
+    let outcome = run(&race);
+    let page = |n: usize, visit: usize| visits(&outcome, n)[visit].page.unwrap();
+    // The second server knows nothing of its own. Without a gateway its visit is the first's again.
+    assert_eq!(page(1, 1), page(1, 0));
+    assert_eq!(page(2, 0), page(1, 0), "spand without an answer is newreno");
+    // The gateway's answer is another first window than that of a server alone.
+    assert_ne!(page(2, 1), page(2, 0));
+}
+
+#[test]
+fn repeated_visits_have_rows_pictures_and_harm_of_their_own() {
+    let mut race = visited("linux,newreno", (Http::Http11, THREE));
+    race.background = 1;
+    let outcome = recorded(&race);
+    for contestant in &outcome.contestants {
+        let [first, second] = [&contestant.loads[0], &contestant.again[0].loads[0]];
+        let (first, again) =
+            (first.recording.as_ref().unwrap(), second.recording.as_ref().unwrap());
+        let next = second.began.unwrap();
+        assert!(first.transfers.iter().flat_map(|t| &t.sequence).all(|e| e.at < next));
+        let events: Vec<_> = again.transfers.iter().flat_map(|t| &t.sequence).collect();
+        assert!(!events.is_empty() && events.iter().all(|e| e.at >= next));
+        assert!(again.milestones.iter().all(|m| m.done.is_some_and(|at| at > next)));
+        assert!(contestant.again[1].loads[0].recording.is_none());
+    }
+    // Harm of linux is none in every visit; every harm is of bytes that were there to be lost.
+    assert_eq!(outcome.contestants[0].again[1].harm, [Some(0.0)]);
+    assert!(outcome.contestants[1].again[0].harm[0].is_some_and(|harm| harm < 1.0));
+    let rows = RaceResult::new(&race, &outcome).schemes;
+    let shown: Vec<_> = rows.iter().map(|row| (row.name.as_str(), row.visit)).collect();
+    let (first, again) = (VisitKind::First, VisitKind::Repeated);
+    let expected = [("linux", first), ("newreno", first), ("limit", first)];
+    assert_eq!(shown[..3], expected);
+    assert_eq!(shown[3..], expected.map(|(name, _)| (name, again)));
+    // Means over visits two and three.
+    let pages = [1, 2].map(|n| visits(&outcome, 1)[n].page.unwrap().as_secs_f64());
+    let mean = rows[4].mean(Metric::PageSeconds).unwrap().mean;
+    assert!((mean - (pages[0] + pages[1]) / 2.0).abs() < 1e-12);
 }

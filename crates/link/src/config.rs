@@ -159,6 +159,14 @@ impl LinkConfig {
         }
     }
 
+    pub(crate) fn set_rate(&mut self, rate: Rate) -> Result<(), LinkError> {
+        if rate.as_bps() == 0 {
+            return Err(LinkError::ZeroRate);
+        }
+        self.rate = rate;
+        Ok(())
+    }
+
     /// Transmission rate; with a trace its mean.
     pub const fn rate(&self) -> Rate {
         self.rate

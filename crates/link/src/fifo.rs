@@ -4,7 +4,7 @@
 use crate::medium::Medium;
 use crate::{Counters, DropTail, Fate, LinkConfig, Occupancy, Serializer};
 use rand_pcg::Pcg32;
-use units::Instant;
+use units::{Instant, Rate};
 
 /// Drop-tail queue, constant rate, delay, loss.
 #[derive(Clone, Debug)]
@@ -49,6 +49,10 @@ impl Fifo {
         self.queue.push(departs, bytes);
         self.counters.take(bytes);
         self.medium.carry(departs, bytes, &mut self.counters)
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.serializer = Serializer::new(rate);
     }
 
     /// Drops a packet, whether it fits or not.

@@ -6,7 +6,7 @@ use crate::red::{Arrival, Judgement, Red};
 use crate::{Counters, Discipline, Fate, Fifo, LinkConfig, Occupancy, PacketInfo};
 use crate::{Statistics, Ties, Verdict};
 use rand_pcg::Pcg32;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 
 /// A [`Fifo`] with random early detection, statistics or the other rule for ties.
 #[derive(Clone, Debug)]
@@ -33,6 +33,10 @@ impl Judged {
                 Ties::Gone => Duration::from_nanos(1),
             },
         }
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.fifo.set_rate(rate);
     }
 
     /// Offers a packet at `now`, not earlier than any offer before.

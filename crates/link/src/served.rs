@@ -16,7 +16,7 @@ use crate::server::Server;
 use crate::{Counters, Discipline, Fate, LinkConfig, Occupancy, PacketInfo, Statistics, Ties};
 use rand_pcg::Pcg32;
 use std::collections::VecDeque;
-use units::Instant;
+use units::{Instant, Rate};
 
 /// What became of a packet that entered the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +97,10 @@ impl Served {
             statistics: config.statistics().then(Statistics::default),
             config: config.clone(),
         }
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.server.set_rate(rate);
     }
 
     /// Offers a packet at `now`, not earlier than any call before. `token` comes back with its

@@ -3,7 +3,7 @@
 use crate::rate_trace::OPPORTUNITY_BYTES;
 use crate::{LinkConfig, RateTrace, Serializer};
 use std::sync::Arc;
-use units::Instant;
+use units::{Instant, Rate};
 
 /// Sends one packet after the other.
 #[derive(Clone, Debug)]
@@ -20,6 +20,12 @@ impl Server {
                 serializer: Serializer::new(config.rate()),
                 free_at: Instant::ZERO,
             },
+        }
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        if let Self::Constant { serializer, .. } = self {
+            *serializer = Serializer::new(rate);
         }
     }
 

@@ -1,8 +1,10 @@
 //! The link: one of three kinds behind one face, by what its configuration asks for.
 
-use crate::{Counters, Discipline, Fifo, Judged, LinkConfig, Occupancy, Served, Statistics, Ties};
+use crate::{
+    Counters, Discipline, Fifo, Judged, LinkConfig, LinkError, Occupancy, Served, Statistics, Ties,
+};
 use rand_pcg::Pcg32;
-use units::Instant;
+use units::{Instant, Rate};
 
 /// One direction of a wire with the queue before it.
 #[derive(Clone, Debug)]
@@ -41,6 +43,21 @@ impl Link {
     #[inline]
     pub const fn stage(&mut self) -> &mut Stage {
         &mut self.stage
+    }
+
+    /// From now on the link is of this rate, unless it follows a trace. What has been given a time of
+    /// departure keeps it.
+    ///
+    /// # Errors
+    /// If the rate is zero.
+    pub fn set_rate(&mut self, rate: Rate) -> Result<(), LinkError> {
+        self.config.set_rate(rate)?;
+        match &mut self.stage {
+            Stage::Fifo(fifo) => fifo.set_rate(rate),
+            Stage::Judged(judged) => judged.set_rate(rate),
+            Stage::Served(served) => served.set_rate(rate),
+        }
+        Ok(())
     }
 
     /// It is a [`Stage::Fifo`].

@@ -7,11 +7,11 @@ use crate::streams::stream;
 use crate::topology::Topology;
 use crate::world::{Notice, World};
 use crate::{AppId, HostId, LinkId};
-use link::{Link, Occupancy};
+use link::{Link, LinkError, Occupancy};
 use std::any::Any;
 use std::fmt;
 use tcp::Host;
-use units::Instant;
+use units::{Instant, Rate};
 use workload::Distribution;
 
 /// What is the same for a whole simulation.
@@ -99,6 +99,12 @@ impl Simulation {
     /// Adds an application that starts at `start` and that no one waits for.
     pub fn add_background(&mut self, start: Instant, app: impl Application) -> AppId {
         self.seat(start, Box::new(app), false)
+    }
+
+    /// Has an application's timer `token` ring at `at`; runs wait for it to finish (again).
+    pub fn wake(&mut self, app: AppId, at: Instant, token: u32) {
+        self.world.reopen(app);
+        self.world.set_timer(app, at, token);
     }
 
     /// An instant to start at: `base` and a draw of seconds from the stream `app/<name>/start`.
@@ -256,6 +262,14 @@ impl Simulation {
     /// Changes what a host's TCP is; before the run, or between two parts of it.
     pub fn configure_host(&mut self, host: HostId, change: impl FnOnce(&mut Host)) {
         change(self.world.touch(host));
+    }
+
+    /// A link is of another rate from now on, unless it follows a trace: see [`Link::set_rate`].
+    ///
+    /// # Errors
+    /// If the rate is zero.
+    pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> Result<(), LinkError> {
+        self.world.network.link_mut(link).set_rate(rate)
     }
 
     /// A link, for its totals.

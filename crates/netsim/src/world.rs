@@ -137,6 +137,12 @@ impl World {
         }
     }
 
+    pub(crate) fn reopen(&mut self, app: AppId) {
+        if !std::mem::replace(&mut self.unfinished[app.index()], true) {
+            self.unfinished_count += 1;
+        }
+    }
+
     pub(crate) fn is_unfinished(&self, app: AppId) -> bool {
         self.unfinished[app.index()]
     }

@@ -176,6 +176,7 @@ fn scheme(at: usize, (name, description, first_window): (&str, &str, u64)) -> Sc
         objects,
         connections,
         queues: vec![toy.into_queue()],
+        limit: None,
     }
 }
 

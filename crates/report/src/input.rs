@@ -53,6 +53,8 @@ pub struct SchemeView {
     pub connections: Vec<ConnectionView>,
     /// The queues its packets passed.
     pub queues: Vec<QueueView>,
+    /// The bound of this load if it is not the report's.
+    pub limit: Option<LimitView>,
 }
 
 /// The life of one object, discovery ≤ request ≤ first byte ≤ done; `None` for what never happened.

@@ -59,6 +59,7 @@ fn race_of(word: &str) -> RaceReport {
             points: vec![QueuePoint { at: ms(11), packets: 2, bytes: 3000 }],
             drops: vec![ms(12)],
         }],
+        limit: None,
     };
     let row = RaceRow { scheme: word.to_owned(), ..RaceRow::default() };
     RaceReport {

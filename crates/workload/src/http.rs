@@ -130,6 +130,9 @@ pub struct LoaderConfig {
     pub tls_server_flight: u64,
     /// Unsent bytes below which an HTTP/2 server writes on; [`HTTP2_LOW_WATER`].
     pub low_water: u64,
+    /// Connections that the protocol keeps alive stay open when the page is done, for the next
+    /// visit ([`PageLoader::start_again`](crate::PageLoader::start_again)).
+    pub keep_open: bool,
 }
 
 impl Default for LoaderConfig {
@@ -140,6 +143,7 @@ impl Default for LoaderConfig {
             connections: None,
             tls_server_flight: TLS_SERVER_FLIGHT,
             low_water: HTTP2_LOW_WATER,
+            keep_open: false,
         }
     }
 }

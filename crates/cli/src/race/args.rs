@@ -3,10 +3,11 @@
 use crate::failure::Failure;
 use crate::input;
 use experiment::path::{DEFAULT_PRESET, PathSpec, preset};
-use experiment::race::{Race, contestants};
+use experiment::race::{Race, Visits, contestants};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::Scheme;
+use units::Duration;
 use workload::{BUILTINS, Http, LoaderConfig, Tls};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
@@ -48,6 +49,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1000))]
     background: u32,
 
+    /// Visits of the page by the same client, each under the same scheme
+    ///
+    /// The table then has first visits, and repeated ones on average. Connections that HTTP keeps alive stay
+    /// open, and hosts remember what their scheme has them remember.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    visits: u32,
+
+    /// Idle time between visits, like 30 or 1.5s
+    #[arg(long, value_name = "SECONDS", default_value = "30", requires = "visits", value_parser = parse_idle)]
+    idle: Duration,
+
+    /// Servers behind each of the page's hosts, visited in turn and sharing a gateway
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "visits", value_parser = clap::value_parser!(u32).range(1..=64))]
+    site: u32,
+
     /// Loads under each scheme, each with other start phases; adds standard errors
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
@@ -87,6 +103,10 @@ Examples:
       Pictures: waterfall, time-sequence plots, windows and why they moved, queues.
   headstart race --background 2 --repeat 10
       Against two downloads, ten times; harm is what the downloads lose compared with linux.
+  headstart race --visits 3 --idle 20 --schemes linux,newreno-ssr,newreno-nssr,fs
+      The same page three times, 20 s apart: first visits, and repeated ones.
+  headstart race --visits 4 --site 4 --schemes linux,spand
+      Four servers in turn, which share what they learn of the client's network.
   headstart race map --http 1.0 --path-preset t1-1998 --json
       A page of 1998, machine-readable (--json-schema says how to read it).
 
@@ -111,6 +131,19 @@ fn parse_schemes(list: &str) -> Result<SchemeList, String> {
     contestants(list).map(SchemeList).map_err(|error| error.to_string())
 }
 
+/// The longest idle time: a day. Background traffic is simulated throughout.
+const MOST_IDLE: Duration = Duration::from_secs(86_400);
+
+fn parse_idle(text: &str) -> Result<Duration, String> {
+    let is_bare = text.ends_with(|c: char| c.is_ascii_digit());
+    let text = if is_bare { format!("{text}s") } else { text.to_owned() };
+    let idle: Duration = text.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
+    match idle <= MOST_IDLE {
+        true => Ok(idle),
+        false => Err("a day at most, please".to_owned()),
+    }
+}
+
 fn parse_http(text: &str) -> Result<Http, String> {
     match text.parse() {
         // The scheme `phttp` brings its own way; it is no version.
@@ -133,6 +166,7 @@ impl Args {
             path: path.ok_or_else(|| Failure::input("no default path"))?,
             loader: LoaderConfig { http: self.http, tls: self.tls, ..LoaderConfig::default() },
             schemes: self.schemes.0.clone(),
+            visits: Visits { count: self.visits, idle: self.idle, site: self.site },
             background: self.background,
             repeats: self.repeat,
             seed: self.seed,

@@ -44,16 +44,30 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     complain(&outcome, &race)
 }
 
+/// Which of several repeats and visits.
+fn place(race: &Race, repeat: usize, visit: usize) -> String {
+    let mut place = String::new();
+    if race.repeats > 1 {
+        place += &format!(", repeat {}", repeat + 1);
+    }
+    if race.visits.count > 1 {
+        place += &format!(", visit {}", visit + 1);
+    }
+    place
+}
+
 /// Fails if a load did not complete; says which and why.
 fn complain(outcome: &Outcome, race: &Race) -> Result<(), Failure> {
     let mut lines = Vec::new();
     for contestant in &outcome.contestants {
-        let loads = contestant.loads.iter().enumerate();
-        let failed = loads.filter_map(|(n, load)| Some((n, load.failure.as_ref()?)));
-        lines.extend(failed.map(|(n, why)| match race.repeats {
-            1 => format!("{}: {why}", contestant.name),
-            _ => format!("{}, repeat {}: {why}", contestant.name, n + 1),
-        }));
+        let again = contestant.again.iter().map(|visit| &visit.loads);
+        for (visit, loads) in [&contestant.loads].into_iter().chain(again).enumerate() {
+            let failed = loads.iter().enumerate();
+            let failed = failed.filter_map(|(n, load)| Some((n, load.failure.as_ref()?)));
+            lines.extend(failed.map(|(repeat, why)| {
+                format!("{}{}: {why}", contestant.name, place(race, repeat, visit))
+            }));
+        }
     }
     if outcome.limit.page > TIME_LIMIT && !lines.is_empty() {
         let needed = outcome.limit.page.as_secs_f64();

@@ -1,12 +1,21 @@
 //! A race's results as the table that everybody reads.
 
+use crate::pages;
 use experiment::estimate::Estimate;
 use experiment::race::{Metric, RaceResult, SchemeResult};
-use report::{RaceRow, Table};
+use report::{Cell, Quantity, RaceRow, Table};
 
 pub(super) fn of(result: &RaceResult) -> Table {
     let rows: Vec<RaceRow> = result.schemes.iter().map(row).collect();
-    Table::race(&rows)
+    let mut table = Table::race(&rows);
+    if result.visits.count > 1 {
+        let help = "The first visit, or all repeated ones on average";
+        table.columns.insert(1, pages::column(("visit", Quantity::Text, help)));
+        for (row, scheme) in table.rows.iter_mut().zip(&result.schemes) {
+            row.cells.insert(1, Cell::Text(scheme.visit.name().to_owned()));
+        }
+    }
+    table
 }
 
 fn row(scheme: &SchemeResult) -> RaceRow {

@@ -4,7 +4,8 @@ use super::table;
 use crate::schemes::ABOUT_LIMIT;
 use experiment::limit::Limit;
 use experiment::race::{
-    Contestant, Outcome, Queue, Race, RaceResult, Recording, SequenceEvent, SequenceStep,
+    Contestant, Load, Outcome, Queue, Race, RaceResult, Recording, SequenceEvent, SequenceStep,
+    VisitKind, Visits,
 };
 use link::QueueLimit;
 use report::{
@@ -22,7 +23,7 @@ pub(super) fn report(race: &Race, outcome: &Outcome, result: &RaceResult) -> Rac
         title: format!("{} over {}", race.page.name(), race.path),
         subtitle: facts(race),
         table: table::of(result),
-        schemes: outcome.contestants.iter().filter_map(|c| scheme(race, c)).collect(),
+        schemes: outcome.contestants.iter().flat_map(|c| schemes(race, outcome, c)).collect(),
         limit: limit(&outcome.limit),
     }
 }
@@ -49,6 +50,13 @@ fn facts(race: &Race) -> Vec<String> {
             "Background: {} bulk linux flows, begun about ten seconds before the page",
             race.background
         ));
+    }
+    if race.visits.count > 1 {
+        let Visits { count, idle, site } = race.visits;
+        facts.push(match site {
+            1 => format!("{count} visits, {idle} apart"),
+            n => format!("{count} visits, {idle} apart, to {n} servers of each host in turn"),
+        });
     }
     facts.push(match race.repeats {
         1 => format!("Seed {}", race.seed),
@@ -93,8 +101,23 @@ fn described(page: &Page, object: &Object) -> ObjectSpan {
     }
 }
 
-fn scheme(race: &Race, contestant: &Contestant) -> Option<SchemeView> {
-    let load = contestant.loads.first()?;
+/// A view of each recorded load: the first visit's, and a repeated one's if there is one.
+fn schemes(race: &Race, outcome: &Outcome, contestant: &Contestant) -> Vec<SchemeView> {
+    let first = (VisitKind::First, contestant.loads.first());
+    let again = contestant.again.first().and_then(|visit| visit.loads.first());
+    let recorded = [first, (VisitKind::Repeated, again)];
+    let views = recorded.into_iter().filter_map(|(kind, load)| {
+        let mut view = scheme(race, (contestant, load?))?;
+        if race.visits.count > 1 {
+            view.name = format!("{} · {} visit", contestant.name, kind.name());
+            view.limit = (kind == VisitKind::Repeated).then(|| limit(&outcome.limit_again));
+        }
+        Some(view)
+    });
+    views.collect()
+}
+
+fn scheme(race: &Race, (contestant, load): (&Contestant, &Load)) -> Option<SchemeView> {
     let recording = load.recording.as_ref()?;
     let labels = connection_labels(&race.page, recording);
     let at = |after: Option<Duration>| after.map(|d| Instant::ZERO + d);
@@ -106,6 +129,7 @@ fn scheme(race: &Race, contestant: &Contestant) -> Option<SchemeView> {
         objects: objects(race, recording, &labels),
         connections: connections(recording, &labels),
         queues: recording.queues.iter().map(|q| queue(race, recording, q)).collect(),
+        limit: None,
     })
 }
 
@@ -152,6 +176,7 @@ fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectS
 fn connections(recording: &Recording, labels: &[String]) -> Vec<ConnectionView> {
     let transfers = recording.transfers.iter().zip(labels);
     transfers
+        .filter(|(transfer, _)| !transfer.is_unused(recording))
         .map(|(transfer, label)| ConnectionView {
             label: label.clone(),
             sequence: transfer.sequence.iter().map(|e| sequence_point(recording, e)).collect(),

@@ -16,6 +16,7 @@ fn help_teaches_by_example() {
         &["merge", "--help"],
         &["theory", "--help"],
         &["papers", "--help"],
+        &["scoreboard", "--help"],
         &["script", "--help"],
         &["completions", "--help"],
     ] {

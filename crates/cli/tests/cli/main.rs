@@ -6,6 +6,7 @@ mod papers;
 mod race;
 mod readme;
 mod run;
+mod scoreboard;
 mod sim;
 mod sim_folder;
 mod theory;

@@ -54,6 +54,7 @@ fn json_obeys_the_schema_it_publishes() {
         &["race", "--json"][..],
         &["race", "--json", "--repeat", "3", "--background", "1"],
         &["race", "map", "--json", "--path", "1mbit,50ms,inf,up=300kbit,loss=2%"],
+        &["race", "map", "--json", "--visits", "3", "--idle", "20", "--site", "2"],
     ] {
         let race = json(arguments);
         let errors: Vec<_> = validator.iter_errors(&race).map(|e| e.to_string()).collect();
@@ -330,4 +331,24 @@ fn results_go_to_stdout_and_remarks_to_stderr() {
     assert!(errors.contains("note: "), "{errors}");
     assert!(!errors.contains('\r'), "no progress where no one looks");
     assert!(root().join("pages/app.har").exists());
+}
+
+#[test]
+fn visits_are_tabled_drawn_and_the_same_on_any_number_of_threads() {
+    let report = folder("visits").join("visits.html");
+    let race = ["race", "map", "--visits", "3", "--idle", "5s", "--schemes", "linux,newreno-nssr"];
+    let more = ["--background", "1", "--repeat", "2", "--report", report.to_str().unwrap()];
+    let on = |threads| stdout(&[&race[..], &more, &["--threads", threads]].concat());
+    let table = on("1");
+    assert_eq!(table, on("2"));
+    assert_eq!(table.matches(" first ").count(), 3, "{table}");
+    assert_eq!(table.matches(" repeated ").count(), 3, "{table}");
+    let html = fs::read_to_string(&report).unwrap();
+    assert!(html.contains("newreno-nssr · first visit") && html.contains("linux · repeated visit"));
+    let one = stdout(&["race", "map", "--schemes", "linux"]);
+    assert!(!one.contains("visit"), "{one}");
+    for wrong in [&["--visits", "0"][..], &["--idle", "5"], &["--visits", "2", "--idle", "soon"]] {
+        let output = headstart(&[&["race"], wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+    }
 }

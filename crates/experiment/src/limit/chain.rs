@@ -57,10 +57,35 @@ pub(super) struct Opened {
     pub(super) hello_arrived: Option<Duration>,
 }
 
+/// What a load finds of connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// None is open.
+    Closed,
+    /// One to every host is.
+    Open,
+}
+
+/// A connection that was open before the load.
+const THERE: Opened = Opened {
+    ready: Duration::ZERO,
+    serving: Duration::ZERO,
+    syn_arrived: Duration::ZERO,
+    hello_arrived: None,
+};
+
 /// The bounds of all objects, by id.
-pub(super) fn bounds(page: &Page, config: &LoaderConfig, wire: &Wire) -> Vec<Bound> {
-    let mut chains =
-        Chains { page, config, wire, open: vec![None; page.hosts().len()], due: BinaryHeap::new() };
+pub(super) fn bounds(
+    page: &Page,
+    (config, beginning): (&LoaderConfig, Beginning),
+    wire: &Wire,
+) -> Vec<Bound> {
+    let first = match beginning {
+        Beginning::Closed => None,
+        Beginning::Open => Some(THERE),
+    };
+    let open = vec![first; page.hosts().len()];
+    let mut chains = Chains { page, config, wire, open, due: BinaryHeap::new() };
     let at_start = |id: &ObjectId| page.object(*id).discovery == Discovery::AtStart;
     let start = page.ids().filter(at_start);
     chains.due.extend(start.map(|id| Reverse((Duration::ZERO, id))));

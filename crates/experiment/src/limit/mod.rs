@@ -29,6 +29,7 @@ pub use wire::Capacity;
 
 use crate::path::PathSpec;
 use backlog::Backlog;
+use chain::Beginning;
 use tcp::Scheme;
 use units::{Duration, Rate};
 use wire::Wire;
@@ -47,9 +48,22 @@ pub struct Limit {
 
 /// The limit of `page`, spoken to as `config` says, over `path` with segments and opening of
 /// `scheme`, while `unresponsive` traffic takes its share of the way down.
-pub fn limit(page: &Page, config: &LoaderConfig, (scheme, capacity): (&Scheme, Capacity)) -> Limit {
+pub fn limit(page: &Page, config: &LoaderConfig, on: (&Scheme, Capacity)) -> Limit {
+    limit_from(page, (config, Beginning::Closed), on)
+}
+
+/// The same for a repeated visit: connections that the protocol keeps alive are open already.
+pub fn limit_again(page: &Page, config: &LoaderConfig, on: (&Scheme, Capacity)) -> Limit {
+    limit_from(page, (config, Beginning::Open), on)
+}
+
+fn limit_from(
+    page: &Page,
+    (config, beginning): (&LoaderConfig, Beginning),
+    (scheme, capacity): (&Scheme, Capacity),
+) -> Limit {
     let wire = Wire::new(scheme.config(), capacity);
-    let objects = chain::bounds(page, config, &wire);
+    let objects = chain::bounds(page, (config, beginning), &wire);
     let is_html = |n: usize| page.objects()[n].kind == Kind::Html;
     let bound = |wanted: &dyn Fn(usize) -> bool| {
         let chain = objects

@@ -1,57 +1,92 @@
 //! Harm to the background: what it lost to a load, held against the same interval of `linux`'s.
 //!
 //! Of a load that took from `s` to `s + t`, the background's bytes delivered in that interval are
-//! compared with those delivered in the very same interval, `s` to `s + t`, of the run of the same
-//! repeat in which `linux` loads the page: harm = 1 − the former / the latter. Intervals of equal
-//! length and place, since a load that is merely over sooner leaves its background less time.
+//! compared with those delivered from `z` to `z + t` of the run of the same repeat in which `linux`
+//! loads the page, `z` being the beginning of `linux`'s load: harm = 1 − the former / the latter. Of a
+//! first visit, `z = s`. Intervals of equal length, since a load that is merely over sooner leaves
+//! its background less time.
 
-use super::run::Stage;
-use super::{BASELINE, Contestant, Race};
+use super::run::{self, Stage};
+use super::{BASELINE, Contestant, Race, RunOptions};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tcp::Scheme;
-use units::Duration;
+use units::{Duration, Instant};
+
+/// By visit and time after its beginning: bytes delivered to the background since then.
+type Curve = BTreeMap<(usize, Duration), u64>;
 
 /// Fills in the harm of every load that ended.
-pub(super) fn judge(race: &Race, contestants: &mut [Contestant], on_run: &(dyn Fn() + Sync)) {
-    let durations = |repeat: u32| {
-        let loads = contestants.iter().map(move |c| &c.loads[repeat as usize]);
-        loads.filter_map(|load| load.page).collect::<Vec<_>>()
-    };
-    let wanted: Vec<(u32, Vec<Duration>)> = (0..race.repeats).map(|r| (r, durations(r))).collect();
-    let curves: Vec<BTreeMap<Duration, u64>> = wanted
+pub(super) fn judge(race: &Race, contestants: &mut [Contestant], options: RunOptions<'_>) {
+    let wanted: Vec<_> = (0..race.repeats).map(|r| (r, durations(contestants, r))).collect();
+    let curves: Vec<Curve> = wanted
         .into_par_iter()
         .map(|(repeat, durations)| {
-            let curve = baseline_curve(race, repeat, durations);
-            on_run();
+            let curve = baseline_curve(race, (repeat, options), &durations);
+            (options.on_run)();
             curve
         })
         .collect();
     for contestant in contestants {
-        let loads = contestant.loads.iter().zip(&curves);
-        let harm = loads.map(|(load, curve)| {
-            let baseline = *curve.get(&load.page?)?;
-            (baseline > 0).then(|| 1.0 - load.background_bytes as f64 / baseline as f64)
-        });
-        contestant.harm = harm.collect();
+        let visits: Vec<Vec<_>> = contestant
+            .by_visit()
+            .map(|loads| loads.iter().map(|l| (l.page, l.background_bytes)).collect())
+            .collect();
+        for (visit, loads) in visits.into_iter().enumerate() {
+            for (repeat, ((page, bytes), curve)) in loads.into_iter().zip(&curves).enumerate() {
+                let baseline = page.and_then(|after| curve.get(&(visit, after)).copied());
+                let harm = baseline.filter(|b| *b > 0).map(|b| 1.0 - bytes as f64 / b as f64);
+                contestant.set_harm((visit, repeat), harm);
+            }
+        }
     }
 }
 
-/// Bytes delivered to the background so long after the start of `linux`'s load.
+/// By visit, how long the contestants took.
+fn durations(contestants: &[Contestant], repeat: u32) -> Vec<(usize, Duration)> {
+    let of_visits = contestants.iter().flat_map(|c| c.by_visit().enumerate());
+    let ended = of_visits.filter_map(|(n, loads)| Some((n, loads[repeat as usize].page?)));
+    ended.collect()
+}
+
+/// Bytes delivered to the background so long after the start of `linux`'s visits.
 fn baseline_curve(
     race: &Race,
-    repeat: u32,
-    mut durations: Vec<Duration>,
-) -> BTreeMap<Duration, u64> {
+    (repeat, options): (u32, RunOptions<'_>),
+    wanted: &[(usize, Duration)],
+) -> Curve {
     let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
     let mut stage = Stage::new(race, &linux, repeat);
-    let start = stage.start;
-    let mut bytes_at = |at| {
+    let starts = visit_starts(race, &linux, (stage.start, repeat, options));
+    for (n, start) in starts.iter().enumerate().skip(1) {
+        stage.begin_visit(race, n as u32, *start);
+    }
+    let ends = wanted.iter().filter_map(|(n, after)| Some(*starts.get(*n)? + *after));
+    let mut instants: Vec<Instant> = ends.chain(starts.iter().copied()).collect();
+    instants.sort_unstable();
+    let mut bytes_at = BTreeMap::new();
+    for at in instants {
         // Every host of the topology has a route, the only thing that can be missing.
         let _ = stage.simulation.run_until(at);
-        stage.background_bytes()
+        bytes_at.insert(at, stage.background_bytes());
+    }
+    let since = |(n, after): &(usize, Duration)| {
+        let start = *starts.get(*n)?;
+        Some(((*n, *after), bytes_at[&(start + *after)] - bytes_at[&start]))
     };
-    let before = bytes_at(start);
-    durations.sort_unstable();
-    durations.into_iter().map(|after| (after, bytes_at(start + after) - before)).collect()
+    wanted.iter().filter_map(since).collect()
+}
+
+/// When `linux`'s visits of a repeat begin: known only of the first without running them.
+fn visit_starts(
+    race: &Race,
+    linux: &Scheme,
+    (first, repeat, options): (Instant, u32, RunOptions<'_>),
+) -> Vec<Instant> {
+    if race.visits.count <= 1 {
+        return vec![first];
+    }
+    let plain = RunOptions { record: false, capture: false, ..options };
+    let loads = run::run(race, linux, (repeat, plain));
+    loads.iter().filter_map(|load| load.began).collect()
 }

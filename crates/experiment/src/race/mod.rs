@@ -10,8 +10,11 @@
 //! paired. Runs are independent of one another: they are spread over threads, and their results
 //! do not depend on how many.
 //!
-//! Read on in `setup` (topology and start phases), `run` (one load), `tally` and `record` (what is
-//! observed), `result` (means over repeats).
+//! A client may visit the page several times, idling between ([`Visits`]): what connections and hosts
+//! know from one visit serves the next.
+//!
+//! Read on in `setup` (topology and start phases), `run` (one client's visits), `tally` and `record`
+//! (what is observed), `result` (means over repeats), `visits` (first and repeated).
 
 mod harm;
 mod record;
@@ -19,14 +22,17 @@ mod result;
 mod run;
 mod setup;
 mod tally;
+mod visits;
 
 pub use record::{Queue, QueueLevel, Recording, SequenceEvent, SequenceStep, TransferRecord};
 pub use result::{Metric, RaceResult, SchemeResult};
 pub use run::Load;
 pub(crate) use run::as_browsers_use_it;
+pub(crate) use setup::Phases;
+pub use visits::{VisitKind, Visits};
 
 use crate::estimate::Estimate;
-use crate::limit::{Capacity, Limit, limit};
+use crate::limit::{Capacity, Limit, limit, limit_again};
 use crate::path::PathSpec;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -55,6 +61,8 @@ pub struct Race {
     pub loader: LoaderConfig,
     /// The contestants; see [`contestants`].
     pub schemes: Vec<Scheme>,
+    /// How often the page is visited.
+    pub visits: Visits,
     /// Bulk `linux` flows that share the access link.
     pub background: u32,
     /// Loads under each scheme; at least 1.
@@ -79,8 +87,10 @@ pub struct RunOptions<'a> {
 /// What came of a race.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The physical limit: the earliest of the limits of all contestants.
+    /// The physical limit of a first visit: the earliest of the limits of all contestants.
     pub limit: Limit,
+    /// That of a repeated one, which finds connections open.
+    pub limit_again: Limit,
     /// Each contestant's loads.
     pub contestants: Vec<Contestant>,
 }
@@ -90,10 +100,21 @@ pub struct Outcome {
 pub struct Contestant {
     /// The scheme's text.
     pub name: String,
-    /// One load per repeat.
+    /// One load per repeat: the first visit's.
     pub loads: Vec<Load>,
     /// For each load, the background's loss against the same interval of a `linux` load: 1 − bytes
     /// delivered / bytes delivered then. `None` without background or if the load never ended.
+    pub harm: Vec<Option<f64>>,
+    /// The visits after the first, in order.
+    pub again: Vec<Again>,
+}
+
+/// A visit after the first, under one scheme.
+#[derive(Clone, Debug)]
+pub struct Again {
+    /// One load per repeat.
+    pub loads: Vec<Load>,
+    /// As [`Contestant::harm`], against the same time after the beginning of `linux`'s same visit.
     pub harm: Vec<Option<f64>>,
 }
 
@@ -124,14 +145,22 @@ impl Race {
         u64::from(self.repeats) * (contestants + baselines)
     }
 
+    /// How hosts are spoken to in all visits: connections stay open between them.
+    fn loader_between(&self, scheme: &Scheme) -> LoaderConfig {
+        LoaderConfig { keep_open: self.visits.count > 1, ..self.loader_for(scheme) }
+    }
+
     /// How hosts are spoken to under a scheme: `phttp` has one connection per host.
     pub fn loader_for(&self, scheme: &Scheme) -> LoaderConfig {
         loader_for(&self.loader, scheme)
     }
 
-    /// The limit that binds every contestant.
-    pub fn limit(&self) -> Limit {
+    /// The limit that binds every contestant in a visit of a kind.
+    pub fn limit(&self, kind: VisitKind) -> Limit {
         let capacity = Capacity::of(&self.path, Rate::from_bps(0));
+        // Other servers of the site have no connection with the client yet.
+        let is_open = kind == VisitKind::Repeated && self.visits.site <= 1;
+        let limit = if is_open { limit_again } else { limit };
         let one = |scheme| limit(&self.page, &self.loader_for(scheme), (scheme, capacity));
         let limits = self.schemes.iter().map(one);
         limits.reduce(|a, b| a.earlier(&b)).expect("a race has contestants")
@@ -146,32 +175,29 @@ impl Race {
             .num_threads(options.threads)
             .build()
             .expect("threads to run in");
-        let limit = self.limit();
+        let [limit, limit_again] =
+            [VisitKind::First, VisitKind::Repeated].map(|kind| self.limit(kind));
         let contestants = pool.install(|| self.run_all(options));
-        Outcome { limit, contestants }
+        Outcome { limit, limit_again, contestants }
     }
 
     fn run_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {
         let all = self.schemes.iter().flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
         let runs: Vec<(&Scheme, u32)> = all.collect();
-        let load = |(scheme, repeat): &(&Scheme, u32)| {
-            let load = run::run(self, scheme, (*repeat, options));
+        let visits = |(scheme, repeat): &(&Scheme, u32)| {
+            let visits = run::run(self, scheme, (*repeat, options));
             (options.on_run)();
-            load
+            visits
         };
-        let loads: Vec<Load> = runs.par_iter().map(load).collect();
-        let mut loads = loads.into_iter();
+        let runs: Vec<Vec<Load>> = runs.par_iter().map(visits).collect();
+        let mut runs = runs.into_iter();
         let mut contestants: Vec<Contestant> = self
             .schemes
             .iter()
-            .map(|scheme| Contestant {
-                name: scheme.name().to_owned(),
-                loads: loads.by_ref().take(self.repeats as usize).collect(),
-                harm: vec![None; self.repeats as usize],
-            })
+            .map(|scheme| Contestant::new(scheme, runs.by_ref().take(self.repeats as usize)))
             .collect();
         if self.background > 0 {
-            harm::judge(self, &mut contestants, options.on_run);
+            harm::judge(self, &mut contestants, options);
         }
         contestants
     }
@@ -185,8 +211,16 @@ impl Outcome {
 
     /// True if every load of every contestant ended with every object.
     pub fn is_complete(&self) -> bool {
-        let mut loads = self.contestants.iter().flat_map(|c| &c.loads);
+        let mut loads = self.contestants.iter().flat_map(Contestant::all_loads);
         loads.all(|load| load.page.is_some())
+    }
+
+    /// The limit of a visit of a kind.
+    pub fn limit_of(&self, kind: VisitKind) -> &Limit {
+        match kind {
+            VisitKind::First => &self.limit,
+            VisitKind::Repeated => &self.limit_again,
+        }
     }
 }
 

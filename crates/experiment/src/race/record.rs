@@ -13,7 +13,7 @@ pub struct Recording {
     pub start: Instant,
     /// What happened when to each object, by [`workload::ObjectId`].
     pub milestones: Vec<Milestones>,
-    /// Its connections, by [`workload::ConnId`].
+    /// Its connections and those of the loads before it, by [`workload::ConnId`].
     pub transfers: Vec<TransferRecord>,
     /// The access link's queues: down, then up.
     pub queues: Vec<Queue>,
@@ -24,6 +24,8 @@ pub struct Recording {
 pub struct TransferRecord {
     /// Whose, and when it opened.
     pub connection: ConnectionRecord,
+    /// Its port at the client.
+    pub port: u16,
     /// What its server sent and heard.
     pub sequence: Vec<SequenceEvent>,
     /// Changes of its server's window.
@@ -87,7 +89,6 @@ type Flow = u16;
 #[derive(Clone, Debug)]
 pub(super) struct Recorder {
     servers: Vec<HostId>,
-    start: Instant,
     flows: BTreeMap<Flow, FlowRecord>,
     queues: BTreeMap<LinkId, QueueRecord>,
 }
@@ -109,35 +110,45 @@ struct QueueRecord {
 }
 
 impl Recorder {
-    /// Records what happens from `start` on to connections of these servers.
-    pub(super) fn new(servers: &[HostId], start: Instant) -> Self {
-        Self { servers: servers.to_vec(), start, flows: BTreeMap::new(), queues: BTreeMap::new() }
+    /// Records what happens to connections of these servers.
+    pub(super) fn new(servers: &[HostId]) -> Self {
+        Self { servers: servers.to_vec(), flows: BTreeMap::new(), queues: BTreeMap::new() }
     }
 
-    pub(super) fn finish(mut self, load: &PageLoad, access: &Access) -> Recording {
-        let flows = std::mem::take(&mut self.flows).into_values();
-        let connections = load.loader().connections().zip(load.transfers());
-        let transfers = connections.zip(flows).map(|((connection, transfer), flow)| {
-            TransferRecord { connection, sequence: flow.events, window: transfer.window().to_vec() }
-        });
-        Recording {
-            start: self.start,
-            milestones: load.loader().milestones().to_vec(),
-            transfers: transfers.collect(),
-            queues: [access.access.forward, access.access.reverse]
-                .map(|link| self.queue(link, access))
-                .to_vec(),
+    /// Fills in what happened to the connections and queues of a load from its start on, until `next`,
+    /// the start of the one after it.
+    pub(super) fn complete(
+        &self,
+        recording: &mut Recording,
+        next: Option<Instant>,
+        access: &Access,
+    ) {
+        let start = recording.start;
+        let during = |at: Instant| at >= start && next.is_none_or(|next| at < next);
+        for transfer in &mut recording.transfers {
+            let flow = self.flows.get(&transfer.port);
+            let events = flow.map_or(&[][..], |flow| &flow.events).iter();
+            transfer.sequence = events.filter(|event| during(event.at)).copied().collect();
         }
+        recording.queues = [access.access.forward, access.access.reverse]
+            .map(|link| self.queue(link, (start, next), access))
+            .to_vec();
     }
 
-    fn queue(&mut self, link: LinkId, access: &Access) -> Queue {
-        let record = self.queues.remove(&link).unwrap_or_default();
-        let start = self.start;
-        Queue {
-            link: access.topology.links()[link.index()].name.clone(),
-            drops: record.drops.iter().copied().filter(|at| *at >= start).collect(),
-            levels: record.levels(start),
-        }
+    fn queue(
+        &self,
+        link: LinkId,
+        (start, next): (Instant, Option<Instant>),
+        access: &Access,
+    ) -> Queue {
+        let record = self.queues.get(&link).cloned().unwrap_or_default();
+        let is_before_next = |at: Instant| next.is_none_or(|next| at < next);
+        let drops = record.drops.iter().copied();
+        let drops = drops.filter(|at| *at >= start && is_before_next(*at)).collect();
+        let mut levels = record.levels(start);
+        levels.retain(|level| is_before_next(level.at));
+        let link = access.topology.links()[link.index()].name.clone();
+        Queue { link, drops, levels }
     }
 }
 
@@ -255,7 +266,32 @@ impl FlowRecord {
     }
 }
 
+impl TransferRecord {
+    /// It was over before the load that this is the record of, or had nothing to do in it.
+    pub fn is_unused(&self, recording: &Recording) -> bool {
+        self.sequence.is_empty() && self.connection.opened < recording.start
+    }
+}
+
 impl Recording {
+    /// Of a load that has just ended, what the load itself knows.
+    pub(super) fn begun(start: Instant, load: &PageLoad) -> Self {
+        let connections = load.loader().connections().zip(load.transfers());
+        let transfers = connections.map(|(connection, transfer)| {
+            // What it was when the load began is the last change before.
+            let changes = transfer.window();
+            let before = changes.iter().take_while(|change| change.at < start).count();
+            let window = changes[before.saturating_sub(1)..].to_vec();
+            TransferRecord { connection, port: transfer.port(), sequence: Vec::new(), window }
+        });
+        Self {
+            start,
+            milestones: load.loader().milestones().to_vec(),
+            transfers: transfers.collect(),
+            queues: Vec::new(),
+        }
+    }
+
     /// How long after the load's start something was; zero for what was before.
     pub const fn since_start(&self, at: Instant) -> Duration {
         at.saturating_since(self.start)

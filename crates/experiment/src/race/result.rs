@@ -1,6 +1,6 @@
 //! A race in numbers: means over repeats, as printed and as JSON.
 
-use super::{Contestant, LIMIT, Load, Outcome, Race, mean_of};
+use super::{Contestant, LIMIT, Load, Outcome, Race, VisitKind, Visits, mean_of};
 use crate::estimate::Estimate;
 use crate::limit::Limit;
 use crate::path::PathSpec;
@@ -65,6 +65,8 @@ impl Metric {
 pub struct SchemeResult {
     /// The scheme, or [`LIMIT`].
     pub name: String,
+    /// Which visits.
+    pub visit: VisitKind,
     /// Every load ended with every object.
     pub completed: bool,
     /// Means, in the order of [`Metric::ALL`]; `None` where a value is undefined.
@@ -78,34 +80,42 @@ pub struct RaceResult {
     pub page: String,
     /// The path.
     pub path: PathSpec,
+    /// How often the page was visited.
+    pub visits: Visits,
     /// Background flows on it.
     pub background: u32,
     /// Seed.
     pub seed: u64,
     /// Repeats.
     pub repeats: u32,
-    /// Contestants in their order, then the limit.
+    /// First visits of the contestants in their order and of the limit, then repeated ones, if any.
     pub schemes: Vec<SchemeResult>,
 }
 
 impl RaceResult {
     /// The means of an outcome of `race`.
     pub fn new(race: &Race, outcome: &Outcome) -> Self {
-        let baseline = outcome.baseline().map_or(&[][..], |c| &c.loads);
-        let held_against = (&outcome.limit, baseline);
-        let contestants = outcome.contestants.iter();
-        let mut schemes: Vec<SchemeResult> =
-            contestants.map(|contestant| SchemeResult::of(contestant, held_against)).collect();
-        schemes.push(SchemeResult::of_limit(held_against));
+        let schemes = race.visits.kinds().iter().flat_map(|kind| rows(outcome, *kind)).collect();
         Self {
             page: race.page.name().to_owned(),
             path: race.path,
+            visits: race.visits,
             background: race.background,
             seed: race.seed,
             repeats: race.repeats,
             schemes,
         }
     }
+}
+
+/// The contestants' rows for visits of a kind, then the limit's.
+fn rows(outcome: &Outcome, kind: VisitKind) -> Vec<SchemeResult> {
+    let baseline = outcome.baseline().map_or(Vec::new(), |c| c.visits(kind));
+    let limit = outcome.limit_of(kind);
+    let held_against = HeldAgainst { kind, limit, baseline: &baseline };
+    let contestants = outcome.contestants.iter();
+    let rows = contestants.map(|contestant| SchemeResult::of(contestant, held_against));
+    rows.chain([SchemeResult::of_limit(held_against)]).collect()
 }
 
 impl SchemeResult {
@@ -120,22 +130,23 @@ impl SchemeResult {
         self.name == LIMIT
     }
 
-    fn of(contestant: &Contestant, (limit, baseline): (&Limit, &[Load])) -> Self {
-        let loads = &contestant.loads;
+    fn of(contestant: &Contestant, held_against: HeldAgainst<'_>) -> Self {
+        let HeldAgainst { kind, limit, baseline } = held_against;
+        let visits = contestant.visits(kind);
+        let of_repeat = |value: &dyn Fn(&Load) -> Option<f64>| {
+            mean_of_visits(&visits, |(loads, _), repeat| value(&loads[repeat]))
+        };
         let seconds = |value: fn(&Load) -> Option<Duration>| {
-            mean_of(loads.iter().map(|load| value(load).map(|d| d.as_secs_f64())))
+            of_repeat(&|load| value(load).map(|d| d.as_secs_f64()))
         };
         let ratio = |value: fn(&Load) -> Option<Duration>, limit: Option<Duration>| {
-            mean_of(loads.iter().map(|load| over(value(load)?, limit?)))
+            of_repeat(&|load| over(value(load)?, limit?))
         };
-        let count =
-            |value: fn(&Load) -> u64| mean_of(loads.iter().map(|load| Some(value(load) as f64)));
-        let gain = mean_of(
-            loads
-                .iter()
-                .zip(baseline)
-                .map(|(load, linux)| Some(1.0 - over(load.page?, linux.page?)?)),
-        );
+        let count = |value: fn(&Load) -> u64| of_repeat(&|load| Some(value(load) as f64));
+        let paired: Vec<_> = visits.iter().zip(baseline).collect();
+        let gain = mean_of_visits(&paired, |((loads, _), (linux, _)), repeat| {
+            Some(1.0 - over(loads[repeat].page?, linux.get(repeat)?.page?)?)
+        });
         let value_of = |metric| match metric {
             Metric::HtmlSeconds => seconds(|load| load.html),
             Metric::PageSeconds => seconds(|load| load.page),
@@ -145,32 +156,79 @@ impl SchemeResult {
             Metric::RetransmittedSegments => count(|load| load.retransmitted),
             Metric::Timeouts => count(|load| load.timeouts),
             Metric::DroppedPackets => count(|load| load.dropped),
-            Metric::BackgroundHarm => mean_of(contestant.harm.iter().copied()),
+            Metric::BackgroundHarm => mean_of_visits(&visits, |(_, harm), repeat| harm[repeat]),
         };
         Self {
             name: contestant.name.clone(),
-            completed: loads.iter().all(|load| load.page.is_some()),
+            visit: kind,
+            completed: visits.iter().flat_map(|(loads, _)| *loads).all(|load| load.page.is_some()),
             means: Metric::ALL.map(value_of),
         }
     }
 
     /// The limit's own row. It is no TCP: it sends nothing again, and harms no one it could name.
-    fn of_limit((limit, baseline): (&Limit, &[Load])) -> Self {
-        let every = |value: Option<f64>| mean_of(baseline.iter().map(|_| value));
-        let gain = baseline.iter().map(|linux| Some(1.0 - over(limit.page, linux.page?)?));
+    fn of_limit(held_against: HeldAgainst<'_>) -> Self {
+        let HeldAgainst { kind, limit, baseline } = held_against;
+        let every = |value: Option<f64>| mean_of_visits(baseline, |_, _| value);
+        let gain = mean_of_visits(baseline, |(linux, _), repeat| {
+            Some(1.0 - over(limit.page, linux[repeat].page?)?)
+        });
         let value_of = |metric| match metric {
             Metric::HtmlSeconds => every(limit.html.map(Duration::as_secs_f64)),
             Metric::PageSeconds => every(Some(limit.page.as_secs_f64())),
             Metric::RatioToLimit => every(Some(1.0)),
             Metric::RatioToLimitHtml => every(limit.html.map(|_| 1.0)),
-            Metric::GainOverLinux => mean_of(gain.clone()),
+            Metric::GainOverLinux => gain,
             Metric::RetransmittedSegments
             | Metric::Timeouts
             | Metric::DroppedPackets
             | Metric::BackgroundHarm => None,
         };
-        Self { name: LIMIT.to_owned(), completed: true, means: Metric::ALL.map(value_of) }
+        let means = Metric::ALL.map(value_of);
+        Self { name: LIMIT.to_owned(), visit: kind, completed: true, means }
     }
+}
+
+/// Loads and harm of one visit, by repeat.
+type Visit<'a> = (&'a [Load], &'a [Option<f64>]);
+
+/// What a contestant's visits of a kind are held against.
+#[derive(Clone, Copy)]
+struct HeldAgainst<'a> {
+    kind: VisitKind,
+    limit: &'a Limit,
+    /// `linux`'s visits of the kind.
+    baseline: &'a [Visit<'a>],
+}
+
+/// Something that the visits of a kind give by repeat.
+trait ByRepeat {
+    fn repeats(&self) -> usize;
+}
+
+impl ByRepeat for Visit<'_> {
+    fn repeats(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl ByRepeat for (&Visit<'_>, &Visit<'_>) {
+    fn repeats(&self) -> usize {
+        self.0.repeats()
+    }
+}
+
+/// The mean over repeats of what each is on average over its visits; `None` if any is undefined.
+fn mean_of_visits<V: ByRepeat>(
+    visits: &[V],
+    value: impl Fn(&V, usize) -> Option<f64>,
+) -> Option<Estimate> {
+    let repeats = visits.first().map_or(0, V::repeats);
+    let of_repeat = |repeat| {
+        let values: Option<Vec<f64>> = visits.iter().map(|v| value(v, repeat)).collect();
+        values.and_then(|values| Some(Estimate::of(&values)?.mean))
+    };
+    mean_of((0..repeats).map(of_repeat))
 }
 
 /// A ratio of durations; undefined over nothing.
@@ -186,8 +244,11 @@ impl Serialize for RaceResult {
         map.serialize_entry("path", &PathJson(self))?;
         map.serialize_entry("seed", &self.seed)?;
         map.serialize_entry("repeats", &self.repeats)?;
-        let with_errors = self.repeats > 1;
-        let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, with_errors)).collect();
+        if self.visits.count > 1 {
+            map.serialize_entry("visits", &VisitsJson(self.visits))?;
+        }
+        let of = (self.repeats > 1, self.visits.count > 1);
+        let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
         map.serialize_entry("schemes", &rows)?;
         map.end()
     }
@@ -210,14 +271,30 @@ impl Serialize for PathJson<'_> {
     }
 }
 
-/// A row; with standard errors if there are repeats.
-struct SchemeJson<'a>(&'a SchemeResult, bool);
+struct VisitsJson(Visits);
+
+impl Serialize for VisitsJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Visits { count, idle, site } = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("count", &count)?;
+        map.serialize_entry("idle_s", &idle.as_secs_f64())?;
+        map.serialize_entry("site", &site)?;
+        map.end()
+    }
+}
+
+/// A row; with standard errors if there are repeats, with its kind of visit if there are several.
+struct SchemeJson<'a>(&'a SchemeResult, (bool, bool));
 
 impl Serialize for SchemeJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(scheme, with_errors) = *self;
+        let Self(scheme, (with_errors, with_visit)) = *self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &scheme.name)?;
+        if with_visit {
+            map.serialize_entry("visit", scheme.visit.name())?;
+        }
         map.serialize_entry("on", "sim")?;
         for metric in Metric::ALL {
             let (key, error_key) = metric.keys();

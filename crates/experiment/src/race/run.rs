@@ -1,12 +1,13 @@
-//! One load: builds the simulation of a repeat, runs it, keeps what the race needs.
+//! One client's visits: builds the simulation of a repeat, runs it, keeps what the race needs.
 
 use super::record::{Recorder, Recording};
 use super::setup::Setup;
 use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
+use memory::GatewayConfig;
 use netsim::{
-    Access, AppId, BulkSpec, BulkTransfer, Captures, HostId, LinkId, Observer, PageLoad, PageSpec,
-    Simulation, SimulationConfig, Transfer, WireSizes,
+    Access, AppId, BulkSpec, BulkTransfer, Captures, Collecting, HostId, LinkId, Observer,
+    PageLoad, PageSpec, Simulation, SimulationConfig, SiteSpec, Transfer, WireSizes,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use units::{Duration, Instant};
 /// One load of the page. Durations count from its start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
+    /// When it began, on the simulation's clock; `None` if it never did.
+    pub began: Option<Instant>,
     /// Until the last byte of the last HTML part had arrived.
     pub html: Option<Duration>,
     /// Until the last byte of the page had; `None` if it never did.
@@ -34,7 +37,7 @@ pub struct Load {
     pub objects: Vec<Option<Duration>>,
     /// For figures; if asked for.
     pub recording: Option<Recording>,
-    /// Captures of the access link, if asked for: what crossed each direction, by its name, and
+    /// Captures of the access link in all visits, with the first, if asked for: what crossed each direction, by its name, and
     /// with `-sent` behind it what was handed to its queue.
     pub captures: Vec<(String, Vec<u8>)>,
 }
@@ -42,57 +45,128 @@ pub struct Load {
 /// A simulation of a repeat under a scheme, and who is in it.
 pub(super) struct Stage {
     pub(super) simulation: Simulation,
+    /// When the first visit begins.
     pub(super) start: Instant,
     background: Vec<AppId>,
-    load: AppId,
+    /// The page's servers, once for each of the site's: in the order of the page's hosts.
+    sites: Vec<Vec<HostId>>,
+    /// The loads from each of them, from the first visit there on.
+    loads: Vec<AppId>,
     access: Access,
+    scheme: Scheme,
+    /// What visits before the present one counted.
+    before: Counts,
 }
 
-/// Loads the page under `scheme`.
-pub(super) fn run(race: &Race, scheme: &Scheme, (repeat, options): (u32, RunOptions<'_>)) -> Load {
+/// Totals over all visits so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    retransmitted: u64,
+    dropped: u64,
+    timeouts: u64,
+}
+
+/// Visits the page under `scheme`, as often as the race has it.
+pub(super) fn run(
+    race: &Race,
+    scheme: &Scheme,
+    (repeat, options): (u32, RunOptions<'_>),
+) -> Vec<Load> {
     let first = repeat == 0;
     let record = options.record && first;
     let scheme = if record { &scheme.recorded() } else { scheme };
     let mut stage = Stage::new(race, scheme, repeat);
-    let servers = stage.servers(race).to_vec();
+    let servers = stage.sites.concat();
     stage.simulation.observe(Tally::of(&servers));
     if record {
-        let recorder = Recorder::new(&servers, stage.start);
-        stage.simulation.observe(recorder);
+        stage.simulation.observe(Recorder::new(&servers));
     }
     if options.capture && first {
         stage.capture();
     }
-    let (bytes, failure) = stage.load_page();
-    stage.result(race, bytes, failure)
+    let mut loads = stage.visits(race, record);
+    stage.finish(&mut loads);
+    loads
 }
 
 impl Stage {
     pub(super) fn new(race: &Race, scheme: &Scheme, repeat: u32) -> Self {
-        let scheme = &as_browsers_use_it(scheme);
+        let scheme = as_browsers_use_it(scheme);
         let setup = Setup::new(race, repeat);
         let access = setup.topology(race);
         let config = SimulationConfig { seed: setup.seed, wire_sizes: WireSizes::default() };
         let mut simulation = Simulation::new(access.topology.clone(), config);
-        let (servers, sources) = access.servers.split_at(race.page.hosts().len());
+        let hosts = race.page.hosts().len();
+        let (servers, sources) = access.servers.split_at(hosts * race.visits.site.max(1) as usize);
         let flows = setup.background.iter().zip(sources);
         let background = flows
             .map(|(at, from)| simulation.add_background(*at, bulk(*from, access.client)))
             .collect();
-        let load = PageLoad::new(PageSpec {
-            page: Arc::clone(&race.page),
-            config: race.loader_for(scheme),
-            client: access.client,
-            servers: servers.to_vec(),
-            client_scheme: scheme.clone(),
-            server_scheme: scheme.clone(),
-        });
-        let load = simulation.add(setup.page, load);
-        Self { simulation, start: setup.page, background, load, access }
+        let sites = servers.chunks(hosts).map(<[HostId]>::to_vec).collect();
+        let (loads, before) = (Vec::new(), Counts::default());
+        let start = setup.page;
+        let mut stage =
+            Self { simulation, start, background, sites, loads, access, scheme, before };
+        stage.share_gateways();
+        stage.begin_visit(race, 0, start);
+        stage
     }
 
-    fn servers(&self, race: &Race) -> &[HostId] {
-        &self.access.servers[..race.page.hosts().len()]
+    /// The servers behind one of the page's hosts are a site, if there are several.
+    fn share_gateways(&mut self) {
+        if self.sites.len() < 2 {
+            return;
+        }
+        for host in 0..self.sites[0].len() {
+            self.simulation.add_site(&SiteSpec {
+                servers: self.sites.iter().map(|servers| servers[host]).collect(),
+                gateway: GatewayConfig::default(),
+                collecting: Collecting::Reports,
+            });
+        }
+    }
+
+    /// The `n`-th visit is to begin at `at`.
+    pub(super) fn begin_visit(&mut self, race: &Race, n: u32, at: Instant) {
+        let site = n as usize % self.sites.len();
+        match self.loads.get(site) {
+            Some(load) => self.simulation.wake(*load, at, PageLoad::AGAIN),
+            None => {
+                let load = PageLoad::new(PageSpec {
+                    page: Arc::clone(&race.page),
+                    config: race.loader_between(&self.scheme),
+                    client: self.access.client,
+                    servers: self.sites[site].clone(),
+                    client_scheme: self.scheme.clone(),
+                    server_scheme: self.scheme.clone(),
+                });
+                self.loads.push(self.simulation.add(at, load));
+            }
+        }
+    }
+
+    /// All visits, in order. Behind one that does not end there is none.
+    fn visits(&mut self, race: &Race, record: bool) -> Vec<Load> {
+        let mut loads: Vec<Load> = Vec::new();
+        let mut start = self.start;
+        for n in 0..race.visits.count.max(1) {
+            if n > 0 {
+                self.begin_visit(race, n, start);
+            }
+            let (bytes, failure) = self.load_page(start);
+            // Two visits are drawn at most.
+            let load = self.result(race, (n, start), (bytes, failure, record && n < 2));
+            let over = load.page.is_some();
+            loads.push(load);
+            if !over {
+                break;
+            }
+            start = self.simulation.now() + race.visits.idle;
+        }
+        let missing = loads.len()..race.visits.count.max(1) as usize;
+        let unreached = || Some("the visit before it did not end".to_owned());
+        loads.extend(missing.map(|_| Load { failure: unreached(), ..Load::default() }));
+        loads
     }
 
     /// Captures both directions of the access link, behind their queues and ahead of them.
@@ -129,12 +203,28 @@ impl Stage {
     }
 
     /// Runs to the end of the load; returns the background's bytes during it, and what went wrong.
-    fn load_page(&mut self) -> (u64, Option<String>) {
-        let warm_up = self.simulation.run_until(self.start);
+    fn load_page(&mut self, start: Instant) -> (u64, Option<String>) {
+        let warm_up = self.simulation.run_until(start);
         let before = self.background_bytes();
-        let end = self.simulation.run(self.start + TIME_LIMIT);
+        let end = self.simulation.run(start + TIME_LIMIT);
         let failure = warm_up.and(end.map(drop)).err();
         (self.background_bytes() - before, failure.map(|error| error.to_string()))
+    }
+
+    fn load_of(&self, n: u32) -> &PageLoad {
+        let id = self.loads[n as usize % self.sites.len()];
+        self.simulation.application(id).expect("the load was added")
+    }
+
+    /// Totals so far.
+    fn counts(&self) -> Counts {
+        let tally = self.simulation.observer::<Tally>().cloned().unwrap_or_default();
+        let loads = (0..self.loads.len()).map(|n| self.load_of(n as u32));
+        Counts {
+            retransmitted: tally.retransmitted,
+            dropped: tally.dropped,
+            timeouts: loads.flat_map(PageLoad::transfers).map(|t| self.timeouts(t)).sum(),
+        }
     }
 
     /// Expiries of both ends' timers; of a load that never ended, so far.
@@ -155,30 +245,50 @@ impl Stage {
         server + client
     }
 
-    fn result(mut self, race: &Race, background_bytes: u64, failure: Option<String>) -> Load {
-        let mut observers = self.simulation.take_observers();
-        let observed = &mut observers;
-        let tally = take::<Tally>(observed).unwrap_or_default();
-        let recorder = take::<Recorder>(observed);
-        let captures = self.captured(observed);
-        let load = self.simulation.application::<PageLoad>(self.load).expect("the load was added");
+    fn result(
+        &mut self,
+        race: &Race,
+        (n, start): (u32, Instant),
+        (background_bytes, failure, record): (u64, Option<String>, bool),
+    ) -> Load {
+        let counts = self.counts();
+        let before = std::mem::replace(&mut self.before, counts);
+        let load = self.load_of(n);
         let loader = load.loader();
-        let since = |at: Option<Instant>| at.map(|at| at.saturating_since(self.start));
+        let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
         let lost = loader
             .failures()
             .first()
             .map(|(id, why)| format!("{:?}: {why}", race.page.object(*id).label));
         Load {
+            began: Some(start),
             html: since(loader.html_done_at()),
             page: since(loader.page_done_at()),
-            retransmitted: tally.retransmitted,
-            timeouts: load.transfers().iter().map(|t| self.timeouts(t)).sum(),
-            dropped: tally.dropped,
+            retransmitted: counts.retransmitted - before.retransmitted,
+            timeouts: counts.timeouts - before.timeouts,
+            dropped: counts.dropped - before.dropped,
             background_bytes,
             failure: failure.or(lost),
             objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
-            recording: recorder.map(|r| r.finish(load, &self.access)),
-            captures,
+            recording: record.then(|| Recording::begun(start, load)),
+            captures: Vec::new(),
+        }
+    }
+
+    /// What the observers have seen goes to the loads.
+    fn finish(mut self, loads: &mut [Load]) {
+        let mut observers = self.simulation.take_observers();
+        if let Some(recorder) = take::<Recorder>(&mut observers) {
+            let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
+            for (n, load) in loads.iter_mut().enumerate() {
+                if let Some(recording) = &mut load.recording {
+                    let next = starts.get(n + 1).copied().flatten();
+                    recorder.complete(recording, next, &self.access);
+                }
+            }
+        }
+        if let Some(first) = loads.first_mut() {
+            first.captures = self.captured(&mut observers);
         }
     }
 }

@@ -3,10 +3,27 @@
 use super::{HEAD_START, Race};
 use netsim::{Access, derive_seed, stream};
 use rand_core::RngCore;
+use rand_pcg::Pcg32;
 use units::{Duration, Instant};
 
 /// Start phases are uniform within this; longer than any clock tick a scheme may have.
 const PHASE: Duration = Duration::from_secs(1);
+
+/// Draws of start phases.
+pub(crate) struct Phases(Pcg32);
+
+impl Phases {
+    /// Those under a seed.
+    pub(crate) fn of(seed: u64) -> Self {
+        Self(stream(seed, "start phases"))
+    }
+
+    /// The next one, uniform within a second.
+    pub(crate) fn draw(&mut self) -> Duration {
+        let fraction = u128::from(self.0.next_u64());
+        Duration::from_nanos(((fraction * u128::from(PHASE.as_nanos())) >> 64) as u64)
+    }
+}
 
 /// Random but the same for all schemes of a repeat.
 #[derive(Clone, Debug)]
@@ -22,12 +39,8 @@ pub(super) struct Setup {
 impl Setup {
     pub(super) fn new(race: &Race, repeat: u32) -> Self {
         let seed = derive_seed(race.seed, &format!("repeat/{repeat}"));
-        let mut phases = stream(seed, "start phases");
-        let mut phase = || {
-            let fraction = u128::from(phases.next_u64());
-            let nanos = (fraction * u128::from(PHASE.as_nanos())) >> 64;
-            Duration::from_nanos(nanos as u64)
-        };
+        let mut phases = Phases::of(seed);
+        let mut phase = || phases.draw();
         // The page draws first: its phase does not depend on how many flows there are.
         let page_phase = phase();
         let background = (0..race.background).map(|_| Instant::ZERO + phase()).collect();
@@ -38,9 +51,10 @@ impl Setup {
         Self { seed, background, page: Instant::ZERO + head_start + page_phase }
     }
 
-    /// The client, a host for each of the page's, and one for each background flow.
+    /// The client, a host for each server of each of the page's, and one for each background flow.
     pub(super) fn topology(&self, race: &Race) -> Access {
-        let hosts = race.page.hosts().len() + self.background.len();
+        let servers = race.page.hosts().len() * race.visits.site.max(1) as usize;
+        let hosts = servers + self.background.len();
         Access::new(hosts, None, race.path.links())
     }
 }

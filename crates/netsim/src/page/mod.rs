@@ -101,6 +101,10 @@ impl PageLoad {
         Self { one_way: true, ..Self::new(spec) }
     }
 
+    /// The timer that starts a load that is over once more, as
+    /// [`PageLoader::start_again`] has it: see [`Simulation::wake`](crate::Simulation::wake).
+    pub const AGAIN: u32 = u32::MAX;
+
     /// The browser's record: when what arrived, what failed.
     pub const fn loader(&self) -> &PageLoader {
         &self.loader
@@ -188,6 +192,15 @@ impl PageLoad {
         }
     }
 
+    /// Loads the page once more, over the connections that are open.
+    fn start_again(&mut self, context: &mut Context<'_>) {
+        let connections = self.loader.connections().zip(&mut self.transfers);
+        connections.filter(|(record, _)| record.closed.is_none()).for_each(|(_, t)| t.reopen());
+        self.finished = false;
+        self.loader.start_again(context.now());
+        self.act(context);
+    }
+
     fn open(&mut self, context: &mut Context<'_>, conn: ConnId, host: workload::HostId) {
         let PageSpec { page, config, client, servers, client_scheme, server_scheme } = &self.spec;
         let server = servers[host.index()];
@@ -202,6 +215,7 @@ impl PageLoad {
         let token = self.first_token + 1 + index as u32;
         let mut transfer = Transfer::new(server, session, protocol, token);
         if let Some(peer) = context.peer(from, id) {
+            transfer.on_port(peer.local_port);
             self.callers.insert((from, peer.local_port), index);
         }
         if self.one_way {
@@ -296,6 +310,9 @@ impl Application for PageLoad {
 
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
         let now = context.now();
+        if token == Self::AGAIN {
+            return self.start_again(context);
+        }
         let Some(token) = token.checked_sub(self.first_token) else {
             return; // of a visit before this one
         };

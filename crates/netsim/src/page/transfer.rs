@@ -32,6 +32,7 @@ impl Alarm {
 #[derive(Debug)]
 pub struct Transfer {
     server: HostId,
+    port: u16,
     client_conn: Option<ConnId>,
     server_conn: Option<ConnId>,
     /// The server's end has been noted for good: its number may be another connection's by now.
@@ -57,6 +58,7 @@ impl Transfer {
     ) -> Self {
         Self {
             server,
+            port: 0,
             client_conn: None,
             low_water: protocol.interleaves().then_some(protocol.low_water),
             server_conn: None,
@@ -74,6 +76,11 @@ impl Transfer {
     /// The host at the server's end.
     pub const fn server(&self) -> HostId {
         self.server
+    }
+
+    /// The port it was opened from.
+    pub const fn port(&self) -> u16 {
+        self.port
     }
 
     /// The connection at the client, once it has opened or accepted it.
@@ -105,6 +112,16 @@ impl Transfer {
     /// Changes of the server's window until then, if its scheme records them.
     pub fn window(&self) -> &[WindowChange] {
         &self.window
+    }
+
+    pub(super) fn on_port(&mut self, port: u16) {
+        self.port = port;
+    }
+
+    /// It is used again: what was noted for good is not.
+    pub(super) fn reopen(&mut self) {
+        self.is_recorded = false;
+        self.client_stats = None;
     }
 
     pub(super) fn stay_open(&mut self) {

@@ -108,7 +108,7 @@ impl Context<'_> {
     /// The limit's instants and the scheme's own. The earlier a line, the higher its label: labels
     /// run to the right, where later lines end below them.
     fn milestones(&self, scheme: &SchemeView, x: &Span) -> Vec<Box<dyn Node>> {
-        let limit = &self.report.limit;
+        let limit = scheme.limit.as_ref().unwrap_or(&self.report.limit);
         let mut lines = [
             (limit.html, "limit, HTML", Colour::Muted),
             (limit.page, "limit, page", Colour::Muted),

@@ -75,6 +75,7 @@ pub struct PageLoader {
     html_unfinished: usize,
     html_done_at: Option<Instant>,
     page_done_at: Option<Instant>,
+    keep_open: bool,
 }
 
 impl PageLoader {
@@ -93,6 +94,7 @@ impl PageLoader {
             html_unfinished: objects.iter().filter(|o| o.kind == Kind::Html).count(),
             html_done_at: None,
             page_done_at: None,
+            keep_open: config.keep_open,
         }
     }
 
@@ -100,6 +102,24 @@ impl PageLoader {
     pub fn start(&mut self, now: Instant) {
         self.discoveries.on_start(now);
         self.ask_for_discovered(now);
+    }
+
+    /// The user asks for the page once more, nothing of it being cached: all is asked for and
+    /// recorded anew, over the connections that are still open and those that have to be opened.
+    ///
+    /// # Panics
+    /// If the load before is not [done](Self::is_done).
+    pub fn start_again(&mut self, now: Instant) {
+        assert!(self.is_done(), "the load before is under way");
+        let objects = self.page.objects();
+        self.discoveries = Discoveries::new(&self.page);
+        self.milestones = vec![Milestones::default(); objects.len()];
+        self.failures.clear();
+        self.pools.iter_mut().for_each(|pool| pool.waiting.clear());
+        self.unfinished = objects.len();
+        self.html_unfinished = objects.iter().filter(|o| o.kind == Kind::Html).count();
+        (self.html_done_at, self.page_done_at) = (None, None);
+        self.start(now);
     }
 
     /// The connection is established and carries bytes both ways.
@@ -307,7 +327,7 @@ impl PageLoader {
     }
 
     fn close_if_done(&mut self, now: Instant) {
-        if !self.is_done() {
+        if self.keep_open || !self.is_done() {
             return;
         }
         for conn in 0..self.connections.len() as u32 {

@@ -338,3 +338,31 @@ fn a_server_that_refuses_connections_ends_the_load() {
     load.loader.handle_closed(at_ms(3), ConnId(2));
     assert_eq!(load.failed().len(), 2);
 }
+
+#[test]
+fn a_second_visit_goes_over_what_is_open() {
+    let config = LoaderConfig { http: Some(Http::Http11), keep_open: true, ..Default::default() };
+    let mut load = Load::start(&gallery(1), &config);
+    assert_eq!((load.wants().as_str(), load.connect(0).as_str()), ("+0", "0:0"));
+    assert_eq!((load.finish(0, 0).as_str(), load.finish(0, 1).as_str()), ("0:1", ""));
+    let first = load.loader.milestones().to_vec();
+    assert!(load.loader.is_done() && load.loader.page_done_at() == Some(T0));
+    load.loader.start_again(at_ms(5));
+    assert!(!load.loader.is_done() && load.loader.page_done_at().is_none());
+    assert_eq!(load.wants(), "0:0");
+    assert_eq!(load.loader.milestones()[0].discovered, Some(at_ms(5)));
+    assert_ne!(load.loader.milestones(), first);
+    assert_eq!(load.finish(0, 0), "0:1");
+    load.finish(0, 1);
+    assert!(load.loader.page_done_at().is_some());
+}
+
+#[test]
+fn http10_keeps_nothing_open_for_a_second_visit() {
+    let config = LoaderConfig { http: Some(Http::Http10), keep_open: true, ..Default::default() };
+    let mut load = Load::start(&gallery(0), &config);
+    assert_eq!((load.wants().as_str(), load.connect(0).as_str()), ("+0", "0:0"));
+    assert_eq!(load.finish(0, 0), "-0");
+    load.loader.start_again(at_ms(5));
+    assert_eq!(load.wants(), "+1");
+}

@@ -1,0 +1,157 @@
+//! `headstart scoreboard`: schemes over the fixed matrix, as a table, JSON and a page of heat maps.
+
+mod page;
+
+use crate::failure::{Failure, remark};
+use crate::progress::Progress;
+use crate::{pages, stdout};
+use experiment::race::{LIMIT, contestants};
+use experiment::scoreboard::{Board, DEFAULT_SCHEMES, Plan, Score, Set, listing};
+use report::{Cell, Quantity, Row, Table, write_atomically};
+use std::path::PathBuf;
+use tcp::Scheme;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The schemes, separated by commas; `linux` always runs
+    #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
+    schemes: SchemeList,
+
+    /// Only the first 40 cells of the sample
+    #[arg(long, conflicts_with = "all")]
+    quick: bool,
+
+    /// The whole matrix, 5400 cells: hours
+    #[arg(long)]
+    all: bool,
+
+    /// Seed of start phases
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Threads to run on; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+
+    /// Print the JSON's schema and do nothing else
+    #[arg(long)]
+    json_schema: bool,
+
+    /// Print the cells as CSV and do nothing else
+    #[arg(long)]
+    cells: bool,
+
+    /// Write a page with the table and heat maps
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  headstart scoreboard --quick
+      A first impression, in a minute or two.
+  headstart scoreboard --html board.html
+      The published sample of 300 cells, in which every two levels of the matrix meet.
+  headstart scoreboard --schemes linux,linux+iw=32+pacing=on,spand --json
+      Your schemes; --json-schema says how to read it.
+  headstart scoreboard --cells
+      The sample itself.
+
+A cell is a size (10 kB to 1 MB), a round trip (10 to 600 ms), a rate (1.5 to 200 Mbit/s), a queue (0.25 or 1
+bandwidth-delay product), what else is on the path, what there is to remember, and one object or a page of 4 or
+12. Every scheme has the same cells and seeds. docs/scoreboard.md says what is measured.";
+
+/// What `--json` prints, as JSON Schema.
+const JSON_SCHEMA: &str = include_str!("../../../../docs/scoreboard-schema.json");
+
+#[derive(Clone, Debug)]
+struct SchemeList(Vec<Scheme>);
+
+fn parse_schemes(list: &str) -> Result<SchemeList, String> {
+    contestants(list).map(SchemeList).map_err(|error| error.to_string())
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let set = match (args.quick, args.all) {
+        (true, _) => Set::Quick,
+        (_, true) => Set::All,
+        _ => Set::Sample,
+    };
+    if args.json_schema {
+        return stdout::print(JSON_SCHEMA);
+    }
+    if args.cells {
+        return stdout::print(&listing(&set.cells()));
+    }
+    let plan = Plan { schemes: args.schemes.0.clone(), set, seed: args.seed };
+    let progress = Progress::begin(plan.run_count(), "transfers");
+    let board = plan.run(args.jobs.map_or(0, usize::from), &|| progress.step());
+    progress.end();
+    let written = write_page(args, &board);
+    match args.json {
+        true => stdout::print_json(&board)?,
+        false => stdout::print_table(&table(&board))?,
+    }
+    written
+}
+
+fn write_page(args: &Args, board: &Board) -> Result<(), Failure> {
+    let Some(path) = &args.html else { return Ok(()) };
+    let html = page::document(board).to_html();
+    write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
+    remark(&format!("page: {}", path.display()));
+    Ok(())
+}
+
+/// The schemes, the best first, behind the limit.
+fn table(board: &Board) -> Table {
+    let columns = [
+        ("scheme", Quantity::Text, "How the servers send"),
+        ("× limit", Quantity::Ratio, "Time over the limit, mean over cells"),
+        ("p95", Quantity::Ratio, "Its 95th percentile"),
+        ("gain", Quantity::Gain, "1 − time over linux's, mean over cells"),
+        ("harm", Quantity::Gain, "Time that the background took over that beside linux, less one"),
+        ("harm p95", Quantity::Gain, "Its 95th percentile"),
+        (
+            "loss",
+            Quantity::Gain,
+            "Share of the background's packets dropped, less that beside linux",
+        ),
+        ("unfinished", Quantity::Count, "Transfers not over after 600 s"),
+    ];
+    let limit = Row {
+        cells: [Cell::Text(LIMIT.to_owned()), number(1.0), number(1.0)]
+            .into_iter()
+            .chain(std::iter::repeat_n(Cell::Undefined, columns.len() - 3))
+            .collect(),
+        is_reference: true,
+    };
+    let rows = [limit].into_iter().chain(board.schemes.iter().map(row)).collect();
+    Table { columns: columns.map(pages::column).to_vec(), rows }
+}
+
+fn number(value: f64) -> Cell {
+    Cell::Number(value.into())
+}
+
+fn row(score: &Score) -> Row {
+    let or_undefined = |value: Option<f64>| value.map_or(Cell::Undefined, number);
+    Row {
+        cells: vec![
+            Cell::Text(score.name.clone()),
+            number(score.mean),
+            number(score.p95),
+            number(score.gain),
+            or_undefined(score.harm),
+            or_undefined(score.harm_p95),
+            or_undefined(score.harm_loss),
+            number(score.unfinished as f64),
+        ],
+        is_reference: false,
+    }
+}

@@ -1,0 +1,68 @@
+//! `headstart scoreboard` from outside.
+
+use crate::run::{folder, headstart, root, stdout};
+use serde_json::Value;
+use std::fs;
+
+/// The quick set under two schemes, which a dev build does in a few seconds.
+const QUICK: [&str; 4] = ["scoreboard", "--quick", "--schemes", "linux,newreno"];
+
+#[test]
+fn schemes_are_ranked_behind_the_limit() {
+    let page = folder("scoreboard").join("board.html");
+    let text = stdout(&[&QUICK[..], &["--html", page.to_str().unwrap()]].concat());
+    let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    let names: Vec<_> = text.lines().skip(2).filter_map(first).collect();
+    assert_eq!(names.len(), 3, "{text}");
+    assert_eq!(names[0], "limit");
+    let html = fs::read_to_string(&page).unwrap();
+    assert!(
+        html.contains("by level") && html.contains("page of 12") && html.contains("Cell by cell")
+    );
+    // A column for each of the forty cells, twice, under both schemes.
+    assert_eq!(html.matches(" bdp, ").count(), 2 * 2 * 40);
+}
+
+#[test]
+fn json_obeys_its_schema_and_does_not_depend_on_jobs() {
+    let on = |jobs| stdout(&[&QUICK[..], &["--json", "--jobs", jobs]].concat());
+    let text = on("1");
+    assert_eq!(text, on("2"));
+    let board: Value = serde_json::from_str(&text).expect("JSON");
+    let schema: Value =
+        serde_json::from_str(&stdout(&["scoreboard", "--json-schema"])).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let errors: Vec<_> = validator.iter_errors(&board).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let schemes = board["schemes"].as_array().unwrap();
+    let means: Vec<f64> = schemes.iter().map(|s| s["mean"].as_f64().unwrap()).collect();
+    assert!(means[0] >= 1.0 && means[0] <= means[1], "{means:?}");
+    let linux = schemes.iter().find(|s| s["name"] == "linux").unwrap();
+    assert_eq!((linux["gain"].as_f64(), linux["harm"].as_f64()), (Some(0.0), Some(0.0)));
+    for scheme in schemes {
+        let cells = scheme["cells"].as_array().unwrap();
+        assert_eq!(cells.len(), 40);
+        // The mean is that of the cells.
+        let over = |cell: &Value| cell["over_limit"].as_f64().unwrap();
+        let mean = cells.iter().map(over).sum::<f64>() / 40.0;
+        assert!((mean - scheme["mean"].as_f64().unwrap()).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn the_sample_is_the_one_in_the_repository() {
+    let published = root().join("crates/experiment/data/scoreboard-sample.csv");
+    assert_eq!(stdout(&["scoreboard", "--cells"]), fs::read_to_string(published).unwrap());
+    assert_eq!(stdout(&["scoreboard", "--cells", "--all"]).lines().count(), 5401);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    for arguments in [
+        &["scoreboard", "--quick", "--all"][..],
+        &["scoreboard", "--schemes", "nil"],
+        &["scoreboard", "--jobs", "0"],
+    ] {
+        assert_eq!(headstart(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}

@@ -1,0 +1,213 @@
+//! What is said of a scheme: over all cells, over those of each level, and in each.
+
+use super::cells::{Cell, Factor, Set};
+use super::run::Outcome;
+use super::{Plan, TIME_LIMIT};
+use serde::Serialize;
+
+/// All scores, the best scheme first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Board {
+    /// Version of headstart.
+    pub version: &'static str,
+    /// Which cells.
+    pub set: Set,
+    /// Seed of start phases.
+    pub seed: u64,
+    /// The cells, in the order of [`Score::cells`].
+    pub cells: Vec<Cell>,
+    /// By [`Score::mean`].
+    pub schemes: Vec<Score>,
+}
+
+/// One scheme's score. Times are completion times; one that was not over counts as [`TIME_LIMIT`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Score {
+    /// The scheme.
+    pub name: String,
+    /// Mean over cells of time over the limit.
+    pub mean: f64,
+    /// Its 95th percentile.
+    pub p95: f64,
+    /// Mean over cells of 1 − time over `linux`'s.
+    pub gain: f64,
+    /// Mean over cells with a background of the time it took for its bytes over that beside `linux`,
+    /// less one.
+    pub harm: Option<f64>,
+    /// Its 95th percentile.
+    pub harm_p95: Option<f64>,
+    /// Mean over the same of the share of the background's packets that were dropped, less that
+    /// beside `linux`.
+    pub harm_loss: Option<f64>,
+    /// Cells in which the transfer was not over in time.
+    pub unfinished: usize,
+    /// By factor and level.
+    pub levels: Vec<LevelScore>,
+    /// By cell.
+    pub cells: Vec<CellScore>,
+}
+
+/// A scheme in the cells of one level.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LevelScore {
+    /// The factor.
+    pub factor: &'static str,
+    /// Its level.
+    pub level: &'static str,
+    /// As [`Score::mean`]; `None` without a cell of the level.
+    pub mean: Option<f64>,
+    /// Mean of time over `linux`'s.
+    pub over_linux: Option<f64>,
+    /// As [`Score::harm`].
+    pub harm: Option<f64>,
+}
+
+/// A scheme in one cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CellScore {
+    /// Seconds; `None` if it was not over.
+    pub time_s: Option<f64>,
+    /// Time over the limit.
+    pub over_limit: f64,
+    /// Time over `linux`'s.
+    pub over_linux: f64,
+    /// As [`Score::harm`].
+    pub harm: Option<f64>,
+    /// As [`Score::harm_loss`].
+    pub harm_loss: Option<f64>,
+}
+
+impl Board {
+    pub(super) fn new(plan: &Plan, mut schemes: Vec<Score>) -> Self {
+        // Stable: equal scores stay in the order in which the schemes were named.
+        schemes.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        let cells = plan.set.cells();
+        let version = env!("CARGO_PKG_VERSION");
+        Self { version, set: plan.set, seed: plan.seed, cells, schemes }
+    }
+}
+
+impl Score {
+    /// From a scheme's outcomes and `linux`'s, by cell.
+    pub(super) fn of(
+        name: &str,
+        cells: &[Cell],
+        (outcomes, baseline): (&[Outcome], &[Outcome]),
+    ) -> Self {
+        let pairs = outcomes.iter().zip(baseline);
+        let scores: Vec<CellScore> = pairs.map(|(one, linux)| CellScore::of(one, linux)).collect();
+        let all: Vec<&CellScore> = scores.iter().collect();
+        let over_limit = values(&all, |s| Some(s.over_limit));
+        let harm = values(&all, |s| s.harm);
+        Self {
+            name: name.to_owned(),
+            mean: mean(&over_limit).unwrap_or(f64::NAN),
+            p95: percentile(over_limit, 95).unwrap_or(f64::NAN),
+            gain: mean(&values(&all, |s| Some(1.0 - s.over_linux))).unwrap_or(f64::NAN),
+            harm: mean(&harm),
+            harm_p95: percentile(harm, 95),
+            harm_loss: mean(&values(&all, |s| s.harm_loss)),
+            unfinished: scores.iter().filter(|s| s.time_s.is_none()).count(),
+            levels: levels(cells, &scores),
+            cells: scores,
+        }
+    }
+}
+
+/// A score for each level of each factor.
+fn levels(cells: &[Cell], scores: &[CellScore]) -> Vec<LevelScore> {
+    let levels = Factor::ALL.into_iter();
+    let levels = levels.flat_map(|f| f.levels().iter().enumerate().map(move |(n, l)| (f, n, *l)));
+    let score = |(factor, n, level): (Factor, usize, &'static str)| {
+        let inside = cells.iter().zip(scores).filter(|(cell, _)| cell.level(factor) == n);
+        let inside: Vec<&CellScore> = inside.map(|(_, score)| score).collect();
+        LevelScore {
+            factor: factor.name(),
+            level,
+            mean: mean(&values(&inside, |s| Some(s.over_limit))),
+            over_linux: mean(&values(&inside, |s| Some(s.over_linux))),
+            harm: mean(&values(&inside, |s| s.harm)),
+        }
+    };
+    levels.map(score).collect()
+}
+
+impl CellScore {
+    fn of(one: &Outcome, linux: &Outcome) -> Self {
+        let time = |outcome: &Outcome| {
+            outcome.completion.unwrap_or(TIME_LIMIT).min(TIME_LIMIT).as_nanos() as f64
+        };
+        // Who never had its bytes took as long as was waited; a background that is not there sent none.
+        let background = |outcome: &Outcome| {
+            (outcome.background_packets > 0)
+                .then(|| outcome.background.unwrap_or(TIME_LIMIT).as_secs_f64())
+        };
+        let loss = |outcome: &Outcome| {
+            (outcome.background_packets > 0)
+                .then(|| outcome.background_drops as f64 / outcome.background_packets as f64)
+        };
+        let pair = |value: &dyn Fn(&Outcome) -> Option<f64>| Some((value(one)?, value(linux)?));
+        Self {
+            time_s: one.completion.map(|time| time.as_secs_f64()),
+            over_limit: time(one) / one.limit.as_nanos() as f64,
+            over_linux: time(one) / time(linux),
+            harm: pair(&background).map(|(one, linux)| one / linux - 1.0),
+            harm_loss: pair(&loss).map(|(one, linux)| one - linux),
+        }
+    }
+}
+
+fn values(scores: &[&CellScore], value: impl Fn(&CellScore) -> Option<f64>) -> Vec<f64> {
+    scores.iter().filter_map(|score| value(score)).collect()
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The least value that so many per cent do not exceed (nearest rank).
+fn percentile(mut values: Vec<f64>, percent: usize) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let rank = (values.len() * percent).div_ceil(100);
+    values.get(rank.checked_sub(1)?).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    fn outcome(ms: Option<u64>, background: Option<(u64, u64)>) -> Outcome {
+        Outcome {
+            completion: ms.map(Duration::from_millis),
+            limit: Duration::from_millis(100),
+            background: background.map(|(ms, _)| Duration::from_millis(ms)),
+            background_packets: background.map_or(0, |_| 100),
+            background_drops: background.map_or(0, |(_, drops)| drops),
+        }
+    }
+
+    #[test]
+    fn a_cell_by_hand() {
+        // 300 ms against 100 ms of the limit and 200 ms of linux; the background takes 1.1 s instead of
+        // 1 s and loses 3 of 100 packets instead of 1.
+        let one = outcome(Some(300), Some((1100, 3)));
+        let linux = outcome(Some(200), Some((1000, 1)));
+        let cell = CellScore::of(&one, &linux);
+        assert_eq!((cell.over_limit, cell.over_linux), (3.0, 1.5));
+        assert!((cell.harm.unwrap() - 0.1).abs() < 1e-12);
+        assert!((cell.harm_loss.unwrap() - 0.02).abs() < 1e-12);
+        let alone = CellScore::of(&outcome(None, None), &linux);
+        // 600 s over 100 ms.
+        assert_eq!((alone.over_limit, alone.harm, alone.time_s), (6000.0, None, None));
+    }
+
+    #[test]
+    fn percentiles_are_of_the_nearest_rank() {
+        let hundred: Vec<f64> = (1..=100).rev().map(f64::from).collect();
+        assert_eq!(percentile(hundred, 95), Some(95.0));
+        // 95 % of 3 is 2.85: the third.
+        assert_eq!(percentile(vec![3.0, 1.0, 2.0], 95), Some(3.0));
+        assert_eq!(percentile(Vec::new(), 95), None);
+    }
+}

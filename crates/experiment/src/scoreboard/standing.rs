@@ -1,0 +1,77 @@
+//! What happens to the transfers that were there before: how long they take for so many bytes more,
+//! and what they lose meanwhile.
+
+use netsim::{Body, HostId, LinkId, Observer, Packet, Step};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use tcp::Flags;
+use units::{Instant, SeqNum};
+
+/// Counts from the instant at which it is made.
+#[derive(Clone, Debug)]
+pub(super) struct Standing {
+    /// By source: up to where it knows all has arrived, once it has been told.
+    acked: BTreeMap<HostId, Option<SeqNum>>,
+    since: Instant,
+    /// Bytes to be acknowledged, over all sources.
+    goal: u64,
+    tally: Rc<RefCell<Tally>>,
+}
+
+/// What has been counted so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    acked: u64,
+    /// When the goal was reached; nothing is counted behind it.
+    pub(super) reached: Option<Instant>,
+    /// Packets with data offered to queues.
+    pub(super) offered: u64,
+    /// Packets of these dropped.
+    pub(super) dropped: u64,
+}
+
+impl Standing {
+    /// Watches `sources` from `since` on, until `goal` bytes are acknowledged to them together. The
+    /// tally is shared with the caller.
+    pub(super) fn new(sources: &[HostId], since: Instant, goal: u64) -> (Self, Rc<RefCell<Tally>>) {
+        let tally = Rc::new(RefCell::new(Tally::default()));
+        let acked = sources.iter().map(|source| (*source, None)).collect();
+        (Self { acked, since, goal, tally: Rc::clone(&tally) }, tally)
+    }
+
+    fn on_ack(&mut self, at: Instant, source: HostId, ack: SeqNum) {
+        let Some(before) = self.acked.get_mut(&source) else { return };
+        let advance = before.map_or(0, |before| ack.distance_from(before).max(0));
+        if before.is_none() || advance > 0 {
+            *before = Some(ack);
+        }
+        let mut tally = self.tally.borrow_mut();
+        tally.acked += u64::from(advance.unsigned_abs());
+        if tally.acked >= self.goal && tally.reached.is_none() {
+            tally.reached = Some(at);
+        }
+    }
+
+    fn on_data(&self, step: Step) {
+        let mut tally = self.tally.borrow_mut();
+        if tally.reached.is_some() {
+            return;
+        }
+        tally.offered += u64::from(matches!(step, Step::Enter { .. } | Step::Drop { .. }));
+        tally.dropped += u64::from(matches!(step, Step::Drop { .. } | Step::Discard { .. }));
+    }
+}
+
+impl Observer for Standing {
+    fn on_packet(&mut self, at: Instant, _: LinkId, step: Step, packet: &Packet) {
+        let Body::Segment(transit) = &packet.body else { return };
+        let segment = &transit.segment;
+        if at < self.since {
+        } else if step == Step::Arrive && segment.has(Flags::ACK) {
+            self.on_ack(at, packet.to, segment.ack);
+        } else if segment.len > 0 && self.acked.contains_key(&packet.from) {
+            self.on_data(step);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The matrix and its sample, and what runs in it.
+
+use super::cells::{all, pairs};
+use super::*;
+use std::collections::BTreeSet;
+
+/// The sample as it is published: levels of a cell a line.
+const PUBLISHED: &str = include_str!("../../data/scoreboard-sample.csv");
+
+#[test]
+fn the_matrix_has_every_cell_once() {
+    // 5 sizes, 5 round trips, 4 rates, 2 queues, 3 loads, 3 memories, 3 shapes.
+    let cells = Set::All.cells();
+    assert_eq!(cells.len(), 5 * 5 * 4 * 2 * 3 * 3 * 3);
+    let distinct: BTreeSet<String> = cells.iter().map(Cell::name).collect();
+    assert_eq!(distinct.len(), cells.len());
+    for (place, cell) in all().iter().zip(&cells) {
+        assert_eq!(cell.place(), *place);
+    }
+}
+
+#[test]
+fn every_two_levels_meet_in_the_sample() {
+    let cells = Set::Sample.cells();
+    assert_eq!(cells.len(), SAMPLE_CELLS);
+    let places: BTreeSet<_> = cells.iter().map(Cell::place).collect();
+    assert_eq!(places.len(), SAMPLE_CELLS, "no cell twice");
+    for (a, b) in pairs() {
+        for x in 0..LEVELS[a] {
+            for y in 0..LEVELS[b] {
+                let met = places.iter().filter(|place| place[a] == x && place[b] == y).count();
+                // Balanced: each as often as any other of its factors, by two more or less.
+                let share = SAMPLE_CELLS as f64 / (LEVELS[a] * LEVELS[b]) as f64;
+                assert!(met > 0 && (met as f64 - share).abs() <= 3.0, "{a}:{x} {b}:{y} {met}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_quick_set_begins_the_sample_and_has_every_level() {
+    let (quick, cells) = (Set::Quick.cells(), Set::Sample.cells());
+    assert_eq!(quick[..], cells[..QUICK_CELLS]);
+    for factor in Factor::ALL {
+        let levels: BTreeSet<_> = quick.iter().map(|cell| cell.level(factor)).collect();
+        assert_eq!(levels.len(), factor.levels().len());
+    }
+}
+
+#[test]
+fn the_published_sample_is_the_one_that_is_run() {
+    let built = listing(&Set::Sample.cells());
+    assert_eq!(built, PUBLISHED, "data/scoreboard-sample.csv");
+}
+
+fn cell(load: Load, memory: Memory, shape: Shape) -> Cell {
+    Cell {
+        bytes: 100_000,
+        rtt_ms: 40,
+        rate_bps: 10_000_000,
+        queue_millibdp: 1000,
+        load,
+        memory,
+        shape,
+    }
+}
+
+fn outcome(cell: &Cell, scheme: &str) -> Outcome {
+    run::run(cell, &Scheme::parse(scheme).unwrap(), 1)
+}
+
+#[test]
+fn nothing_is_over_before_the_limit() {
+    for shape in [Shape::One, Shape::Page4, Shape::Page12] {
+        for memory in [Memory::Cold, Memory::Warm, Memory::Stale] {
+            let cell = cell(Load::Idle, memory, shape);
+            for scheme in ["linux", "phttp", "newreno+open=data+iw=1000", "fs", "spand", "session"]
+            {
+                let outcome = outcome(&cell, scheme);
+                let done = outcome.completion.unwrap_or_else(|| panic!("{scheme} in {cell:?}"));
+                assert!(done >= outcome.limit, "{scheme} in {cell:?}: {outcome:?}");
+                assert_eq!((outcome.background, outcome.background_packets), (None, 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn who_remembers_nothing_is_the_same_warm_and_cold() {
+    // A stale memory's path differs only before the transfer: the same again.
+    let times = [Memory::Cold, Memory::Warm, Memory::Stale]
+        .map(|memory| outcome(&cell(Load::Idle, memory, Shape::Page4), "newreno").completion);
+    assert!(times[0].is_some() && times.iter().all(|time| *time == times[0]), "{times:?}");
+}
+
+#[test]
+fn a_background_is_measured_and_loses_to_a_burst() {
+    let cell = cell(Load::Full, Memory::Cold, Shape::Page12);
+    let modest = outcome(&cell, "newreno+iw=1");
+    let bold = outcome(&cell, "newreno+iw=60");
+    for outcome in [modest, bold] {
+        let time = outcome.background.unwrap();
+        // At least the bytes at the full rate: 100 kB, or two products of 10 Mbit/s and 40 ms: 100 kB.
+        assert!(time >= Duration::from_millis(80 - 41), "{time}");
+        assert!(outcome.background_packets > 60, "{outcome:?}");
+    }
+    // Twelve bursts of all there is at once, against twelve of a segment.
+    assert!(bold.background_drops > modest.background_drops, "{bold:?} {modest:?}");
+}
+
+#[test]
+fn half_a_load_takes_half_of_the_path() {
+    let cell = cell(Load::Half, Memory::Cold, Shape::One);
+    // Alone with a transfer of a segment at a time: 100 kB at 5 Mbit/s take 160 ms.
+    let time = outcome(&cell, "newreno+iw=1").background.unwrap().as_secs_f64();
+    assert!((0.14..0.24).contains(&time), "{time}");
+}
