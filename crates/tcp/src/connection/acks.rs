@@ -101,7 +101,11 @@ impl Connection {
             None if info.duplicate => {
                 self.duplicates += 1;
                 let n = (self.duplicates as usize).min(self.board.len() - 1);
-                self.board.segment(n).map(|s| (s.order, s.sent_at))
+                // A segment that went again for nothing makes a duplicate too: what has not had
+                // the time for a round trip has not arrived.
+                let arrived = self.board.segment(n).map(|s| (s.order, s.sent_at));
+                let least = path.rtt.min_rtt();
+                arrived.filter(|(_, sent_at)| info.now.saturating_since(*sent_at) >= least)
             }
             None => None,
         };

@@ -396,7 +396,7 @@ impl Connection {
             snd_nxt: self.snd_nxt,
             new_data,
             retreat: false,
-            shared: path.is_shared(),
+            shared: path.has_several_users(),
             board: &mut self.board,
         };
         (&mut self.recovery, context)

@@ -83,6 +83,7 @@ impl Path {
     }
 
     /// At present several hold on to it.
+    #[inline]
     pub(crate) fn has_several_users(&self) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.users > 1)
     }
