@@ -241,7 +241,9 @@ impl Connection {
     #[inline]
     fn sample_rtt(&mut self, now: Instant, path: &mut Path, info: &AckInfo, segment: &Segment) {
         let sent = match self.config.rtt_sampling {
-            RttSampling::EveryAck => info.progress.earliest_sent,
+            RttSampling::EveryAck => {
+                info.progress.earliest_sent.filter(|_| !self.was_held(path, info))
+            }
             RttSampling::OnePerRoundTrip => self.take_timed(info.una),
             RttSampling::Echo => info
                 .progress
@@ -255,6 +257,14 @@ impl Connection {
         } else if self.config.rtt_sampling != RttSampling::OnePerRoundTrip && info.advanced() {
             self.sample_echo(now, path, segment);
         }
+    }
+
+    /// On a shared path without SACK: a hole, filled by a retransmission, has held this ACK back, so
+    /// what it acknowledges beside arrived who knows when. The others would wait by this one's clock.
+    fn was_held(&self, path: &Path, info: &AckInfo) -> bool {
+        path.is_shared()
+            && !self.agreed.sack
+            && info.progress.newest.is_some_and(|newest| newest.retransmitted)
     }
 
     /// The timed segment, if it is now acknowledged. Its sample is void during fast recovery:
