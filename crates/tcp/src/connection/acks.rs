@@ -84,6 +84,7 @@ impl Connection {
         self.update_timer(now, path, &info, report.timer);
         if acked > 0 && una >= self.written {
             path.on_transfer_acked();
+            self.collect_report(path);
         }
     }
 
@@ -341,6 +342,7 @@ impl Connection {
         if report.ended || report.undo {
             self.retransmit_stamp = None;
         }
+        self.collect_report(path);
     }
 
     fn congestion_event(&self, now: Instant, path: &Path, timeout: bool) -> CongestionEvent {
@@ -378,6 +380,7 @@ impl Connection {
         self.stats.ecn_reductions += 1;
         let event = self.congestion_event(now, path, false);
         path.reduce(Reduction::ToSsthresh, &event, Cause::Ecn);
+        self.collect_report(path);
         true
     }
 

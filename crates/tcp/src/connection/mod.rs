@@ -176,6 +176,8 @@ pub struct Connection {
     early_data: bool,
     /// What the next segment tells a gateway on the way.
     report: Option<Performance>,
+    /// Bytes of payload that it costs the segment.
+    report_bytes: u8,
     /// Segments that may still leave on this occasion.
     burst_left: u32,
     last_in_flight: u64,
@@ -234,6 +236,7 @@ impl Connection {
             cwr_pending: false,
             early_data: false,
             report: None,
+            report_bytes: 0,
             burst_left: u32::MAX,
             last_in_flight: 0,
             outstanding_before_ack: 0,

@@ -53,9 +53,6 @@ impl Connection {
         if self.state == State::Closed {
             return None;
         }
-        if path.has_report() {
-            self.report = path.take_report().as_ref().and_then(Performance::of);
-        }
         if let Some(piece) = self.next_piece(now, path) {
             let departure = self.send_piece(now, path, piece, out);
             return Some(Departure { last: self.is_last(now, path, &piece), ..departure });
@@ -247,15 +244,14 @@ impl Connection {
         if fin_follows && start + data < self.window_edge() { data + 1 } else { data }
     }
 
-    /// Payload of a full segment sent now: SACK blocks take their bytes from it (RFC 6691).
+    /// Payload of a full segment sent now: SACK blocks, and a report, take their bytes from it (RFC 6691).
     #[inline]
     fn current_mss(&self) -> u64 {
-        if !self.config.options_count {
-            return self.agreed.mss;
+        let room = self.agreed.mss - u64::from(self.report_bytes);
+        if !self.agreed.sack || !self.config.options_count {
+            return room;
         }
-        let report = if self.report.is_some() { u64::from(Performance::WIRE_BYTES) } else { 0 };
-        let sack = if self.agreed.sack { self.receiver.sack_bytes(self.sack_room()) } else { 0 };
-        self.agreed.mss - sack - report
+        room - self.receiver.sack_bytes(self.sack_room())
     }
 
     /// SACK blocks that fit beside the other options.
@@ -468,6 +464,16 @@ impl Connection {
     fn attach_report(&mut self, out: &mut Segment) {
         if u64::from(out.len) <= self.current_mss() {
             out.options.performance = self.report.take();
+            self.report_bytes = 0;
+        }
+    }
+
+    /// Takes a report that the path has for a gateway on the way.
+    pub(super) fn collect_report(&mut self, path: &mut Path) {
+        if let Some(report) = path.take_report().as_ref().and_then(Performance::of) {
+            self.report = Some(report);
+            self.report_bytes =
+                if self.config.options_count { Performance::WIRE_BYTES as u8 } else { 0 };
         }
     }
 }

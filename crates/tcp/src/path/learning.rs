@@ -176,13 +176,7 @@ impl Path {
         }
     }
 
-    /// A report for a gateway on the way waits for a segment.
-    #[inline]
-    pub(crate) fn has_report(&self) -> bool {
-        self.learning.as_deref().is_some_and(|learning| learning.waiting.is_some())
-    }
-
-    /// Takes the report that waits.
+    /// Takes the report that waits for a segment.
     pub(crate) fn take_report(&mut self) -> Option<Report> {
         self.learning.as_deref_mut()?.waiting.take()
     }
