@@ -36,6 +36,8 @@ pub enum Overtaken {
         delayed_acks: bool,
         /// One segment goes again for each ACK, the oldest (TCP-INT); else all that are lost.
         one_per_ack: bool,
+        /// A retransmission may be found lost as well. TCP-INT leaves that to the timeout (rule 3).
+        again: bool,
     },
     /// Each segment overtaken counts as a duplicate ACK of its connection (Eggert et al. 2000 §3.3).
     Each,
@@ -44,9 +46,15 @@ pub enum Overtaken {
 impl Overtaken {
     /// TCP-INT's rules for receivers that may delay ACKs (Balakrishnan et al. 1998 §5.3).
     pub const OLDEST_LOST: Self =
-        Self::Lost { threshold: 3, delayed_acks: true, one_per_ack: true };
+        Self::Lost { threshold: 3, delayed_acks: true, one_per_ack: true, again: false };
     /// TCP Session's: all that are lost go again (Padmanabhan & Katz 1998 §7.3).
-    pub const ALL_LOST: Self = Self::Lost { threshold: 3, delayed_acks: true, one_per_ack: false };
+    pub const ALL_LOST: Self =
+        Self::Lost { threshold: 3, delayed_acks: true, one_per_ack: false, again: false };
+
+    /// Retransmissions may be found lost.
+    pub(crate) const fn judges_again(self) -> bool {
+        matches!(self, Self::Lost { again: true, .. })
+    }
 }
 
 /// A member's oldest outstanding segments, as it sees them.

@@ -3,7 +3,7 @@
 //!
 //! [`SendLog`](crate::path::SendLog) says when a member's lowest unacknowledged segment is lost. It
 //! goes again whatever the window says, and until it is acknowledged the member hears of no other
-//! loss: its cumulative ACK tells of one per round trip. Duplicate ACKs count only as the later ACKs
+//! loss (unless the scheme wants to hear that the retransmission is lost too): its cumulative ACK tells of one per round trip. Duplicate ACKs count only as the later ACKs
 //! that they are. What is not found so is left to the timeout.
 
 use super::reno::ENTERED;
@@ -15,12 +15,21 @@ use units::Instant;
 /// One member's part in integrated recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Integrated {
+    /// A retransmission may be found lost too ([`Overtaken::Lost`](crate::path::Overtaken)).
+    again: bool,
     /// End of the segment that was lost, until it is acknowledged.
     repairing: Option<u64>,
     /// It is still to be sent again, whatever the window says.
     forced: bool,
     /// Without SACK: bytes that duplicates say have left the network.
     left_network: u64,
+}
+
+impl Integrated {
+    /// `again`: a retransmission may be found lost as well.
+    pub fn new(again: bool) -> Self {
+        Self { again, ..Self::default() }
+    }
 }
 
 impl LossRecovery for Integrated {
@@ -50,7 +59,7 @@ impl LossRecovery for Integrated {
     }
 
     fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
-        *self = Self::default();
+        *self = Self::new(self.again);
         if cx.board.segment(0).is_some_and(|head| head.is_sacked()) {
             // RFC 2018 §8: the receiver has reneged.
             cx.board.forget_sacks();
@@ -74,6 +83,10 @@ impl LossRecovery for Integrated {
 
     fn left_network(&self, _: u64) -> u64 {
         self.left_network
+    }
+
+    fn is_busy(&self) -> bool {
+        self.repairing.is_some() && !self.again
     }
 
     fn recovery_point(&self) -> Option<u64> {

@@ -338,7 +338,10 @@ impl Scheme {
             RecoveryKind::Vegas => {
                 Box::new(VegasRecovery::new(limited, self.recipe.vegas_recovery))
             }
-            RecoveryKind::Integrated => Box::<Integrated>::default(),
+            RecoveryKind::Integrated => {
+                let again = self.recipe.later_acks.is_some_and(Overtaken::judges_again);
+                Box::new(Integrated::new(again))
+            }
             RecoveryKind::Rack => Box::new(RackTlp::new(self.recipe.config.rto.min)),
         }
     }

@@ -330,6 +330,19 @@ const PARAMETERS: &[Parameter] = &[
         }
     ),
     parameter!(
+        "later_again",
+        "on|off",
+        "later ACKs: retransmissions may be found lost, too",
+        |r, v| {
+            let on = on_off(v)?;
+            match &mut r.later_acks {
+                Some(Overtaken::Lost { again, .. }) => *again = on,
+                _ => return Err(NO_LATER_ACKS.into()),
+            }
+            Ok(())
+        }
+    ),
+    parameter!(
         "later_delayed",
         "on|off",
         "later ACKs: receivers may delay theirs, which takes more evidence",

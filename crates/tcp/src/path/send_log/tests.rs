@@ -63,11 +63,12 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn rule() -> impl Strategy<Value = Overtaken> {
-    let lost = (1u32..5, any::<bool>(), any::<bool>()).prop_map(
-        |(threshold, delayed_acks, one_per_ack)| Overtaken::Lost {
+    let lost = (1u32..5, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(threshold, delayed_acks, one_per_ack, again)| Overtaken::Lost {
             threshold,
             delayed_acks,
             one_per_ack,
+            again,
         },
     );
     prop_oneof![3 => lost, 1 => Just(Overtaken::Each)]
@@ -124,7 +125,7 @@ impl World {
             *slot = segment.order;
         }
         front.sent_at = own.first().map_or(Instant::ZERO, |s| s.sent_at);
-        front.busy = peer.pending || peer.duplicates >= 3;
+        front.busy = (peer.pending && !self.rule.judges_again()) || peer.duplicates >= 3;
         self.log.settle(member, front);
     }
 
@@ -160,12 +161,15 @@ impl World {
 
     /// Rules 1 to 5 of Balakrishnan et al. 1998 §5.3, word by word.
     fn retransmit(&mut self, acked: &Listed) {
-        let Overtaken::Lost { threshold, delayed_acks, one_per_ack } = self.rule else { return };
+        let Overtaken::Lost { threshold, delayed_acks, one_per_ack, again } = self.rule else {
+            return;
+        };
         let mut candidates = Vec::new();
         for i in 0..self.listed.len() {
             let s = self.listed[i];
             let lowest = self.lowest(s.member).is_some_and(|l| l.seq == s.seq);
-            if s.later_acks <= threshold || !lowest || self.peers[s.member as usize].pending {
+            let pending = self.peers[s.member as usize].pending && !again;
+            if s.later_acks <= threshold || !lowest || pending {
                 continue;
             }
             let neighbour = self.listed.iter().any(|other| {
@@ -302,7 +306,7 @@ fn an_ack_costs_as_much_with_a_thousand_members_as_with_ten() {
     // Each segment is looked at when sent, when acknowledged, and at each of two limits; one that goes
     // again twice more. Never by how many members there are, or how many segments are out.
     for one_per_ack in [true, false] {
-        let rule = Overtaken::Lost { threshold: 3, delayed_acks: false, one_per_ack };
+        let rule = Overtaken::Lost { threshold: 3, delayed_acks: false, one_per_ack, again: false };
         for lose in [u64::MAX, 20, 5] {
             for members in [10, 1000] {
                 let steps = work_per_ack(members, lose, rule);
@@ -315,7 +319,8 @@ fn an_ack_costs_as_much_with_a_thousand_members_as_with_ten() {
 #[test]
 fn reordering_below_the_threshold_loses_nothing() {
     // Place 0 arrives after 1, 2 and 3: three later ACKs are not more than three.
-    let rule = Overtaken::Lost { threshold: 3, delayed_acks: false, one_per_ack: false };
+    let rule =
+        Overtaken::Lost { threshold: 3, delayed_acks: false, one_per_ack: false, again: false };
     let mut log = SendLog::new(rule);
     for member in 0..5 {
         let order = u64::from(member);
@@ -336,7 +341,8 @@ fn reordering_below_the_threshold_loses_nothing() {
 
 #[test]
 fn a_member_that_vanished_is_told_nothing() {
-    let rule = Overtaken::Lost { threshold: 0, delayed_acks: false, one_per_ack: false };
+    let rule =
+        Overtaken::Lost { threshold: 0, delayed_acks: false, one_per_ack: false, again: false };
     for rule in [rule, Overtaken::Each] {
         let mut log = SendLog::new(rule);
         for member in 0..2 {

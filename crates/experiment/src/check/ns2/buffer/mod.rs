@@ -104,8 +104,8 @@ pub(super) fn scheme_of(proto: &str) -> Option<&'static str> {
         "newreno" => "newreno+profile=paper",
         "newreno-edge" => "newreno+profile=paper+limited_transmit=any",
         "reno" => "reno+profile=paper",
-        // ns-2 calls lost what three, not more than three, later ACKs were for.
-        "int" => "tcp-int+profile=paper+later_threshold=2",
+        // ns-2 calls lost what three, not more than three, later ACKs were for, retransmissions too.
+        "int" => "tcp-int+profile=paper+later_threshold=2+later_again=on",
         _ => return None,
     })
 }
