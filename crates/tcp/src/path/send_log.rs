@@ -47,9 +47,10 @@ impl Overtaken {
     /// TCP-INT's rules for receivers that may delay ACKs (Balakrishnan et al. 1998 §5.3).
     pub const OLDEST_LOST: Self =
         Self::Lost { threshold: 3, delayed_acks: true, one_per_ack: true, again: false };
-    /// TCP Session's: all that are lost go again (Padmanabhan & Katz 1998 §7.3).
+    /// TCP Session's: all that are lost go again, retransmissions like any other segment (Padmanabhan &
+    /// Katz 1998 §7.3).
     pub const ALL_LOST: Self =
-        Self::Lost { threshold: 3, delayed_acks: true, one_per_ack: false, again: false };
+        Self::Lost { threshold: 3, delayed_acks: true, one_per_ack: false, again: true };
 
     /// Retransmissions may be found lost.
     pub(crate) const fn judges_again(self) -> bool {

@@ -107,8 +107,8 @@ fn scheme_of(mode: &str) -> Option<(&'static str, bool)> {
     Some(match mode {
         "indep" => ("newreno", false),
         "phttp" => ("newreno", true),
-        // ns-2 calls lost what three, not more than three, later ACKs were for, retransmissions too.
-        "session" => ("session+later_threshold=2+later_again=on", false),
+        // ns-2 calls lost what three, not more than three, later ACKs were for.
+        "session" => ("session+later_threshold=2", false),
         _ => return None,
     })
 }
