@@ -147,7 +147,9 @@ fn a_new_member_has_its_equal_share_at_once() {
         let bell = bell();
         let mut sim = simulation(&bell, 3);
         let spec = |bytes| {
-            let scheme = Scheme::parse(scheme).unwrap();
+            // The path holds 20 and the queue 25 segments: nothing is lost, so that ACKs tell at once
+            // what has arrived.
+            let scheme = Scheme::parse(&format!("{scheme}+window=40")).unwrap();
             let (from, to) = (bell.sources[0], bell.sinks[0]);
             BulkSpec { from, to, bytes, scheme: scheme.clone(), receiver: scheme, close: true }
         };
