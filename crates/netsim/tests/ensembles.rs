@@ -117,7 +117,8 @@ fn part_of_ensemble(scheme: &str, members: u64, rival: &str) -> f64 {
 /// Within ten percent of half, as one TCP beside one TCP.
 #[test]
 fn the_sum_behaves_as_one_tcp_beside_another() {
-    let cases = [("session+ack=all", "newreno+ack=all"), ("tcp-int+ack=all", "newreno+ack=all")];
+    let rival = "newreno+ack=all";
+    let cases = ["session+ack=all", "tcp-int+ack=all", "etcp-fair"].map(|scheme| (scheme, rival));
     // Receivers that delay ACKs are fair too: a turn is two segments then.
     for (scheme, rival) in cases.into_iter().chain([("sack+share=rr", "sack")]) {
         for members in [2, 5] {
