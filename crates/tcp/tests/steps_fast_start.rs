@@ -72,6 +72,12 @@ fn only_the_sender_knows_what_it_marked_where_no_router_heeds_it() {
 }
 
 #[test]
+fn a_bound_on_bursts_leaves_the_clocking_alone() {
+    // Both allow four: the timer that spaces the first window is an occasion too.
+    first_window("fs-pdrop+maxburst=4");
+}
+
+#[test]
 fn in_congestion_avoidance_one_segment_less_went_through() {
     // ssthresh 12 is passed by far within 100 segments; what is left of the fraction stays.
     let mut s = Sender::new("fs-pdrop+ssthresh=12");
@@ -118,17 +124,22 @@ fn the_reset_timer_takes_back_what_had_low_priority() {
 
 #[test]
 fn a_lost_segment_of_the_initial_window_is_an_ordinary_timeout() {
-    // Nothing arrives. The timer ran since 100 left: it is due 100 to 109 ms after.
-    let mut s = first_window("fs-pdrop");
-    s.wait(9);
-    assert_eq!(s.sent(), [100]);
-    // 8 were out: RFC 5681 formula (4).
-    assert_eq!(s.window(), (1000, 4000));
-    assert_eq!((stats(&s).retreats, stats(&s).timeouts), (0, 1));
-    s.wait(1999);
-    assert_eq!(s.sent(), []);
-    s.wait(1);
-    assert_eq!(s.sent(), [100], "backed off to 2 s");
+    // Nothing arrives. The timer has run for 100 ms since 100 left. It is the ordinary one of 1 s,
+    // unless the reset timer runs for all, which is due within 9 ms more.
+    for (option, due) in [("", 900), ("+fs_reset=attempt", 9)] {
+        let mut s = first_window(&format!("fs-pdrop{option}"));
+        s.wait(due - 9);
+        assert_eq!(s.sent(), [], "{option}");
+        s.wait(9);
+        assert_eq!(s.sent(), [100], "{option}");
+        // 8 were out: RFC 5681 formula (4).
+        assert_eq!(s.window(), (1000, 4000));
+        assert_eq!((stats(&s).retreats, stats(&s).timeouts), (0, 1));
+        s.wait(1999);
+        assert_eq!(s.sent(), []);
+        s.wait(1);
+        assert_eq!(s.sent(), [100], "backed off to 2 s");
+    }
 }
 
 #[test]

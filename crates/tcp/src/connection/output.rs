@@ -129,11 +129,12 @@ impl Connection {
             path.on_send_stopped(false);
             return None;
         }
-        if self.burst_left == 0 {
-            return None;
-        }
+        // Before the burst's bound: its timer brings the next occasion.
         if let Some(release) = path.release(now) {
             self.timers.pacing = Deadline::at(release);
+            return None;
+        }
+        if self.burst_left == 0 {
             return None;
         }
         self.data_piece(now, path)

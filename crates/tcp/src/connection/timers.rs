@@ -60,6 +60,8 @@ impl From<Option<Instant>> for Deadline {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timers {
     pub(super) retransmit: Deadline,
+    /// It runs for the start-up, in the place of the retransmission timer.
+    pub(super) reset: bool,
     pub(super) persist: Deadline,
     pub(super) pacing: Deadline,
     time_wait: Deadline,
@@ -131,7 +133,10 @@ impl Connection {
     /// Starts the retransmission timer anew (RFC 6298 §5.1, §5.3).
     #[inline]
     pub(super) fn restart_retransmission_timer(&mut self, now: Instant, path: &Path) {
-        let timeout = path.timeout(self.timers.backoff);
+        let marked = self.board.segment(0).is_some_and(|head| head.is_low_priority());
+        let reset = path.reset_timeout(marked);
+        self.timers.reset = reset.is_some();
+        let timeout = reset.unwrap_or_else(|| path.rtt.rto(self.timers.backoff));
         self.timers.retransmit = Deadline::at(now + timeout);
     }
 
@@ -151,12 +156,17 @@ impl Connection {
     fn on_retransmission_timeout(&mut self, now: Instant, path: &mut Path) {
         self.timers.retransmit = Deadline::NEVER;
         let Some(head) = self.board.segment(0) else { return };
-        if let Some(at) = path.put_off_timeout(now, head.sent_at, self.timers.backoff) {
+        if let Some(at) = path.put_off_timeout(now, head, self.timers.backoff) {
             self.timers.retransmit = Deadline::at(at);
             return;
         }
         let sent_at = head.sent_at;
-        if path.on_setback(Setback::Timeout { marked: head.is_low_priority() }) {
+        let marked = head.is_low_priority();
+        if self.timers.reset && path.reset_timeout(marked).is_none() {
+            // The start-up, whose timer it was, has ended on the ACK of another member.
+            return self.restart_retransmission_timer(now, path);
+        }
+        if path.on_setback(Setback::Timeout { marked }) {
             return self.retreat(now, path);
         }
         self.stats.timeouts += 1;

@@ -432,10 +432,11 @@ impl Path {
         self.in_startup = self.window.below_ssthresh();
     }
 
-    /// The retransmission timeout after `backoff` doublings, or what the start-up puts in its place.
+    /// The timeout that the start-up puts in the place of the retransmission timeout, if any;
+    /// `marked`: it is to guard a segment sent with low priority.
     #[inline]
-    pub(crate) fn timeout(&self, backoff: u32) -> Duration {
-        self.startup.reset_timeout(&self.rtt).unwrap_or_else(|| self.rtt.rto(backoff))
+    pub(crate) fn reset_timeout(&self, marked: bool) -> Option<Duration> {
+        self.startup.reset_timeout(&self.rtt, marked)
     }
 
     /// Takes a round-trip sample of data sent once at `sent`.

@@ -6,7 +6,7 @@
 //! it: duplicate ACKs lower what the member has in flight instead.
 
 use super::Path;
-use crate::ack::AckSample;
+use crate::ack::{AckSample, Sent};
 use crate::congestion::CongestionEvent;
 use crate::ensemble::{Sharing, TimerScope};
 use crate::recovery::prr::Prr;
@@ -198,24 +198,26 @@ impl Path {
         self.has_several_users() && self.last_acked.is_some_and(|last| last > then)
     }
 
-    /// A member's retransmission timer has run out for what it sent at `sent`. Where the timer is the
+    /// A member's retransmission timer has run out for the segment `head`. Where the timer is the
     /// path's, answers until when ACKs of others put it off.
     pub(crate) fn put_off_timeout(
         &self,
         now: Instant,
-        sent: Instant,
+        head: &Sent,
         backoff: u32,
     ) -> Option<Instant> {
         self.shared.as_ref().filter(|shared| shared.sharing.timer == TimerScope::Path)?;
-        let timeout = self.timeout(backoff);
-        let due = (self.last_acked? + timeout).min(sent + timeout.saturating_mul(MOST_TIMEOUTS));
+        let reset = self.reset_timeout(head.is_low_priority());
+        let timeout = reset.unwrap_or_else(|| self.rtt.rto(backoff));
+        let due =
+            (self.last_acked? + timeout).min(head.sent_at + timeout.saturating_mul(MOST_TIMEOUTS));
         (due > now).then_some(due)
     }
 
     /// A timeout happens, `backoff` doublings being in force from now on: where the timer is the path's
     /// and no ACK of others came all the time, to all members.
     pub(crate) fn on_member_timeout(&mut self, now: Instant, backoff: u32) {
-        let silent = self.last_acked.is_none_or(|last| now >= last + self.timeout(backoff - 1));
+        let silent = self.last_acked.is_none_or(|last| now >= last + self.rtt.rto(backoff - 1));
         if let Some(shared) = &mut self.shared
             && shared.sharing.timer == TimerScope::Path
             && silent

@@ -8,6 +8,7 @@ use crate::ensemble::{Scheduling, Sharing, Tickets, TimerScope};
 use crate::path::Overtaken;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
+use crate::startup::fast_start::ResetTimer;
 use crate::startup::hoe::Pair;
 use crate::startup::rbp::RbpRate;
 use units::{Duration, parse_bytes};
@@ -526,6 +527,23 @@ const PARAMETERS: &[Parameter] = &[
         "on|off",
         "fs: reset timer, and retreat on it or on several losses",
         |r, v| { on_off(v).map(|on| r.fast_start.quick_recovery = on) }
+    ),
+    parameter!(
+        "fs_reset",
+        "marked|attempt",
+        "fs: reset timer while a marked segment is the earliest outstanding, or until all have arrived",
+        |r, v| {
+            choose(v, &[("marked", ResetTimer::Marked), ("attempt", ResetTimer::Attempt)])
+                .map(|t| r.fast_start.reset = t)
+        }
+    ),
+    parameter!(
+        "fs_rtt",
+        "smoothed|first",
+        "fs: round trip that bursts and reset timer go by; first: for ever the first sample, as ns-2",
+        |r, v| {
+            choose(v, &[("smoothed", false), ("first", true)]).map(|f| r.fast_start.first_rtt = f)
+        }
     ),
     parameter!(
         "fs_weight",

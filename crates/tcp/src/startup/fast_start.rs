@@ -17,6 +17,17 @@ use units::Duration;
 /// A remembered round trip longer than any timeout (RFC 6298 §2.5) is no memory of a path.
 const LONGEST_RTT: Duration = Duration::from_secs(60);
 
+/// When the reset timer takes the place of the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetTimer {
+    /// While the earliest segment not acknowledged is one of low priority, whose loss it is to
+    /// detect (§3.4.4). What slow start would have sent too is guarded as slow start guards it.
+    Marked,
+    /// During the whole attempt (§7.1). Of another segment it detects the loss as early, at the price
+    /// of a timeout.
+    Attempt,
+}
+
 /// Options of [`FastStart`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FastStartOptions {
@@ -24,6 +35,10 @@ pub struct FastStartOptions {
     pub max_burst: u32,
     /// Quick detection of and recovery from failure (§3.4.4): the reset timer, and retreats.
     pub quick_recovery: bool,
+    /// When the reset timer runs.
+    pub reset: ResetTimer,
+    /// The round trip stays at its first sample: what ns-2's integer division makes of its gains.
+    pub first_rtt: bool,
     /// How many times its usual weight a sample of the round trip has during an attempt, up to that of
     /// a whole round trip; at least 1. §3.4.2 leaves larger weights to be tried.
     pub weight: u32,
@@ -38,6 +53,8 @@ impl Default for FastStartOptions {
         Self {
             max_burst: 4,
             quick_recovery: true,
+            reset: ResetTimer::Marked,
+            first_rtt: false,
             weight: 1,
             max_age: Duration::from_secs(600),
             cap: 4096,
@@ -216,7 +233,8 @@ impl StartUp for FastStart {
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         (self.sent, self.acked) = (sample.sent_total, sample.acked_total);
-        if let Some(rtt) = sample.rtt {
+        let known = self.options.first_rtt && self.exact.srtt8() > 0;
+        if let Some(rtt) = sample.rtt.filter(|_| !known) {
             let weight = if self.attempt.is_some() { self.options.weight } else { 1 };
             let acks = self.round.flight(sample) / sample.delivered.max(window.mss());
             self.exact.on_one_of(acks / u64::from(weight), rtt.as_nanos());
@@ -260,8 +278,9 @@ impl StartUp for FastStart {
     }
 
     /// `srtt + 4 * rttvar`, exact (§3.4.4).
-    fn reset_timeout(&self, _: &RttEstimator) -> Option<Duration> {
-        self.attempt.filter(|_| self.options.quick_recovery)?;
+    fn reset_timeout(&self, _: &RttEstimator, marked: bool) -> Option<Duration> {
+        let guards = marked || self.options.reset == ResetTimer::Attempt;
+        self.attempt.filter(|_| self.options.quick_recovery && guards)?;
         self.exact.rto().map(Duration::from_nanos)
     }
 
@@ -310,7 +329,7 @@ mod tests {
         let (window, policy) = begin(SEED, None);
         assert_eq!((window.cwnd(), window.ssthresh()), (20 * MSS, u64::MAX));
         let rtt = RttEstimator::new(crate::Config::default().rto);
-        assert_eq!(policy.reset_timeout(&rtt), Some(Duration::from_millis(140)));
+        assert_eq!(policy.reset_timeout(&rtt, true), Some(Duration::from_millis(140)));
         // One segment less in avoidance, straight in which it goes on.
         let (window, _) = begin(Seed { ssthresh: Some(20 * MSS), ..SEED }, None);
         assert_eq!((window.cwnd(), window.ssthresh()), (39 * MSS, 20 * MSS));
@@ -361,7 +380,7 @@ mod tests {
             let [srtt, rttvar] = [srtt, rttvar].map(Duration::from_nanos);
             let (_, policy) = begin(Seed { srtt, rttvar, ..SEED }, None);
             let rtt = RttEstimator::new(crate::Config::default().rto);
-            let timeout = policy.reset_timeout(&rtt);
+            let timeout = policy.reset_timeout(&rtt, true);
             prop_assert!(timeout.is_none_or(|t| t <= Duration::from_secs(300)));
         }
     }

@@ -99,8 +99,8 @@ impl StartUp for JumpStart {
         self.inner.on_setback(window, setback)
     }
 
-    fn reset_timeout(&self, rtt: &RttEstimator) -> Option<Duration> {
-        self.inner.reset_timeout(rtt)
+    fn reset_timeout(&self, rtt: &RttEstimator, marked: bool) -> Option<Duration> {
+        self.inner.reset_timeout(rtt, marked)
     }
 
     fn awaits_transfer(&self) -> bool {

@@ -86,9 +86,10 @@ pub trait StartUp {
         Phase::Continue
     }
 
-    /// Replaces the retransmission timeout, its bounds and doublings, while it answers `Some`.
-    fn reset_timeout(&self, rtt: &RttEstimator) -> Option<Duration> {
-        let _ = rtt;
+    /// Replaces the retransmission timeout, its bounds and doublings, if it answers `Some` when the
+    /// timer starts; `marked`: the earliest segment not acknowledged was sent with low priority.
+    fn reset_timeout(&self, rtt: &RttEstimator, marked: bool) -> Option<Duration> {
+        let _ = (rtt, marked);
         None
     }
 

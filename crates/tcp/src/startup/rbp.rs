@@ -146,8 +146,8 @@ impl StartUp for Rbp {
         self.inner.on_setback(window, setback)
     }
 
-    fn reset_timeout(&self, rtt: &RttEstimator) -> Option<Duration> {
-        self.inner.reset_timeout(rtt)
+    fn reset_timeout(&self, rtt: &RttEstimator, marked: bool) -> Option<Duration> {
+        self.inner.reset_timeout(rtt, marked)
     }
 
     fn needs_rounds(&self) -> bool {

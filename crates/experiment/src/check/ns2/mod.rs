@@ -12,6 +12,7 @@ mod buffer;
 mod bursts;
 mod cross;
 mod et;
+mod fast_start;
 mod fields;
 mod paper;
 mod rbp;
@@ -38,6 +39,7 @@ pub const SUITES: &[&dyn Suite] = &[
     &bursts::Bursts,
     &buffer::FourTransfers,
     &sessions::SessionPages,
+    &fast_start::FastStart,
 ];
 
 /// A file and the suite that knows its columns.

@@ -3,7 +3,7 @@
 //! waiting besides the one in service.
 
 use crate::estimate::Estimate;
-use link::{LinkConfig, QueueLimit};
+use link::{Discipline, LinkConfig, QueueLimit};
 use netsim::{Dumbbell, Duplex, Simulation, SimulationConfig, WireSizes};
 use units::{Duration, Rate};
 
@@ -25,6 +25,8 @@ pub(super) struct Wires {
     pub(super) delay: Duration,
     /// Packets that wait there besides the one in service.
     pub(super) buffer: u32,
+    /// Of the bottleneck's queue.
+    pub(super) discipline: Discipline,
     /// Sources take up to a millisecond to send.
     pub(super) processing: bool,
 }
@@ -39,8 +41,9 @@ impl Wires {
             |rate, delay, queue| LinkConfig::new(rate, delay, queue).map_err(|e| e.to_string());
         let side = link(Rate::from_mbps(10), self.side_delay, QueueLimit::Unlimited)?;
         let core = |queue| link(Rate::from_bps(1_500_000), self.delay, queue);
+        let forward = core(QueueLimit::Packets(self.buffer + 1))?.with_discipline(self.discipline);
         let bottleneck = Duplex {
-            forward: core(QueueLimit::Packets(self.buffer + 1))?,
+            forward: forward.map_err(|e| e.to_string())?,
             reverse: core(QueueLimit::Unlimited)?,
         };
         let mut bell = Dumbbell::new(self.pairs, side, bottleneck);

@@ -180,8 +180,8 @@ impl StartUp for CarefulResume {
         self.inner.on_setback(window, setback)
     }
 
-    fn reset_timeout(&self, rtt: &RttEstimator) -> Option<Duration> {
-        self.inner.reset_timeout(rtt)
+    fn reset_timeout(&self, rtt: &RttEstimator, marked: bool) -> Option<Duration> {
+        self.inner.reset_timeout(rtt, marked)
     }
 
     fn needs_rounds(&self) -> bool {

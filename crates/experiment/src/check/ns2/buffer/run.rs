@@ -1,6 +1,7 @@
 //! One run: four transfers without end between the same two hosts.
 
 use super::super::paper::{WINDOW, Wires};
+use link::Discipline;
 use netsim::{BulkSpec, BulkTransfer};
 use tcp::Scheme;
 use units::{Duration, Instant};
@@ -53,6 +54,7 @@ pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
         side_delay,
         delay: set_up.delay,
         buffer: set_up.buffer,
+        discipline: Discipline::DropTail,
         processing: true,
     };
     let (mut simulation, bell) = wires.simulation(seed)?;

@@ -1,6 +1,7 @@
 //! One run: a transfer without end, and bursts of datagrams between hosts of their own.
 
 use super::super::paper::{PACKET, WINDOW, Wires};
+use link::Discipline;
 use netsim::{BulkSpec, BulkTransfer, OnOff, OnOffSpec};
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
@@ -41,8 +42,14 @@ pub(super) struct Measured {
 
 pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     let side_delay = Duration::from_millis(2);
-    let wires =
-        Wires { pairs: 2, side_delay, delay: set_up.delay, buffer: BUFFER, processing: true };
+    let wires = Wires {
+        pairs: 2,
+        side_delay,
+        delay: set_up.delay,
+        buffer: BUFFER,
+        discipline: Discipline::DropTail,
+        processing: true,
+    };
     let (mut simulation, bell) = wires.simulation(seed)?;
     let text = format!("{}+window={WINDOW}+ssthresh={WINDOW}", set_up.scheme);
     let scheme = Scheme::parse(&text).map_err(|e| e.to_string())?;

@@ -1,6 +1,7 @@
 //! One run: a page between each pair of hosts.
 
 use super::super::paper::{PACKET, Wires};
+use link::Discipline;
 use netsim::{AppId, BulkSpec, BulkTransfer, FlowRecord, Simulation};
 use tcp::Scheme;
 use units::{Duration, Instant};
@@ -48,6 +49,7 @@ pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
         side_delay: Duration::from_millis(1),
         delay: Duration::from_millis(50),
         buffer: 20,
+        discipline: Discipline::DropTail,
         processing: set_up.processing,
     };
     let (mut simulation, bell) = wires.simulation(seed)?;

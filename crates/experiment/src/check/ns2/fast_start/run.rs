@@ -1,0 +1,137 @@
+//! One run: sources and sinks around T1, hosts that take up to a millisecond over a packet.
+
+use super::super::paper::Wires;
+use super::set_up::{Load, SetUp};
+use netsim::{
+    AppId, BulkSpec, BulkTransfer, Dumbbell, FlowRecord, RoundPair, Rounds, RoundsSpec, Simulation,
+};
+use tcp::Scheme;
+use units::{Duration, Instant};
+use workload::Distribution;
+
+/// Bytes of a burst: 30 packets.
+const BURST: f64 = 30_000.0;
+/// Packets that wait at the bottleneck besides the one in service.
+const BUFFER: u32 = 50;
+/// When the first bursts may begin: bulk transfers have found their pace.
+const FIRST_BURST: Instant = Instant::from_nanos(20_000_000_000);
+/// From the first burst to the second.
+const IDLE: Duration = Duration::from_secs(20);
+/// Under constant load it begins within so many seconds; the bursts of a crowd within so many.
+const FIRST_SPREAD: f64 = 1.0;
+const CROWD_SPREAD: f64 = 10.0;
+/// Between the rounds of a crowd of connections.
+const CROWD_IDLE: Duration = Duration::from_secs(30);
+/// Bulk transfers begin within so many seconds.
+const BULK_STARTS: f64 = 5.0;
+/// A first burst alone is over by then.
+const ALONE: Duration = Duration::from_millis(700);
+/// Longer than any case takes.
+const LIMIT: Instant = Instant::from_nanos(10_000_000_000_000);
+
+/// A burst of one connection, or those of a group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Burst {
+    /// From data handed to TCP until its last ACK reaches the sender.
+    /// Of a group the mean.
+    pub(super) seconds: f64,
+    /// Packets sent again; of a group in all.
+    pub(super) rexmit: f64,
+    pub(super) timeouts: f64,
+}
+
+/// Runs an experiment once: the first and second bursts of each group.
+///
+/// # Errors
+/// If it is impossible or never ends.
+pub(super) fn run_once(set_up: &SetUp, seed: u64) -> Result<Vec<[Burst; 2]>, String> {
+    let wires = Wires {
+        pairs: set_up.groups.len() * set_up.connections + set_up.bulk,
+        side_delay: Duration::from_millis(1),
+        delay: set_up.delay,
+        buffer: BUFFER,
+        discipline: set_up.discipline,
+        processing: true,
+    };
+    let (mut simulation, bell) = wires.simulation(seed)?;
+    let start = match set_up.load {
+        Load::Constant => {
+            let within = uniform(FIRST_SPREAD)?;
+            simulation.draw_start("bursts", FIRST_BURST, &within)
+        }
+        Load::Changed | Load::None => FIRST_BURST,
+    };
+    let rounds = simulation.add(start, rounds(set_up, &bell)?);
+    add_bulk(&mut simulation, set_up, &bell)?;
+    simulation.run(LIMIT).map_err(|e| e.to_string())?;
+    Ok(measure(&simulation, set_up, rounds))
+}
+
+/// Seconds from nothing to `most`.
+fn uniform(most: f64) -> Result<Distribution, String> {
+    Distribution::uniform(0.0, most).map_err(|e| e.to_string())
+}
+
+fn rounds(set_up: &SetUp, bell: &Dumbbell) -> Result<Rounds, String> {
+    let mut pairs = Vec::new();
+    for (n, text) in set_up.groups.iter().enumerate() {
+        let scheme = Scheme::parse(text).map_err(|e| e.to_string())?;
+        for k in n * set_up.connections..(n + 1) * set_up.connections {
+            let (from, to) = (bell.sources[k], bell.sinks[k]);
+            let (scheme, receiver) = (scheme.clone(), scheme.clone());
+            pairs.push(RoundPair { from, to, scheme, receiver });
+        }
+    }
+    // Alone, a connection begins its second burst 20 s after its first; a crowd gathers in a second.
+    let (first, later, idle, every) = match set_up.load {
+        Load::None => (CROWD_SPREAD, 1.0, CROWD_IDLE, Duration::ZERO),
+        Load::Constant | Load::Changed => (0.0, 0.0, Duration::ZERO, IDLE),
+    };
+    Ok(Rounds::new(RoundsSpec {
+        name: "bursts".into(),
+        pairs,
+        rounds: 2,
+        bytes: Distribution::fixed(BURST).map_err(|e| e.to_string())?,
+        start: uniform(later)?,
+        first_start: Some(uniform(first)?),
+        idle,
+        every,
+    }))
+}
+
+fn add_bulk(simulation: &mut Simulation, set_up: &SetUp, bell: &Dumbbell) -> Result<(), String> {
+    let scheme = Scheme::parse(&set_up.bulk_scheme).map_err(|e| e.to_string())?;
+    let within = uniform(BULK_STARTS)?;
+    let base = match set_up.load {
+        Load::Changed => FIRST_BURST + ALONE,
+        Load::Constant | Load::None => Instant::ZERO,
+    };
+    let pairs = bell.sources.iter().zip(&bell.sinks).rev();
+    for (n, (&from, &to)) in pairs.take(set_up.bulk).enumerate() {
+        let (scheme, receiver) = (scheme.clone(), scheme.clone());
+        let spec = BulkSpec { from, to, bytes: None, scheme, receiver, close: false };
+        let start = simulation.draw_start(&format!("bulk/{n}"), base, &within);
+        simulation.add_background(start, BulkTransfer::new(spec));
+    }
+    Ok(())
+}
+
+fn measure(simulation: &Simulation, set_up: &SetUp, id: AppId) -> Vec<[Burst; 2]> {
+    let flows = simulation.application::<Rounds>(id).map_or(&[][..], Rounds::flows);
+    let count = set_up.connections;
+    let group = |round: usize, n: usize| {
+        let from = (round * set_up.groups.len() + n) * count;
+        of_group(flows.get(from..from + count).unwrap_or_default())
+    };
+    (0..set_up.groups.len()).map(|n| [group(0, n), group(1, n)]).collect()
+}
+
+fn of_group(flows: &[FlowRecord]) -> Burst {
+    let sum = |figure: &dyn Fn(&FlowRecord) -> f64| flows.iter().map(figure).sum::<f64>();
+    let seconds = |f: &FlowRecord| f.time_to_ack().map_or(f64::INFINITY, |t| t.as_secs_f64());
+    Burst {
+        seconds: sum(&seconds) / flows.len() as f64,
+        rexmit: sum(&|f| f.segments_retransmitted as f64),
+        timeouts: sum(&|f| f.timeouts as f64),
+    }
+}

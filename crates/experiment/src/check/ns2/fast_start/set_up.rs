@@ -1,0 +1,124 @@
+//! What a row means: which load, which link, which schemes. Files tell some of it by their names,
+//! `…-constant-load-50ms…`, `…-changed-load-200ms-tick500ms…`, with `red` for a marking queue; the
+//! file of two groups of connections says nothing of the kind, and is of 50 ms.
+
+use super::rows::Measured;
+use link::{Discipline, RedConfig, Thresholds};
+use units::Duration;
+
+/// What runs beside the bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Load {
+    /// Nothing but each other.
+    None,
+    /// Bulk transfers, from long before the first burst.
+    Constant,
+    /// Bulk transfers that begin between the bursts.
+    Changed,
+}
+
+/// One experiment.
+#[derive(Clone, Debug)]
+pub(super) struct SetUp {
+    pub(super) load: Load,
+    /// Of the bottleneck, one way.
+    pub(super) delay: Duration,
+    pub(super) tick: Duration,
+    pub(super) discipline: Discipline,
+    /// The scheme of each group of bursty connections.
+    pub(super) groups: Vec<String>,
+    /// Connections of each group.
+    pub(super) connections: usize,
+    pub(super) bulk: usize,
+    pub(super) bulk_scheme: String,
+}
+
+/// A variant's scheme; `None` for one that headstart lacks.
+pub(super) fn scheme_of(variant: &str) -> Option<&'static str> {
+    ["newreno", "fs", "fs-pdrop", "fs-pdrop-noflr"].into_iter().find(|name| *name == variant)
+}
+
+/// Windows of the bursty connections, packets; ns-2's first threshold is the same.
+const BURSTY_WINDOW: u32 = 32;
+/// Most packets they send on an occasion.
+const MAX_BURST: u32 = 4;
+
+impl SetUp {
+    /// From the file's name and the row, whose variant is `scheme`.
+    ///
+    /// # Errors
+    /// If the name does not say what it has to.
+    pub(super) fn new(file: &str, scheme: &str, row: &Measured) -> Result<Self, String> {
+        let words: Vec<&str> = file.split(['-', '.', '_']).collect();
+        let (load, delay) = match row.groups.len() {
+            1 => (load_of(&words)?, duration_of(&words, "").ok_or(NO_DELAY)?),
+            _ => (Load::None, Duration::from_millis(50)),
+        };
+        let tick = duration_of(&words, "tick").unwrap_or(Duration::from_millis(100));
+        let red = words.contains(&"red");
+        let common =
+            format!("profile=paper+tick={}ns{}", tick.as_nanos(), if red { "+ecn=on" } else { "" });
+        let bursty = |scheme: &str| {
+            format!(
+                "{scheme}+{common}+window={BURSTY_WINDOW}+ssthresh={BURSTY_WINDOW}+maxburst={MAX_BURST}"
+            )
+        };
+        let window = if delay > Duration::from_millis(100) { 32 } else { 8 };
+        Ok(Self {
+            load,
+            delay,
+            tick,
+            discipline: discipline_of(scheme, red),
+            groups: [scheme, "newreno"].iter().take(row.groups.len()).map(|s| bursty(s)).collect(),
+            connections: row.connections as usize,
+            bulk: row.bulk as usize,
+            bulk_scheme: format!("newreno+{common}+window={window}+ssthresh={window}"),
+        })
+    }
+
+    /// The same with the round trip of fast start frozen, as ns-2's is; `None` without fast start.
+    pub(super) fn with_first_rtt(&self) -> Option<Self> {
+        let mut other = self.clone();
+        let first = other.groups.first_mut().filter(|scheme| scheme.starts_with("fs"))?;
+        first.push_str("+fs_rtt=first");
+        Some(other)
+    }
+}
+
+const NO_DELAY: &str = "the file's name does not say the bottleneck's delay, like 50ms";
+
+fn load_of(words: &[&str]) -> Result<Load, String> {
+    let mut loads = words.windows(2).filter_map(|pair| match pair {
+        ["constant", "load"] => Some(Load::Constant),
+        ["changed", "load"] => Some(Load::Changed),
+        _ => None,
+    });
+    let why = "the file's name says neither constant-load nor changed-load";
+    loads.next().ok_or_else(|| why.to_owned())
+}
+
+/// The duration among `words` that follows `prefix`.
+fn duration_of(words: &[&str], prefix: &str) -> Option<Duration> {
+    words.iter().find_map(|word| word.strip_prefix(prefix)?.parse().ok())
+}
+
+/// Packets marked by RED: the thresholds of the papers' 50-packet buffer.
+const RED: RedConfig = RedConfig {
+    thresholds: Thresholds::Packets { min: 7.5, max: 30.0 },
+    weight: 0.02,
+    max_p: 0.1,
+    gentle: false,
+    ecn: true,
+    mark_above_max: true,
+    wait: false,
+    mean_packet: 1000,
+    low_priority_first: false,
+};
+
+fn discipline_of(scheme: &str, red: bool) -> Discipline {
+    match (scheme.starts_with("fs-pdrop"), red) {
+        (false, false) => Discipline::DropTail,
+        (true, false) => Discipline::PriorityDrop,
+        (low_priority_first, true) => Discipline::Red(RedConfig { low_priority_first, ..RED }),
+    }
+}
