@@ -1,5 +1,6 @@
 //! The answer to a claim, as it is printed: figures, verdict, note.
 
+use super::book::Book;
 use super::claim::{Claim, How};
 use super::finding::{Bearing, Findings, Line, Paper, Unit};
 use serde::{Serialize, Serializer};
@@ -36,33 +37,50 @@ pub struct Answer {
     pub findings: Findings,
     /// What follows.
     pub verdict: Verdict,
+    /// Name of each experiment and how many repeats of its cells there are, each with another seed.
+    pub seeds: Vec<(&'static str, usize)>,
 }
 
 impl Answer {
-    pub(super) fn new(claim: &'static Claim, findings: Findings) -> Self {
+    pub(super) fn new(claim: &'static Claim, findings: Findings, book: &Book) -> Self {
+        let repeats = |name| book.of(name).cells.first().map_or(0, |cell| cell.repeats.len());
+        let experiments = claim.experiments().iter().map(|experiment| experiment.name);
+        let seeds = experiments.map(|name| (name, repeats(name))).collect();
         let verdict = match (&claim.how, findings.hold()) {
             (How::Pending, _) => Verdict::Pending,
             (_, true) => Verdict::Holds,
             (_, false) => Verdict::Differs,
         };
-        Self { claim, findings, verdict }
+        Self { claim, findings, verdict, seeds }
     }
 
     /// Conditions, and if it differs, where and why.
     pub fn note(&self) -> String {
         let Claim { conditions, why, .. } = *self.claim;
-        let failed = |line: &&Line| line.bearing == Bearing::Verdict && line.holds() == Some(false);
-        let failed: Vec<&str> =
-            self.findings.lines.iter().filter(failed).map(|line| line.label.as_str()).collect();
-        match self.verdict {
-            Verdict::Differs if why.is_empty() => {
-                format!("{conditions}. Differs in: {}.", failed.join("; "))
+        let mut note = format!("{conditions}{}.", self.seeds_said());
+        if self.verdict == Verdict::Differs {
+            note += &format!(" Differs in: {}.", self.outside().join("; "));
+            if !why.is_empty() {
+                note = format!("{note} {why}");
             }
-            Verdict::Differs => {
-                format!("{conditions}. Differs in: {}. {why}", failed.join("; "))
-            }
-            Verdict::Holds | Verdict::Pending => format!("{conditions}."),
         }
+        note
+    }
+
+    /// Labels of the lines that keep it from holding.
+    fn outside(&self) -> Vec<&str> {
+        let failed = |line: &&Line| line.bearing == Bearing::Verdict && line.holds() == Some(false);
+        self.findings.lines.iter().filter(failed).map(|line| line.label.as_str()).collect()
+    }
+
+    /// `; 20 seeds (FS-1), 50 (FS-4)`.
+    fn seeds_said(&self) -> String {
+        let said: Vec<String> = match self.seeds.as_slice() {
+            [] => return String::new(),
+            [(_, n)] => vec![format!("{n} seeds")],
+            several => several.iter().map(|(name, n)| format!("{n} seeds ({name})")).collect(),
+        };
+        format!("; {}", said.join(", "))
     }
 }
 

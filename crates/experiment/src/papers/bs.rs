@@ -14,21 +14,21 @@ const BS_1: Experiment = Experiment {
     name: "BS-1",
     plan: include_str!("../../../../plans/papers/BS-1.toml"),
     read: bytes,
-    quick: Quick { repeats: 10, keep: &[] },
+    quick: Quick { repeats: 30, keep: &[] },
 };
 
 const BS_2: Experiment = Experiment {
     name: "BS-2",
     plan: include_str!("../../../../plans/papers/BS-2.toml"),
     read: shares,
-    quick: Quick { repeats: 10, keep: &[] },
+    quick: Quick { repeats: 30, keep: &[] },
 };
 
 const BS_3: Experiment = Experiment {
     name: "BS-3",
     plan: include_str!("../../../../plans/papers/BS-3.toml"),
     read: |_, _| (),
-    quick: Quick { repeats: 5, keep: &[] },
+    quick: Quick { repeats: 10, keep: &[] },
 };
 
 fn bytes(run: &RunRecords<'_>, readings: &mut Readings) {
@@ -211,7 +211,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: "Balakrishnan et al. 1998 §4.1.1, Figure 12",
         conditions: "10 s; 10 ms, buffer 3; heavy: bursts of 1200 kbit/s half of the time, 40 % of the \
                      link, under which SACK runs into timeouts; others beside it; tick 500 ms, 100 ms \
-                     beside it; 30 seeds",
+                     beside it",
         why: "",
         how: How::Experiments(&[&BS_1], bs_1),
     },
@@ -220,7 +220,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         text: "Of four transfers through a buffer of 3 packets, under SACK the two that start at 2 and 6 \
                s get less than 10 % of the bytes; under TCP-INT all get equal shares, without timeouts",
         source: "Balakrishnan et al. 1998 §5.4, Figures 14 and 15",
-        conditions: "10 ms, 50 ms beside it; tick 500 ms, 100 ms beside it; 30 seeds; equal: Jain's \
+        conditions: "10 ms, 50 ms beside it; tick 500 ms, 100 ms beside it; equal: Jain's \
                      index 0.95 or more while all four are there",
         why: "",
         how: How::Experiments(&[&BS_2], bs_2),
@@ -231,7 +231,7 @@ pub(super) const CLAIMS: &[Claim] = &[
                TCP-INT hosts get the same, and with the rule for proxies connections do",
         source: "Balakrishnan et al. 1998 §5.6, Figures 17 to 19",
         conditions: "50 ms, buffer 25, 2 cross transfers, 4 beside it; tick 500 ms, 100 ms beside it; \
-                     20 seeds; about twice: 1.6 to 2.4; the same: 0.8 to 1.25",
+                     about twice: 1.6 to 2.4; the same: 0.8 to 1.25",
         why: "",
         how: How::Experiments(&[&BS_3], bs_3),
     },

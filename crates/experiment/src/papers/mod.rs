@@ -71,5 +71,5 @@ pub fn answer(claims: &[&'static Claim], book: &Book) -> Vec<Answer> {
         How::Theory(find) => find(),
         How::Pending => Findings::default(),
     };
-    claims.iter().map(|claim| Answer::new(claim, findings(claim))).collect()
+    claims.iter().map(|claim| Answer::new(claim, findings(claim), book)).collect()
 }

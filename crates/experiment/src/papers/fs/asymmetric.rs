@@ -18,7 +18,7 @@ pub(super) const FS_9: Experiment = Experiment {
     name: "FS-9",
     plan: include_str!("../../../../../plans/papers/FS-9.toml"),
     read: second_burst,
-    quick: Quick { repeats: 4, keep: &[] },
+    quick: Quick { repeats: 20, keep: &[] },
 };
 
 fn second_burst(run: &RunRecords<'_>, readings: &mut Readings) {

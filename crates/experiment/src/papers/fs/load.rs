@@ -11,7 +11,7 @@ use crate::papers::sample::{Measured, Samples};
 
 const LOAD: &str = "workload.bulk.count";
 const MAX_P: &str = "topology.bottleneck.queue.max_p";
-const QUICK: Quick = Quick { repeats: 4, keep: &[(LOAD, &["0", "1", "2", "5", "8", "10"])] };
+const QUICK: Quick = Quick { repeats: 10, keep: &[(LOAD, &["0", "1", "2", "5", "8", "10", "12"])] };
 
 pub(super) const FS_1: Experiment = Experiment {
     name: "FS-1",

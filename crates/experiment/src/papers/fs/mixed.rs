@@ -12,7 +12,7 @@ pub(super) const FS_8: Experiment = Experiment {
     name: "FS-8",
     plan: include_str!("../../../../../plans/papers/FS-8.toml"),
     read: second_bursts,
-    quick: Quick { repeats: 8, keep: &[] },
+    quick: Quick { repeats: 30, keep: &[] },
 };
 
 fn second_bursts(run: &RunRecords<'_>, readings: &mut Readings) {

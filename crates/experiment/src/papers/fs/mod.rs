@@ -29,7 +29,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         text: "Under constant load Fast Start cuts the time of a 30 KB burst after 20 s of idle time \
                by 50 to 65 % at low load; the gain is largest there",
         source: "Padmanabhan & Katz 1998 §4.1, Figure 2",
-        conditions: "50 ms, buffer 50; tick 500 ms, 100 ms beside it; 10 seeds; low load: 0 to 2 bulk \
+        conditions: "50 ms, buffer 50; tick 500 ms, 100 ms beside it; low load: 0 to 2 bulk \
                      transfers, which leave a part of the link free, and of these the largest gain, \
                      as the paper words it (\"largest\", \"up to\"); time to the last acknowledgement",
         why: "",
@@ -39,7 +39,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         id: "FS-2",
         text: "At 200 ms Fast Start gains the same in per cent, and more in seconds than at 50 ms",
         source: "Padmanabhan & Katz 1998 §4.1, Figure 3",
-        conditions: "200 ms, buffer 50; tick 500 ms, 100 ms beside it; 10 seeds; low load as in FS-1",
+        conditions: "200 ms, buffer 50; tick 500 ms, 100 ms beside it; low load as in FS-1",
         why: "",
         how: How::Experiments(&[&load::FS_1, &load::FS_2], constant::fs_2),
     },
@@ -48,7 +48,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         text: "Under constant load it makes no noticeable difference whether the router drops Fast \
                Start's packets first",
         source: "Padmanabhan & Katz 1998 §4.1",
-        conditions: "50 and 200 ms; tick 500 ms, 100 ms beside it; 10 seeds; 0 to 12 bulk transfers; \
+        conditions: "50 and 200 ms; tick 500 ms, 100 ms beside it; 0 to 12 bulk transfers; \
                      noticeable: more than 10 % of the time",
         why: "",
         how: How::Experiments(&[&load::FS_1, &load::FS_2], constant::fs_3),
@@ -58,7 +58,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         text: "Where load appears during the idle time, all variants of Fast Start gain 50 to 60 % at \
                low load, and all curves rise sharply beyond about 5 bulk transfers",
         source: "Padmanabhan & Katz 1998 §4.2, Figure 4",
-        conditions: "50 ms, buffer 50; tick 500 ms; 20 seeds; low load as in FS-1; alike: within 5 %; \
+        conditions: "50 ms, buffer 50; tick 500 ms; low load as in FS-1; alike: within 5 %; \
                      sharply: from 5 to 8 bulk transfers at least twice as much as from 2 to 5",
         why: "",
         how: How::Experiments(&[&load::FS_4], changed::fs_4),
@@ -68,7 +68,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         text: "There, at high load, fs is faster than newreno, fs-pdrop about as fast, and \
                fs-pdrop-noflr clearly slower",
         source: "Padmanabhan & Katz 1998 §4.2, Figure 4",
-        conditions: "50 ms, buffer 50; tick 500 ms, 100 ms beside it; 20 seeds; high load: mean over \
+        conditions: "50 ms, buffer 50; tick 500 ms, 100 ms beside it; high load: mean over \
                      8 to 12 bulk transfers; about: within 15 %; clearly: by 20 % or more",
         why: "",
         how: How::Experiments(&[&load::FS_4], changed::fs_5),
@@ -79,7 +79,7 @@ pub(super) const CLAIMS: &[Claim] = &[
                priority drop, and do not with it",
         source: "Padmanabhan & Katz 1998 §4.2, Figure 5",
         conditions: "50 ms, buffer 50, 1 bulk transfer, 3 and 5 beside it; tick 500 ms, 100 ms beside \
-                     it; 10 seeds; a stall: nothing new in order at the receiver; for seconds: 1 s or more",
+                     it; a stall: nothing new in order at the receiver; for seconds: 1 s or more",
         why: "",
         how: How::Experiments(&[&stall::FS_6], stall::fs_6),
     },
@@ -88,7 +88,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         text: "With RED and ECN fs-pdrop is 25 to 50 % below newreno even at high load",
         source: "Padmanabhan & Katz 1998 §4.3, Figure 6",
         conditions: "50 ms, buffer 50, RED (0.02, 7.5 and 30 packets, 0.1); tick 500 ms, 100 ms beside \
-                     it; 20 seeds; high load: mean over 8 to 12 bulk transfers",
+                     it; high load: mean over 8 to 12 bulk transfers",
         why: "",
         how: How::Experiments(&[&load::FS_7, &load::FS_4], changed::fs_7),
     },
@@ -97,7 +97,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         text: "Of ten connections with Fast Start and ten without that burst within a second, the ten \
                gain 20 to 25 %, and the others pay for it only without priority drop",
         source: "Padmanabhan & Katz 1998 §4.4, Table 1",
-        conditions: "50 ms, buffer 50; tick 500 ms, 100 ms beside it; 30 seeds; pays: 10 % or more",
+        conditions: "50 ms, buffer 50; tick 500 ms, 100 ms beside it; pays: 10 % or more",
         why: "",
         how: How::Experiments(&[&mixed::FS_8], mixed::fs_8),
     },
@@ -107,7 +107,7 @@ pub(super) const CLAIMS: &[Claim] = &[
                than newreno, with a FIFO and with acknowledgements first, in seconds more with a FIFO",
         source: "Padmanabhan & Katz 1998 §5, Table 2",
         conditions: "buffers 30; delays 10 ms; upload's window 20 KB, 8 and 32 KB beside it; tick \
-                     500 ms, 100 ms beside it; 10 seeds; substantially: by 20 % or more; the table's \
+                     500 ms, 100 ms beside it; substantially: by 20 % or more; the table's \
                      own figures ± 2 of its standard errors are checked beside the verdict",
         why: "",
         how: How::Experiments(&[&asymmetric::FS_9], asymmetric::fs_9),

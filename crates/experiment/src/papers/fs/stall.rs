@@ -16,7 +16,7 @@ pub(super) const FS_6: Experiment = Experiment {
     name: "FS-6",
     plan: include_str!("../../../../../plans/papers/FS-6.toml"),
     read: stall,
-    quick: Quick { repeats: 4, keep: &[] },
+    quick: Quick { repeats: 25, keep: &[] },
 };
 
 /// The longest time in which the bulk transfer's receiver got nothing new in order, once the ten had
