@@ -56,11 +56,16 @@ struct Pages<'a> {
     record: &'a Record,
     tick: &'static str,
     jitter: &'static str,
+    /// The scheme of the sessions.
+    session: &'static str,
 }
+
+/// Sessions that leave a retransmission that was lost to the timeout, as TCP-INT does.
+const ONCE: &str = "session+later_again=off";
 
 impl<'a> Pages<'a> {
     const fn of(record: &'a Record) -> Self {
-        Self { record, tick: COARSE, jitter: "100ms" }
+        Self { record, tick: COARSE, jitter: "100ms", session: "session" }
     }
 
     fn figure(self, scheme: &str, pairs: &str, figure: &str) -> Samples {
@@ -70,7 +75,7 @@ impl<'a> Pages<'a> {
 
     /// By how many per cent `session` is below another scheme.
     fn gain(self, other: &str, pairs: &str) -> Measured {
-        self.figure("session", pairs, "page").gain_over(&self.figure(other, pairs, "page"))
+        self.figure(self.session, pairs, "page").gain_over(&self.figure(other, pairs, "page"))
     }
 
     /// The numbers of pairs that were run, from one to another.
@@ -82,7 +87,9 @@ impl<'a> Pages<'a> {
     fn curves(self, ns2: &Ns2) -> Plot {
         let title = "Time of a page of four transfers of 10 KB";
         let mut plot = Plot::new(title, ("pairs of hosts", PLAIN), ("page", SECONDS));
-        for (scheme, name) in [("newreno", "indep"), ("phttp", "phttp"), ("session", "session")] {
+        let schemes =
+            [("newreno", "indep"), ("phttp", "phttp"), ("session", "session"), (ONCE, ONCE)];
+        for (scheme, name) in schemes {
             let at = [(TICK, self.tick), (JITTER, self.jitter), ("scheme", scheme)];
             plot = plot.ours(name, self.record.curve(PAIRS, &at, "page"));
             let at = [("variant", "tick0.5"), ("mode", name)];
@@ -117,6 +124,7 @@ fn ses_1(book: &Book) -> Findings {
         findings.line(line.ours(pages.gain("newreno", &pairs)).must(BEYOND_SIX));
     }
     let others = [
+        ("later_again=off", Pages { session: ONCE, ..pages }),
         ("tick 100 ms", Pages { tick: FINE, ..pages }),
         ("starts within 1 s", Pages { jitter: "1s", ..pages }),
     ];
@@ -124,7 +132,7 @@ fn ses_1(book: &Book) -> Findings {
         let gains = pages.pairs(7, 12).into_iter();
         let gains = gains.map(|pairs| (pairs.clone(), pages.gain("newreno", &pairs)));
         if let Some((pairs, gain)) = furthest_out(BEYOND_SIX, gains) {
-            let label = format!("session below indep, {what} (furthest off: {pairs} pairs)");
+            let label = format!("session below indep, {what} (furthest: {pairs})");
             findings.line(Line::new(label, PERCENT).ours(gain).also(BEYOND_SIX));
         }
     }
@@ -152,10 +160,10 @@ fn ses_2(book: &Book) -> Findings {
             let each = pairs.iter().map(|pairs| pages.figure(scheme, pairs, "loss"));
             Samples::mean_of(&each.collect::<Vec<_>>())
         };
-        loss("newreno").excess_over(&loss("session"))
+        loss("newreno").excess_over(&loss(pages.session))
     };
     let within = Interval::between(30.0, 40.0);
-    let line = Line::new("loss rate of indep above session, pages, beyond 6 pairs", PERCENT);
+    let line = Line::new("indep above session, pages, beyond 6 pairs", PERCENT);
     findings.line(line.ours(excess(pages)).must(within));
     let record = book.of("SES-2");
     let bulk = |tick: &'static str, pairs: &str, scheme: &str| -> Samples {
@@ -164,16 +172,21 @@ fn ses_2(book: &Book) -> Findings {
     let far = Interval::at_least(200.0);
     let line = |tick: &'static str, pairs: &str| {
         let excess = bulk(tick, pairs, "newreno").excess_over(&bulk(tick, pairs, "session"));
-        let label = format!("loss rate of indep above session, bulk transfers, {pairs} pairs");
+        let label = format!("indep above session, bulk transfers, {pairs} pairs");
         Line::new(label, PERCENT).ours(excess)
     };
     findings.line(line(COARSE, "1").must(far));
     for pairs in record.values(BULK_PAIRS).into_iter().filter(|pairs| pairs != "1") {
         findings.line(line(COARSE, &pairs).also(far));
     }
-    let label = "loss rate of indep above session, pages, beyond 6 pairs, tick 100 ms";
-    let fine = excess(Pages { tick: FINE, ..pages });
-    findings.line(Line::new(label, PERCENT).ours(fine).also(within));
+    let others = [
+        ("later_again=off", Pages { session: ONCE, ..pages }),
+        ("tick 100 ms", Pages { tick: FINE, ..pages }),
+    ];
+    for (what, pages) in others {
+        let line = Line::new(format!("indep above session, pages, {what}"), PERCENT);
+        findings.line(line.ours(excess(pages)).also(within));
+    }
     findings.plot(loss_curves(record));
     findings
 }
@@ -198,7 +211,7 @@ fn ses_3(book: &Book) -> Findings {
             let each = pairs.iter().map(|pairs| pages.figure(scheme, pairs, "page"));
             Samples::mean_of(&each.collect::<Vec<_>>())
         };
-        time("session").gain_over(&time("phttp"))
+        time(pages.session).gain_over(&time("phttp"))
     };
     let line = Line::new("session below phttp, 4 to 8 pairs together", PERCENT);
     findings.line(line.ours(over(pages)).must(within));
@@ -207,11 +220,15 @@ fn ses_3(book: &Book) -> Findings {
         let line = line.ns2(ns2_gain(&ns2, "phttp", &pairs));
         findings.line(line.ours(pages.gain("phttp", &pairs)));
     }
-    let line = Line::new("session below phttp, 4 to 8 pairs together, tick 100 ms", PERCENT);
-    findings.line(line.ours(over(Pages { tick: FINE, ..pages })).also(within));
-    let label = "session below phttp, 4 to 8 pairs together, starts within 1 s";
-    let gain = over(Pages { jitter: "1s", ..pages });
-    findings.line(Line::new(label, PERCENT).ours(gain).also(within));
+    let others = [
+        ("later_again=off", Pages { session: ONCE, ..pages }),
+        ("tick 100 ms", Pages { tick: FINE, ..pages }),
+        ("starts within 1 s", Pages { jitter: "1s", ..pages }),
+    ];
+    for (what, pages) in others {
+        let line = Line::new(format!("session below phttp, 4 to 8 pairs, {what}"), PERCENT);
+        findings.line(line.ours(over(pages)).also(within));
+    }
     findings.plot(pages.curves(&ns2));
     findings
 }
@@ -224,7 +241,12 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: "Padmanabhan & Katz 1998 §6.3, Figure 8",
         conditions: "50 ms, buffer 20; tick 500 ms, 100 ms beside it; each of 7 to 12 pairs; \
                      pages begin within 0.1 s, 1 s beside it; rises slowly: half as much or less",
-        why: "",
+        why: "54 to 62 % by number of pairs, where ns-2 has 57 to 64 %: indep loses less here (12 \
+              pairs: 81 packets, 97 in ns-2), because a host takes time over one packet after \
+              another, ns-2's agents each for themselves, which mixes bursts. It needs later ACKs \
+              that tell of retransmissions too: with TCP-INT's rule 3 to the letter \
+              (later_again=off) all 42 timeouts of ten runs with 8 pairs are of retransmissions \
+              that were lost, and the gain is 35 to 42 %.",
         how: How::Experiments(&[&SES_1], ses_1),
     },
     Claim {
@@ -234,7 +256,10 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: "Padmanabhan & Katz 1998 §6.3",
         conditions: "50 ms, buffer 20; tick 500 ms, 100 ms beside it; pages: mean \
                      over 7 to 12 pairs; bulk: one pair, 60 s, others beside it",
-        why: "",
+        why: "The bulk transfers' loss rate is as the paper says. Of the pages, with 8 pairs, \
+              indep loses 64 packets and session 63 here, 71 and 49 in ns-2. Indep's: here a host \
+              takes time over one packet after another, ns-2's agents each for themselves, which \
+              mixes bursts. Why session loses more here is not known.",
         how: How::Experiments(&[&SES_1, &SES_2], ses_2),
     },
     Claim {
@@ -243,7 +268,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: "Padmanabhan & Katz 1998 §6.3, Figure 8",
         conditions: "50 ms, buffer 20; tick 500 ms, 100 ms beside it; moderate load: mean \
                      over 4 to 8 pairs, from the first losses to where the curves part",
-        why: "",
+        why: "It depends on later ACKs that tell of retransmissions too: with later_again=off a \
+              lost one costs a timeout of a coarse timer, where phttp recovers by partial ACKs.",
         how: How::Experiments(&[&SES_1], ses_3),
     },
 ];

@@ -89,7 +89,7 @@ impl<'a> Bursts<'a> {
         self.record.samples(&at, figure)
     }
 
-    fn place<'s>(self, scheme: &'s str) -> Vec<(&'s str, &'s str)> {
+    fn place(self, scheme: &str) -> Vec<(&str, &str)> {
         let mut at = vec![(TICK, self.tick), ("scheme", scheme)];
         at.extend(self.max_p.map(|max_p| (MAX_P, max_p)));
         at
