@@ -278,3 +278,44 @@ fn cases() -> u32 {
     let wanted = std::env::var("PROPTEST_CASES").ok();
     wanted.and_then(|n| n.parse().ok()).unwrap_or(200)
 }
+
+/// Segments with data that the server sends in the first 15 ms (a round trip is 20 ms) of a visit of
+/// two connections.
+fn first_flight(world: &mut World, scheme: &Scheme, port: u16) -> usize {
+    let conns: Vec<_> = (port..port + 2).map(|i| open_one(world, scheme, i)).collect();
+    let (begun, before) = (world.now, world.sent.len());
+    for &id in &conns {
+        world.hosts[1].write(world.now, id, 30_000);
+        world.hosts[1].shutdown(world.now, id);
+    }
+    world.drain();
+    let acked = |w: &World| {
+        let acked = |&id| w.hosts[1].connection(id).is_none_or(|c| c.acked() == 30_000);
+        conns.iter().all(acked)
+    };
+    assert!(world.run(Duration::from_secs(20), acked));
+    let first = world.sent[before..].iter().filter(|(at, host, segment, _)| {
+        *host == 1 && segment.len > 0 && *at < begun + Duration::from_millis(15)
+    });
+    let count = first.count();
+    for client in (0..64).map(ConnId) {
+        world.hosts[0].shutdown(world.now, client);
+    }
+    world.run(Duration::from_secs(5), |_| false);
+    count
+}
+
+/// The path of a session is remembered when its last connection has gone, and fast-started as one
+/// (Padmanabhan & Katz 1998 §7.3); the session alone begins with one segment again.
+#[test]
+fn a_remembered_session_begins_where_it_was() {
+    // 42 segments in slow start leave a window of 43. Fast start takes half of it, 21, spread over a
+    // round trip of 20 ms or, by the queue of its own making, a little more: some 15 in 15 ms.
+    for (name, again) in [("session", 1..=1), ("session-fs", 6..=20)] {
+        let scheme = Scheme::parse(&format!("{name}+ack=all")).unwrap();
+        let mut world = World::new(Pipe::clean(20, 10, 100), &scheme, 1);
+        assert_eq!(first_flight(&mut world, &scheme, 0), 1, "{name}");
+        let second = first_flight(&mut world, &scheme, 10);
+        assert!(again.contains(&second), "{name}: {second} segments");
+    }
+}
