@@ -97,3 +97,30 @@ impl Link {
         &self.config
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Fate, QueueLimit};
+    use units::Duration;
+
+    #[test]
+    fn another_rate_holds_for_what_comes_after() {
+        let config = LinkConfig::new(Rate::from_mbps(8), Duration::ZERO, QueueLimit::Unlimited);
+        let mut link = Link::new(config.unwrap(), Pcg32::new(1, 1));
+        let mut departs = |rate: Option<u64>| {
+            if let Some(mbps) = rate {
+                link.set_rate(Rate::from_mbps(mbps)).unwrap();
+            }
+            let Stage::Fifo(fifo) = link.stage() else { panic!("a plain link") };
+            match fifo.offer(Instant::ZERO, 1000) {
+                Fate::Delivered { departs, .. } => departs.as_nanos() / 1_000_000,
+                other => panic!("{other:?}"),
+            }
+        };
+        // 1000 bytes take 1 ms at 8 Mbit/s, 4 ms at 2; the first keeps its time.
+        assert_eq!([departs(None), departs(Some(2)), departs(None)], [1, 5, 9]);
+        assert_eq!(link.set_rate(Rate::from_bps(0)), Err(LinkError::ZeroRate));
+        assert_eq!(link.config().rate(), Rate::from_mbps(2));
+    }
+}

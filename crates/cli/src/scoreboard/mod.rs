@@ -22,7 +22,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "all")]
     quick: bool,
 
-    /// The whole matrix, 5400 cells: hours
+    /// The whole matrix, 5400 cells: eighteen times the sample
     #[arg(long)]
     all: bool,
 
@@ -54,7 +54,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   headstart scoreboard --quick
-      A first impression, in a minute or two.
+      A first impression, in seconds.
   headstart scoreboard --html board.html
       The published sample of 300 cells, in which every two levels of the matrix meet.
   headstart scoreboard --schemes linux,linux+iw=32+pacing=on,spand --json
