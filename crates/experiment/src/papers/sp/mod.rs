@@ -21,8 +21,9 @@ pub(super) const CLAIMS: &[Claim] = &[
                Wc for 30 and 100 segments",
         source: "Zhang, Qiu & Keshav 2000 §4.2, Figure 5",
         conditions: "Wc 1 to 200, transfers of 1 to 2000 segments, 1 or 2 segments per ACK; nearly \
-                     flat: between the window for whose share one epoch takes the whole transfer and \
-                     Wc 100 the window changes by at most a tenth of what Wc does",
+                     flat (\"multiple Wc can result in the same\"): more than half of the steps of Wc \
+                     by a segment leave the window as it is; beside it, by how much of a segment it \
+                     changes with each, from where one epoch takes the whole transfer",
         why: "",
         how: How::Theory(theory::sp_1),
     },
@@ -43,8 +44,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: "Zhang, Qiu & Keshav 2000 §6.3.1.2, Figure 11",
         conditions: "Tick 50 ms, 5 seeds, 10 to 500 KB, 6 and 10 connections, scenarios 1 and 2; \
                      faster than all four; gains over reno-ssr and newreno-ssr, whose slow start is \
-                     the paper's reason; with size: from the smallest to the largest and at no step \
-                     up by more than 5 points; with delay and number (\"tends to\"): on average over \
+                     the paper's reason; with size: from the smallest to the largest and up at \
+                     no step on the way; with delay and number (\"tends to\"): on average over \
                      sizes",
         why: "At 10 KB over 200 ms -nssr, whose old window holds the whole transfer, sends it in one round trip without loss; SPAND takes as many but paces it, 10 % longer",
         how: How::Experiments(&[&rounds::SP_3], rounds::sp_3),

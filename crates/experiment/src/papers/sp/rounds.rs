@@ -182,7 +182,7 @@ fn falls_with_size(findings: &mut Findings, record: &Record, baseline: &str) {
         let (at, ours) = found.unwrap_or((String::new(), Measured::NOTHING));
         Line::new(format!("{what}, {baseline} ({at}), points"), PERCENT).ours(ours).must(within)
     };
-    let (fall, rise) = (Interval::at_least(0.0), Interval::at_most(5.0));
+    let (fall, rise) = (Interval::at_least(0.0), Interval::at_most(0.0));
     findings.line(line(
         "gain falls from the smallest size to the largest by at least",
         furthest_out(fall, whole),

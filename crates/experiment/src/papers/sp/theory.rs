@@ -42,6 +42,8 @@ pub(super) fn sp_1() -> Findings {
         let label =
             format!("steps of Wc from 1 to {FIGURE_SHARES} that leave the window, {size} segments");
         findings.line(Line::new(label, PERCENT).ours(unchanged(size)).must(MOST));
+        let label = format!("segments by which the window changes for each of Wc, {size} segments");
+        findings.line(Line::new(label, PLAIN).ours(slope(size)));
     }
     let below = (1..RFC_2414)
         .flat_map(|capacity| sizes().map(move |size| window((capacity, 1), size, true)));
@@ -64,6 +66,15 @@ fn unchanged(size: u64) -> Measured {
     };
     let steps: Vec<Measured> = (1..FIGURE_SHARES).map(step).collect();
     share_meeting(Interval::at_most(0.0), &steps)
+}
+
+/// Change of the window for each segment of the share, from the share whose one epoch takes the
+/// whole transfer to the figure's largest.
+fn slope(size: u64) -> Measured {
+    let takes_all = |capacity: &u32| Share { capacity: *capacity, per_ack: 1 }.epoch_size() >= size;
+    let Some(first) = (1..FIGURE_SHARES).find(takes_all) else { return Measured::NOTHING };
+    let [from, to] = [first, FIGURE_SHARES].map(|capacity| window((capacity, 1), size, true));
+    Measured::exact((to as f64 - from as f64) / f64::from(FIGURE_SHARES - first))
 }
 
 /// Most round trips that a transfer of less than an epoch takes longer with the shift.
