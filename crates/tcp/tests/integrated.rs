@@ -153,6 +153,25 @@ fn an_ack_that_the_receiver_may_hold_back_takes_more_evidence() {
 }
 
 #[test]
+fn the_short_end_of_a_transfer_makes_no_receiver_acknowledge() {
+    // RFC 1122 §4.2.3.2: an ACK for every second *full-sized* segment. A0 is full, A1 has 300 bytes: the
+    // receiver of both may hold its ACK back, so four later ACKs say nothing of A0. That of a segment
+    // sent more than 400 ms later does (rule 5).
+    for scheme in ["tcp-int+nagle=off", "session+nagle=off"] {
+        let mut m = Members::new(scheme, 2);
+        m.host.write(m.now, m.conns[A].1, 1300);
+        assert_eq!(m.sent(), [(A, 0), (A, 1)], "{scheme}");
+        m.write(B, 4);
+        for next in 1..=4 {
+            assert!(m.ack(B, next).is_empty(), "{scheme}: {next}");
+        }
+        m.wait(401);
+        assert_eq!(m.write(B, 1), [(B, 4)], "{scheme}");
+        assert_eq!(m.ack(B, 5), [(A, 0)], "{scheme}");
+    }
+}
+
+#[test]
 fn an_ack_sends_the_oldest_again_or_all() {
     // A0 and C0 are lost, both overtaken by the same ACKs of B. TCP-INT sends one again for each ACK, the
     // oldest; Session all at once (Padmanabhan & Katz 1998 §7.3). The window falls once.

@@ -126,6 +126,10 @@ impl Connection {
         for (slot, segment) in front.orders.iter_mut().zip(self.board.iter()) {
             *slot = segment.order;
         }
+        if let Some(next) = self.board.segment(1) {
+            let two = u64::from(lowest.len) + u64::from(next.len);
+            front.ack_due = two >= 2 * self.agreed.mss || next.is_sacked();
+        }
         front
     }
 

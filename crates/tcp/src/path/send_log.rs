@@ -32,7 +32,8 @@ pub enum Overtaken {
         threshold: u32,
         /// Receivers may hold ACKs back. Then the next segment of the connection must have been
         /// overtaken `threshold` times too, or the ACK at hand be for a segment sent 400 ms later
-        /// (Balakrishnan et al. 1998 §5.3, rules 4 and 5).
+        /// (Balakrishnan et al. 1998 §5.3, rules 4 and 5). The papers' segments are all full; the short
+        /// end of a transfer makes no receiver acknowledge, so it does not count as the next.
         delayed_acks: bool,
         /// One segment goes again for each ACK, the oldest (TCP-INT); else all that are lost.
         one_per_ack: bool,
@@ -67,12 +68,15 @@ pub(crate) struct Front {
     pub(crate) sent_at: Instant,
     /// It is repairing already, and wants to hear nothing.
     pub(crate) busy: bool,
+    /// Had its two lowest arrived, an ACK would tell: they fill two segments, so no receiver holds it
+    /// back (RFC 1122 §4.2.3.2), or the second did arrive.
+    pub(crate) ack_due: bool,
 }
 
 impl Front {
     /// Nothing outstanding.
     pub(crate) const EMPTY: Self =
-        Self { orders: [NOWHERE; FRONT], sent_at: Instant::ZERO, busy: false };
+        Self { orders: [NOWHERE; FRONT], sent_at: Instant::ZERO, busy: false, ack_due: true };
 
     const fn lowest(&self) -> u64 {
         self.orders[0]
@@ -301,7 +305,8 @@ impl SendLog {
         if entry.lost == lowest {
             return;
         }
-        if !delayed_acks || entry.front.orders[1] < near {
+        let next = entry.front.orders[1];
+        if !delayed_acks || (entry.front.ack_due && next < near) {
             entry.lost = lowest;
             self.lost.push(Reverse((lowest, member)));
         } else if entry.held != lowest {
