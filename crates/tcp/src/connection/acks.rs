@@ -93,6 +93,7 @@ impl Connection {
     /// A cumulative or selective acknowledgement tells by itself. RFC 7323 echoes an old timestamp on
     /// duplicates, so without SACK these are taken by the order of sending (Balakrishnan et al. 1998,
     /// note 2): the n-th is for the n-th segment after the hole, or a later one.
+    #[cold]
     fn note_arrival(&mut self, path: &mut Path, info: &AckInfo) -> Option<u64> {
         if info.advanced() {
             self.duplicates = 0;
@@ -286,6 +287,7 @@ impl Connection {
 
     /// Only retransmitted data was acknowledged: the echoed timestamp still tells the round trip,
     /// in its own coarse ticks.
+    #[cold]
     fn sample_echo(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         let Some(ts) = segment.options.timestamps.filter(|_| self.agreed.timestamps) else {
             return;

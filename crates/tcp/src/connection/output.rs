@@ -249,7 +249,7 @@ impl Connection {
     #[inline]
     fn current_mss(&self) -> u64 {
         let room = self.agreed.mss - u64::from(self.report_bytes);
-        if !self.agreed.sack || !self.config.options_count {
+        if !self.agreed.sack || !self.config.options_count || !self.receiver.has_sack_blocks() {
             return room;
         }
         room - self.receiver.sack_bytes(self.sack_room())
@@ -328,6 +328,7 @@ impl Connection {
     }
 
     /// The segment just booked leaves with low priority.
+    #[cold]
     fn mark_low_priority(&mut self, out: &mut Segment) {
         out.low_priority = self.config.show_priority;
         self.board.note_low_priority();
@@ -441,7 +442,7 @@ impl Connection {
 
     /// Options of a segment other than SYN. A segment sent again keeps its size: SACK blocks wait
     /// for one that has room.
-    #[inline]
+    #[inline(always)]
     fn fill_options(&mut self, now: Instant, acks: bool, out: &mut Segment) {
         let options = &mut out.options;
         (options.mss, options.window_scale, options.sack_permitted) = (None, None, false);
@@ -470,6 +471,7 @@ impl Connection {
     }
 
     /// Takes a report that the path has for a gateway on the way.
+    #[cold]
     pub(super) fn collect_report(&mut self, path: &mut Path) {
         if let Some(report) = path.take_report().as_ref().and_then(Performance::of) {
             self.report = Some(report);

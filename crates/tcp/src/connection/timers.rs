@@ -133,11 +133,18 @@ impl Connection {
     /// Starts the retransmission timer anew (RFC 6298 §5.1, §5.3).
     #[inline]
     pub(super) fn restart_retransmission_timer(&mut self, now: Instant, path: &Path) {
-        let marked = self.board.segment(0).is_some_and(|head| head.is_low_priority());
-        let reset = path.reset_timeout(marked);
+        debug_assert!(path.has_reset_timer() || self.reset_timeout(path).is_none());
+        let reset = if path.has_reset_timer() { self.reset_timeout(path) } else { None };
         self.timers.reset = reset.is_some();
         let timeout = reset.unwrap_or_else(|| path.rtt.rto(self.timers.backoff));
         self.timers.retransmit = Deadline::at(now + timeout);
+    }
+
+    /// What the start-up puts in the place of the retransmission timeout now, if anything.
+    #[cold]
+    fn reset_timeout(&self, path: &Path) -> Option<Duration> {
+        let marked = self.board.segment(0).is_some_and(|head| head.is_low_priority());
+        path.reset_timeout(marked)
     }
 
     fn on_recovery_timeout(&mut self, now: Instant, path: &mut Path) {
@@ -210,6 +217,7 @@ impl Connection {
 
     /// The start-up takes back what it sent. All that is outstanding goes again unless SACK says
     /// otherwise; nothing else of a timeout happens (Padmanabhan & Katz 1998 §3.4.4).
+    #[cold]
     pub(super) fn retreat(&mut self, now: Instant, path: &mut Path) {
         self.stats.retreats += 1;
         let (recovery, mut cx) = self.recovery_parts(path);

@@ -43,6 +43,8 @@ pub struct Path {
     startup: Box<dyn StartUp>,
     congestion: Box<dyn CongestionControl>,
     in_startup: bool,
+    /// [`StartUp::has_reset_timer`]: every ACK asks.
+    has_reset_timer: bool,
     /// Round trips on this path, shared by its members.
     pub rtt: RttEstimator,
     pacer: Option<Pacer>,
@@ -98,12 +100,14 @@ impl Path {
         let mut window = Window::new(mss, initial, ssthresh, config.record_window);
         window.set_cwnd(initial, Cause::Initial);
         window.set_limit(config.window_limit.map_or(u64::MAX, segments));
+        let has_reset_timer = startup.has_reset_timer();
         let rounds = startup.needs_rounds() || congestion.needs_rounds();
         Self {
             window,
             startup,
             congestion,
             in_startup: true,
+            has_reset_timer,
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then(Pacer::default),
             planned: None,
@@ -136,6 +140,7 @@ impl Path {
         first
     }
 
+    #[cold]
     fn begin_transfer(&mut self, transfer: Transfer) {
         let seed = self.recall(false);
         self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
@@ -282,6 +287,7 @@ impl Path {
         }
     }
 
+    #[inline(never)]
     fn pace(&mut self, now: Instant, segment: &Segment, fresh: u64) {
         if let (Some(pacer), Some(rate)) = (&mut self.pacer, self.window.pacing_rate())
             && self.segments_sent > UNPACED_SEGMENTS
@@ -342,11 +348,11 @@ impl Path {
     /// is no ACK that could make it.
     #[inline]
     pub(crate) fn holds_new_data(&self) -> bool {
-        self.in_flight > 0 && self.planned.as_ref().is_some_and(PlannedSending::has_stopped)
+        self.planned.as_ref().is_some_and(PlannedSending::has_stopped) && self.in_flight > 0
     }
 
     /// The next segment of new data, of `len` bytes, is to leave with low priority.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn marks(&mut self, len: u64) -> bool {
         if self.window.has_order() {
             self.take_order();
@@ -432,9 +438,14 @@ impl Path {
         self.in_startup = self.window.below_ssthresh();
     }
 
+    /// The start-up may put a timeout of its own in the place of the retransmission timeout.
+    #[inline]
+    pub(crate) const fn has_reset_timer(&self) -> bool {
+        self.has_reset_timer
+    }
+
     /// The timeout that the start-up puts in the place of the retransmission timeout, if any;
     /// `marked`: it is to guard a segment sent with low priority.
-    #[inline]
     pub(crate) fn reset_timeout(&self, marked: bool) -> Option<Duration> {
         self.startup.reset_timeout(&self.rtt, marked)
     }

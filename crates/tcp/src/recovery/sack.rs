@@ -123,11 +123,14 @@ impl LossRecovery for Sack {
             return cx.mss;
         }
         // SACKed bytes have left the pipe, so limited transmit is plain packet conservation.
-        let limited = matches!(self.dup.count, 1..DUP_THRESH)
-            && self.dup.limited_transmit == LimitedTransmit::Off;
-        let credit = if limited { cx.board.sacked() } else { 0 };
-        let room = cx.cwnd.saturating_sub(cx.board.pipe() + credit);
-        room.max(self.dup.beyond_right_edge(cx))
+        let room = cx.cwnd.saturating_sub(cx.board.pipe());
+        if !matches!(self.dup.count, 1..DUP_THRESH) {
+            return room;
+        }
+        match self.dup.limited_transmit {
+            LimitedTransmit::Off => room.saturating_sub(cx.board.sacked()),
+            _ => room.max(self.dup.beyond_right_edge(cx)),
+        }
     }
 
     fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {

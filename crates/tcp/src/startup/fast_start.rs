@@ -284,6 +284,10 @@ impl StartUp for FastStart {
         self.exact.rto().map(Duration::from_nanos)
     }
 
+    fn has_reset_timer(&self) -> bool {
+        self.options.quick_recovery
+    }
+
     fn needs_rounds(&self) -> bool {
         self.inner.needs_rounds()
     }

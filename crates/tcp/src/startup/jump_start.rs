@@ -107,6 +107,10 @@ impl StartUp for JumpStart {
         self.awaits_transfer
     }
 
+    fn has_reset_timer(&self) -> bool {
+        self.inner.has_reset_timer()
+    }
+
     fn needs_rounds(&self) -> bool {
         self.inner.needs_rounds()
     }

@@ -87,10 +87,16 @@ pub trait StartUp {
     }
 
     /// Replaces the retransmission timeout, its bounds and doublings, if it answers `Some` when the
-    /// timer starts; `marked`: the earliest segment not acknowledged was sent with low priority.
+    /// timer starts; `marked`: the earliest segment not acknowledged was sent with low priority. A
+    /// policy that may do so says [`StartUp::has_reset_timer`]; others are not asked at each ACK.
     fn reset_timeout(&self, rtt: &RttEstimator, marked: bool) -> Option<Duration> {
         let _ = (rtt, marked);
         None
+    }
+
+    /// The policy may answer [`StartUp::reset_timeout`] with `Some`.
+    fn has_reset_timer(&self) -> bool {
+        false
     }
 
     /// What began was too little to tell how much there is to transfer, like a TLS handshake: the

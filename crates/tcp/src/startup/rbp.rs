@@ -150,6 +150,10 @@ impl StartUp for Rbp {
         self.inner.reset_timeout(rtt, marked)
     }
 
+    fn has_reset_timer(&self) -> bool {
+        self.inner.has_reset_timer()
+    }
+
     fn needs_rounds(&self) -> bool {
         self.options.rate == RbpRate::Measured || self.inner.needs_rounds()
     }

@@ -184,6 +184,10 @@ impl StartUp for CarefulResume {
         self.inner.reset_timeout(rtt, marked)
     }
 
+    fn has_reset_timer(&self) -> bool {
+        self.inner.has_reset_timer()
+    }
+
     fn needs_rounds(&self) -> bool {
         self.inner.needs_rounds()
     }
