@@ -246,6 +246,9 @@ fn processing_keeps_what_starts_together_apart() {
     let (delayed, random) = apart(&plan(longest));
     assert!(delayed > first && delayed <= first + 1.0 + together, "{delayed} {first}");
     assert!((random - together).abs() > 1e-6, "{random} {together}");
+    // Each host has one connection: what order is kept among makes no difference, but is read.
+    let each = plan(&longest.replace(" }]", ", per = \"connection\" }]"));
+    assert_eq!(apart(&each), (delayed, random));
     let nobody = plan(longest).replace("hosts = \"sources\"", "hosts = \"source\"");
     let error = Plan::read("test.toml", &nobody, &|_| Err(String::new())).unwrap_err().to_string();
     assert!(error.starts_with("test.toml:2:") && error.contains("sources"), "{error}");

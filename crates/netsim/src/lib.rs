@@ -53,6 +53,7 @@ pub use observer::{Observer, Step};
 pub use packet::{Body, Datagram, Packet, Transit, WireSizes};
 pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit};
 pub use pcap::Captures;
+pub use processing::ProcessingOrder;
 pub use recorder::{Record, Recorder};
 pub use simulation::{Simulation, SimulationConfig, SimulationError};
 pub use site::{Collecting, PassiveTap, ReportTap, Site, SiteSpec};

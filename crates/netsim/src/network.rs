@@ -122,7 +122,7 @@ impl Network {
         };
         let bytes = packet.wire_bytes;
         let index = self.packets.insert(packet);
-        if !self.processing.is_empty() && self.hold(from, arrival(index, cursor, bytes)) {
+        if !self.processing.is_empty() && self.hold(arrival(index, cursor, bytes)) {
             return;
         }
         if self.forward(index, cursor, bytes) {
@@ -133,8 +133,9 @@ impl Network {
 
     /// Has a packet wait until its host is done with it; false if that is now.
     #[cold]
-    fn hold(&mut self, from: HostId, arrival: Arrival) -> bool {
-        let departure = self.processing.departure(from, self.now());
+    fn hold(&mut self, arrival: Arrival) -> bool {
+        let packet = self.packets.packet(arrival.packet);
+        let departure = self.processing.departure(packet, self.current.at());
         if let Some(at) = departure {
             self.queue.push_loopback(at, arrival);
         }

@@ -5,10 +5,21 @@
 //! on phase effects). ns-2 has the same as `overhead_`.
 
 use crate::streams::stream;
-use crate::{HostId, Topology};
+use crate::{Body, HostId, Packet, Topology};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
+use std::collections::BTreeMap;
 use units::{Duration, Instant};
+
+/// Among which packets of a host order is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProcessingOrder {
+    /// All: the host is done with one packet after another.
+    #[default]
+    Host,
+    /// Those of one connection: packets of another may overtake, as with ns-2's agents.
+    Connection,
+}
 
 /// Every host's processing delay.
 #[derive(Debug, Default)]
@@ -18,9 +29,20 @@ pub(crate) struct Processing(Vec<Option<Delay>>);
 #[derive(Debug)]
 struct Delay {
     longest: Duration,
+    order: ProcessingOrder,
     stream: Pcg32,
-    /// When the packet before is done.
-    ready: Instant,
+    /// When the packet before is done: for each order that is kept.
+    ready: BTreeMap<Conversation, Instant>,
+}
+
+/// Packets that keep their order: a connection's, by the other host and both ports.
+type Conversation = Option<(HostId, u16, u16)>;
+
+fn conversation(packet: &Packet) -> Conversation {
+    match &packet.body {
+        Body::Segment(transit) => Some((packet.to, transit.source_port, transit.destination_port)),
+        Body::Datagram(_) => None,
+    }
 }
 
 impl Processing {
@@ -31,7 +53,8 @@ impl Processing {
             let longest = topology.processing(host);
             (!longest.is_zero()).then(|| {
                 let stream = stream(seed, &format!("processing/{}", topology.host_name(host)));
-                Delay { longest, stream, ready: Instant::ZERO }
+                let order = topology.processing_order(host);
+                Delay { longest, order, stream, ready: BTreeMap::new() }
             })
         });
         let delays: Vec<_> = delays.collect();
@@ -44,12 +67,45 @@ impl Processing {
         self.0.is_empty()
     }
 
-    /// When a packet that `host` sends now is on its way; `None`: at once.
-    pub(crate) fn departure(&mut self, host: HostId, now: Instant) -> Option<Instant> {
-        let delay = self.0.get_mut(host.index())?.as_mut()?;
-        let span = u128::from(delay.longest.as_nanos()) + 1;
-        let nanos = (u128::from(delay.stream.next_u64()) * span) >> 64;
-        delay.ready = delay.ready.max(now + Duration::from_nanos(nanos as u64));
-        Some(delay.ready)
+    /// When a packet that its host sends now is on its way; `None`: at once.
+    pub(crate) fn departure(&mut self, packet: &Packet, now: Instant) -> Option<Instant> {
+        let delay = self.0.get_mut(packet.from.index())?.as_mut()?;
+        Some(delay.departure(conversation(packet), now))
+    }
+}
+
+impl Delay {
+    /// When a packet of this conversation that is sent now is on its way.
+    fn departure(&mut self, conversation: Conversation, now: Instant) -> Instant {
+        let span = u128::from(self.longest.as_nanos()) + 1;
+        let nanos = (u128::from(self.stream.next_u64()) * span) >> 64;
+        let kept = conversation.filter(|_| self.order == ProcessingOrder::Connection);
+        let ready = self.ready.entry(kept).or_insert(Instant::ZERO);
+        *ready = (*ready).max(now + Duration::from_nanos(nanos as u64));
+        *ready
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When packets leave that a host sends at one instant, by conversation in turn.
+    fn departures(order: ProcessingOrder) -> Vec<Instant> {
+        let longest = Duration::from_millis(1);
+        let stream = stream(1, "processing/test");
+        let mut delay = Delay { longest, order, stream, ready: BTreeMap::new() };
+        (0..1000).map(|n| delay.departure(Some((HostId(1), n % 4, 9)), Instant::ZERO)).collect()
+    }
+
+    #[test]
+    fn packets_of_other_connections_may_overtake_and_of_the_same_never() {
+        let all = departures(ProcessingOrder::Host);
+        assert!(all.is_sorted());
+        let each = departures(ProcessingOrder::Connection);
+        assert!(!each.is_sorted());
+        for connection in 0..4 {
+            assert!(each.iter().skip(connection).step_by(4).is_sorted(), "{connection}");
+        }
     }
 }

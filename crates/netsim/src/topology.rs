@@ -4,6 +4,7 @@
 //! among equals the one whose links were added first.
 
 use crate::ids::{HostId, LinkId, NodeId};
+use crate::processing::ProcessingOrder;
 use link::LinkConfig;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -30,6 +31,7 @@ struct HostSpec {
     /// Routes from here that were given: destination and links.
     routes: Vec<(HostId, Vec<LinkId>)>,
     processing: Duration,
+    processing_order: ProcessingOrder,
 }
 
 /// A graph of nodes and links, built once and then simulated.
@@ -83,6 +85,7 @@ impl Topology {
             node,
             routes: Vec::new(),
             processing: Duration::ZERO,
+            processing_order: ProcessingOrder::Host,
         });
         HostId((self.hosts.len() - 1) as u32)
     }
@@ -105,9 +108,20 @@ impl Topology {
     }
 
     /// Every packet that `host` sends is on its way after a time of its own, uniform up to `longest`,
-    /// but not before those sent earlier. None unless set.
+    /// but not before those sent earlier: all, or as [`Topology::set_processing_order`] says. None
+    /// unless set.
     pub fn set_processing(&mut self, host: HostId, longest: Duration) {
         self.hosts[host.index()].processing = longest;
+    }
+
+    /// Says among which packets of a host processing keeps the order; among all unless set.
+    pub fn set_processing_order(&mut self, host: HostId, order: ProcessingOrder) {
+        self.hosts[host.index()].processing_order = order;
+    }
+
+    /// Among which packets of a host processing keeps the order.
+    pub fn processing_order(&self, host: HostId) -> ProcessingOrder {
+        self.hosts[host.index()].processing_order
     }
 
     /// The longest processing delay of a host.

@@ -46,6 +46,7 @@ impl Connection {
         let prior_in_flight = path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
         let mut info = self.ack_info(now, una_before);
+        let lowest = self.board.segment(0).filter(|_| path.is_shared()).map(|s| s.order);
         if una > una_before {
             self.timers.retries = 0;
             self.snd_una = una;
@@ -76,7 +77,8 @@ impl Connection {
             path.on_member_ack(&sample, arrived, info.advanced());
         }
         let echoed = self.on_ecn_echo(now, path, arrived, segment);
-        let grow = report.grow && !echoed && !old && acked.max(delivered) > 0;
+        let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
+        let grow = report.grow && !echoed && !old && !held && acked.max(delivered) > 0;
         if grow && path.on_ack(&sample) {
             return self.retreat(now, path);
         }

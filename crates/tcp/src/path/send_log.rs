@@ -39,6 +39,9 @@ pub enum Overtaken {
         one_per_ack: bool,
         /// A retransmission may be found lost as well. TCP-INT leaves that to the timeout (rule 3).
         again: bool,
+        /// The window grows on an ACK that overtakes another member's outstanding segment, as on any that
+        /// says of delivery (§6.1). ns-2's `dontIncrCwnd_` does not let it.
+        grow: bool,
     },
     /// Each segment overtaken counts as a duplicate ACK of its connection (Eggert et al. 2000 §3.3).
     Each,
@@ -46,12 +49,27 @@ pub enum Overtaken {
 
 impl Overtaken {
     /// TCP-INT's rules for receivers that may delay ACKs (Balakrishnan et al. 1998 §5.3).
-    pub const OLDEST_LOST: Self =
-        Self::Lost { threshold: 3, delayed_acks: true, one_per_ack: true, again: false };
+    pub const OLDEST_LOST: Self = Self::Lost {
+        threshold: 3,
+        delayed_acks: true,
+        one_per_ack: true,
+        again: false,
+        grow: true,
+    };
     /// TCP Session's: all that are lost go again, retransmissions like any other segment (Padmanabhan &
     /// Katz 1998 §7.3).
-    pub const ALL_LOST: Self =
-        Self::Lost { threshold: 3, delayed_acks: true, one_per_ack: false, again: true };
+    pub const ALL_LOST: Self = Self::Lost {
+        threshold: 3,
+        delayed_acks: true,
+        one_per_ack: false,
+        again: true,
+        grow: true,
+    };
+
+    /// The window stays on ACKs that overtake.
+    const fn withholds_growth(self) -> bool {
+        matches!(self, Self::Lost { grow: false, .. })
+    }
 
     /// Retransmissions may be found lost.
     pub(crate) const fn judges_again(self) -> bool {
@@ -165,6 +183,16 @@ impl SendLog {
     /// Notes that the ACK at hand says that the segment of this place, sent then, has arrived.
     pub(crate) fn note_arrival(&mut self, order: u64, sent_at: Instant) {
         self.arrived = Some((order, sent_at));
+    }
+
+    /// True if an ACK for place `order` is not to make the window grow: another member has something
+    /// outstanding that was sent before. `lowest` is the member's own lowest place before that ACK.
+    pub(crate) fn withholds_growth(&self, order: u64, lowest: Option<u64>) -> bool {
+        let overtakes = |entry: &Entry| {
+            let place = entry.front.lowest();
+            place < order && Some(place) != lowest
+        };
+        self.rule.withholds_growth() && self.members.values().any(overtakes)
     }
 
     /// Takes in what a member has done: all places up to `next` that are not noted yet are its

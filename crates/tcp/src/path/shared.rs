@@ -118,6 +118,13 @@ impl Path {
         self.shared.as_ref().is_some_and(|shared| order < shared.reduced_at)
     }
 
+    /// True if an ACK for the segment of place `order` does not make the window grow, because it has
+    /// overtaken another member's segment ([`crate::path::Overtaken::Lost`]). `lowest`: the place of
+    /// its own lowest segment, before the ACK.
+    pub(crate) fn withholds_growth(&mut self, order: u64, lowest: Option<u64>) -> bool {
+        self.log().is_some_and(|log| log.withholds_growth(order, lowest))
+    }
+
     /// True if the window is to fall for a loss of the segment of this place: it has not yet for that
     /// window of data. After a timeout another lowers it again only for what was sent since.
     fn admits_reduction(&self, order: u64, timeout: bool) -> bool {

@@ -357,6 +357,19 @@ const PARAMETERS: &[Parameter] = &[
         }
     ),
     parameter!(
+        "later_growth",
+        "on|off",
+        "later ACKs: those that overtake another connection's segment grow the window, too",
+        |r, v| {
+            let on = on_off(v)?;
+            match &mut r.later_acks {
+                Some(Overtaken::Lost { grow, .. }) => *grow = on,
+                _ => return Err(NO_LATER_ACKS.into()),
+            }
+            Ok(())
+        }
+    ),
+    parameter!(
         "limited_transmit",
         "on|off|any|edge",
         "what the first duplicate ACKs send: new data, nothing, whatever comes next, or (right-edge recovery) a new segment \

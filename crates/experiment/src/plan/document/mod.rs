@@ -90,7 +90,8 @@ pub(crate) struct Packets {
 }
 
 /// Hosts that take time over every packet they send: each packet a time of its own, drawn uniformly, but
-/// none overtakes another. It keeps what starts at one instant from marching in step.
+/// none overtakes another, or none of its own connection. It keeps what starts at one instant from marching
+/// in step.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Processing {
@@ -98,6 +99,29 @@ pub(crate) struct Processing {
     pub(crate) hosts: At<String>,
     /// The longest time.
     pub(crate) longest: Written<Duration>,
+    /// Packets of what keep their order: of the `host`, or of each `connection`; `host` unless given.
+    #[serde(default)]
+    pub(crate) per: Per,
+}
+
+/// What takes time over one packet after another.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Per {
+    /// The host.
+    #[default]
+    Host,
+    /// Each of its connections by itself; their packets may overtake one another.
+    Connection,
+}
+
+impl From<Per> for netsim::ProcessingOrder {
+    fn from(per: Per) -> Self {
+        match per {
+            Per::Host => Self::Host,
+            Per::Connection => Self::Connection,
+        }
+    }
 }
 
 /// What is measured, and when.

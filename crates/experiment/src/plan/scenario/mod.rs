@@ -105,7 +105,7 @@ impl Scenario {
         let maker = LinkMaker { files, waiting: document.measure.waiting };
         let mut net = topology::build(&document.topology, pairs, maker)?;
         for plan in &document.processing {
-            net.set_processing(&plan.hosts, plan.longest.0)?;
+            net.set_processing(plan)?;
         }
         let maker = SchemeMaker { swept: scheme, parameters: document.parameters.as_ref() };
         let workloads = document.workload.iter();

@@ -1,12 +1,11 @@
 //! A network under construction: nodes, wires and groups of hosts, by name.
 
 use super::wire::LinkMaker;
-use crate::plan::document::{At, OneWay, Wire};
+use crate::plan::document::{At, OneWay, Processing, Wire};
 use crate::plan::error::{Fault, meant};
 use link::LinkConfig;
 use netsim::{HostId, LinkId, NodeId, Topology};
 use std::collections::{BTreeMap, BTreeSet};
-use units::Duration;
 
 /// A topology and the names in it.
 #[derive(Clone, Debug, Default)]
@@ -109,13 +108,10 @@ impl Builder<'_> {
 
 impl Net {
     /// Gives hosts a time that they take over what they send.
-    pub(super) fn set_processing(
-        &mut self,
-        hosts: &At<String>,
-        longest: Duration,
-    ) -> Result<(), Fault> {
-        for host in self.hosts_named(hosts)? {
-            self.topology.set_processing(host, longest);
+    pub(super) fn set_processing(&mut self, plan: &Processing) -> Result<(), Fault> {
+        for host in self.hosts_named(&plan.hosts)? {
+            self.topology.set_processing(host, plan.longest.0);
+            self.topology.set_processing_order(host, plan.per.into());
         }
         Ok(())
     }

@@ -69,6 +69,7 @@ fn rule() -> impl Strategy<Value = Overtaken> {
             delayed_acks,
             one_per_ack,
             again,
+            grow: true,
         },
     );
     prop_oneof![3 => lost, 1 => Just(Overtaken::Each)]
@@ -161,7 +162,7 @@ impl World {
 
     /// Rules 1 to 5 of Balakrishnan et al. 1998 §5.3, word by word.
     fn retransmit(&mut self, acked: &Listed) {
-        let Overtaken::Lost { threshold, delayed_acks, one_per_ack, again } = self.rule else {
+        let Overtaken::Lost { threshold, delayed_acks, one_per_ack, again, .. } = self.rule else {
             return;
         };
         let mut candidates = Vec::new();
@@ -306,7 +307,13 @@ fn an_ack_costs_as_much_with_a_thousand_members_as_with_ten() {
     // Each segment is looked at when sent, when acknowledged, and at each of two limits; one that goes
     // again twice more. Never by how many members there are, or how many segments are out.
     for one_per_ack in [true, false] {
-        let rule = Overtaken::Lost { threshold: 3, delayed_acks: false, one_per_ack, again: false };
+        let rule = Overtaken::Lost {
+            threshold: 3,
+            delayed_acks: false,
+            one_per_ack,
+            again: false,
+            grow: true,
+        };
         for lose in [u64::MAX, 20, 5] {
             for members in [10, 1000] {
                 let steps = work_per_ack(members, lose, rule);
@@ -319,8 +326,13 @@ fn an_ack_costs_as_much_with_a_thousand_members_as_with_ten() {
 #[test]
 fn reordering_below_the_threshold_loses_nothing() {
     // Place 0 arrives after 1, 2 and 3: three later ACKs are not more than three.
-    let rule =
-        Overtaken::Lost { threshold: 3, delayed_acks: false, one_per_ack: false, again: false };
+    let rule = Overtaken::Lost {
+        threshold: 3,
+        delayed_acks: false,
+        one_per_ack: false,
+        again: false,
+        grow: true,
+    };
     let mut log = SendLog::new(rule);
     for member in 0..5 {
         let order = u64::from(member);
@@ -341,8 +353,13 @@ fn reordering_below_the_threshold_loses_nothing() {
 
 #[test]
 fn a_member_that_vanished_is_told_nothing() {
-    let rule =
-        Overtaken::Lost { threshold: 0, delayed_acks: false, one_per_ack: false, again: false };
+    let rule = Overtaken::Lost {
+        threshold: 0,
+        delayed_acks: false,
+        one_per_ack: false,
+        again: false,
+        grow: true,
+    };
     for rule in [rule, Overtaken::Each] {
         let mut log = SendLog::new(rule);
         for member in 0..2 {
@@ -357,4 +374,29 @@ fn a_member_that_vanished_is_told_nothing() {
         gone.leave(0);
         assert_eq!(gone.next_news(), None);
     }
+}
+
+#[test]
+fn an_ack_that_overtakes_another_member_withholds_growth_where_the_rule_says_so() {
+    // Member 0 sends place 0, member 1 places 1 and 2; both of its arrive under one delayed ACK.
+    let withheld = |grow: bool, missing: bool| {
+        let rule = Overtaken::Lost {
+            threshold: 3,
+            delayed_acks: false,
+            one_per_ack: false,
+            again: true,
+            grow,
+        };
+        let mut log = SendLog::new(rule);
+        for (order, member) in [(0, 0), (1, 1), (2, 1)] {
+            log.on_sent(member, order);
+        }
+        let first = Front { orders: [0, NOWHERE, NOWHERE], ..Front::EMPTY };
+        log.settle(0, if missing { first } else { Front::EMPTY });
+        log.settle(1, Front { orders: [1, 2, NOWHERE], ..Front::EMPTY });
+        log.withholds_growth(2, Some(1))
+    };
+    assert!(withheld(false, true));
+    assert!(!withheld(false, false), "its own segments are no others'");
+    assert!(!withheld(true, true));
 }

@@ -107,8 +107,9 @@ fn scheme_of(mode: &str) -> Option<(&'static str, bool)> {
     Some(match mode {
         "indep" => ("newreno", false),
         "phttp" => ("newreno", true),
-        // ns-2 calls lost what three, not more than three, later ACKs were for.
-        "session" => ("session+later_threshold=2", false),
+        // ns-2 calls lost what three, not more than three, later ACKs were for, and its window does not
+        // grow on ACKs that overtake.
+        "session" => ("session+later_threshold=2+later_growth=off", false),
         _ => return None,
     })
 }
