@@ -243,8 +243,8 @@ pub(super) const CLAIMS: &[Claim] = &[
                      pages begin within 0.1 s, 1 s beside it; rises slowly: half as much or less",
         why: "54 to 62 % by number of pairs, where ns-2's figures say 57 to 64 %: indep loses more in \
               them (12 pairs: 97 packets, 81 here). Repeated in ns-2 as they are described, 8 pairs of \
-              indep lose 59 packets, not 71 (64 here), and the gain is 57 %; whether processing is \
-              each agent's or none matters little (59, 61). It needs later ACKs \
+              indep lose 59 packets, not 71 (64 here), and the gain is 57 %; whether packets of a \
+              host may overtake in processing matters nothing (per=connection: 63). It needs later ACKs \
               that tell of retransmissions too: with TCP-INT's rule 3 to the letter \
               (later_again=off) all 42 timeouts of ten runs with 8 pairs are of retransmissions \
               that were lost, and the gain is 35 to 42 %.",
