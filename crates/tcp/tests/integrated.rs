@@ -10,6 +10,7 @@ const MSS: u32 = 1000;
 const PEER: SeqNum = SeqNum(5000);
 const A: usize = 0;
 const B: usize = 1;
+const C: usize = 2;
 
 /// A sender of several connections to one host whose answers are the table.
 struct Members {
@@ -114,6 +115,32 @@ fn acks_of_one_member_repair_what_another_lost() {
     }
 }
 
+/// A0 and B0 are lost, and four ACKs of C pass both: the fourth says so, under Session of both at once.
+fn two_lose(clients: [u64; 3]) -> Members {
+    let mut m = Members::new("session+cc=proxy+profile=paper+later_delayed=off", 3);
+    for (member, client) in clients.into_iter().enumerate() {
+        m.host.set_client(m.conns[member].1, client);
+    }
+    assert_eq!(m.write(A, 1), [(A, 0)]);
+    assert_eq!(m.write(B, 1), [(B, 0)]);
+    assert_eq!(m.write(C, 4), [(C, 0), (C, 1), (C, 2), (C, 3)]);
+    m.wait(100);
+    for next in 1..4 {
+        assert!(m.ack(C, next).is_empty());
+    }
+    assert_eq!(m.ack(C, 4), [(A, 0), (B, 0)]);
+    m
+}
+
+#[test]
+fn each_client_that_loses_takes_half_of_its_part_away() {
+    // Balakrishnan et al. 1998 §5.5. The four ACKs took cwnd from 6 to 10 segments. With a client each,
+    // A's loss takes half of a third, 10000 - 1666, and B's half of a third of that, 8334 - 1389.
+    assert_eq!(two_lose([1, 2, 3]).path(A).0, 6945);
+    // A and B are there for the same one of two clients, which loses half of its half once.
+    assert_eq!(two_lose([1, 1, 2]).path(A).0, 7500);
+}
+
 #[test]
 fn each_overtaken_segment_counts_as_a_duplicate() {
     // Eggert et al. 2000 §3.3: every ACK of B passes A0, which counts as a duplicate ACK of A: at three
@@ -175,7 +202,6 @@ fn the_short_end_of_a_transfer_makes_no_receiver_acknowledge() {
 fn an_ack_sends_the_oldest_again_or_all() {
     // A0 and C0 are lost, both overtaken by the same ACKs of B. TCP-INT sends one again for each ACK, the
     // oldest; Session all at once (Padmanabhan & Katz 1998 §7.3). The window falls once.
-    const C: usize = 2;
     for (scheme, fourth, fifth) in [
         ("tcp-int+later_delayed=off", vec![(A, 0)], vec![(C, 0)]),
         ("session+later_delayed=off", vec![(A, 0), (C, 0)], vec![]),

@@ -75,6 +75,27 @@ fn only_the_sender_knows_what_it_marked_where_no_router_heeds_it() {
 fn a_bound_on_bursts_leaves_the_clocking_alone() {
     // Both allow four: the timer that spaces the first window is an occasion too.
     first_window("fs-pdrop+maxburst=4");
+    first_window("session-fs+maxburst=4");
+}
+
+#[test]
+fn a_bound_below_the_clocks_burst_does_not_stop_the_clock() {
+    // Four in any 50 ms, three at a time: three at once; the plan gives a segment 12.5 ms, after which
+    // the fourth may go; three at 50 ms; the next 50 ms after the fourth, which left at 13.
+    for scheme in ["fs-pdrop+maxburst=3", "session-fs+maxburst=3"] {
+        let mut s = awake(scheme);
+        assert_eq!(s.sent(), [100, 101, 102], "{scheme}");
+        s.wait(12);
+        assert_eq!(s.sent(), [], "{scheme}");
+        s.wait(1);
+        assert_eq!(s.sent(), [103], "{scheme}");
+        s.wait(37);
+        assert_eq!(s.sent(), [104, 105, 106], "{scheme}");
+        s.wait(12);
+        assert_eq!(s.sent(), [], "{scheme}");
+        s.wait(1);
+        assert_eq!(s.sent(), [107], "{scheme}");
+    }
 }
 
 #[test]

@@ -37,7 +37,8 @@ pub trait CongestionControl {
     /// Grows the window on an ACK of new data in congestion avoidance.
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample);
 
-    /// Answers the new `ssthresh`, bytes, on congestion; at most once per window of data.
+    /// Answers the new `ssthresh`, bytes, on congestion; at most once per window of data
+    /// (and client, where it [reduces by client](Self::reduces_by_client)).
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> u64;
 
     /// The window that the last answer stood for before it was rounded to whole segments, where
@@ -60,6 +61,11 @@ pub trait CongestionControl {
     /// Is told for how many different clients the path's connections are there.
     fn set_clients(&mut self, clients: u32) {
         let _ = clients;
+    }
+
+    /// Each client loses its own part of the window: several may in the same window of data.
+    fn reduces_by_client(&self) -> bool {
+        false
     }
 
     /// The controller wants [`AckSample::round`].

@@ -2,7 +2,8 @@
 //! as there are clients would do it together (Balakrishnan et al. 1998 §5.5).
 //!
 //! The window grows by a segment per round trip for each of n clients, and a loss, which would have
-//! halved the window of one, takes away half of an n-th. One client is Reno.
+//! halved the window of one, takes away half of an n-th. So does the loss of another client in the
+//! same window of data: each would have halved its own. One client is Reno.
 
 use super::{CongestionControl, CongestionEvent, Halve};
 use crate::ack::AckSample;
@@ -51,6 +52,10 @@ impl CongestionControl for Proxy {
 
     fn exact_reduction(&self, event: &CongestionEvent) -> Option<u64> {
         self.whole_segments.then(|| self.reduced(event))
+    }
+
+    fn reduces_by_client(&self) -> bool {
+        true
     }
 
     fn set_clients(&mut self, clients: u32) {

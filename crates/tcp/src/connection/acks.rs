@@ -69,7 +69,7 @@ impl Connection {
             return self.retreat(now, path);
         }
         let arrived = if path.is_shared() { self.note_arrival(path, &info) } else { None };
-        let old = arrived.is_some_and(|order| path.is_before_reduction(order));
+        let old = arrived.is_some_and(|order| path.is_before_reduction(self.client(), order));
         let report = self.ask_recovery(path, &info);
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, false);
@@ -337,7 +337,7 @@ impl Connection {
         event.repeated = report.repeated;
         if path.is_shared() {
             let lowest = self.board.segment(0).map_or(u64::MAX, |s| s.order);
-            path.on_member_report(report, &event, (&self.tuple, lowest));
+            path.on_member_report(report, &event, (self.origin(), lowest));
         } else {
             path.on_report(report, &event);
         }
@@ -382,12 +382,12 @@ impl Connection {
         }
         self.ecn_recover = self.snd_nxt;
         self.cwr_pending = true;
-        if arrived.is_some_and(|order| path.is_before_reduction(order)) {
+        if arrived.is_some_and(|order| path.is_before_reduction(self.client(), order)) {
             return true;
         }
         self.stats.ecn_reductions += 1;
         let event = self.congestion_event(now, path, false);
-        path.reduce(Reduction::ToSsthresh, &event, Cause::Ecn);
+        path.reduce_for(self.client(), Reduction::ToSsthresh, &event, Cause::Ecn);
         self.collect_report(path);
         true
     }

@@ -6,8 +6,9 @@ use super::output::Departure;
 use super::timers::Deadline;
 use super::{Connection, State};
 use crate::config::Opening;
-use crate::path::{Path, Upheaval};
+use crate::path::{Client, Origin, Path, Upheaval};
 use crate::segment::Segment;
+use crate::tuple::FourTuple;
 use units::Instant;
 
 /// What came of a member's turn.
@@ -56,11 +57,15 @@ impl Connection {
             self.stats.probes += 1;
             return Some(piece);
         }
-        if self.burst_left == 0 || (self.board.is_empty() && !self.fin_requested) {
+        if self.board.is_empty() && !self.fin_requested {
             return None;
         }
         if let Some(release) = path.release(now) {
             self.timers.pacing = Deadline::at(release);
+            return None;
+        }
+        if self.burst_left == 0 {
+            self.pause_burst(now, path);
             return None;
         }
         self.repair_piece(path).or_else(|| self.final_piece(path))
@@ -145,6 +150,9 @@ impl Connection {
     /// Writes a segment of new data into `out`.
     pub(crate) fn poll_turn(&mut self, now: Instant, path: &mut Path, out: &mut Segment) -> Turn {
         if self.state == State::Closed || !self.waits_for_turn() || self.board.waiting() > 0 {
+            if self.burst_left == 0 && self.new_data_waits() {
+                self.pause_burst(now, path);
+            }
             return Turn::Passed;
         }
         if self.first_data_waits() {
@@ -176,6 +184,22 @@ impl Connection {
         out: &mut Segment,
     ) -> Option<Departure> {
         if self.state == State::Closed { None } else { self.poll_bare(now, path, out) }
+    }
+
+    /// For whom behind the other host it is there; `None`: for one of its own.
+    pub(crate) fn set_client(&mut self, client: Option<u64>) {
+        self.client = client;
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        let FourTuple { local_port, remote_port, .. } = self.tuple;
+        self.client.map_or(Client::Own(local_port, remote_port), Client::Named)
+    }
+
+    /// Whose reports those of its recovery are.
+    pub(super) fn origin(&self) -> Origin {
+        let ports = (self.tuple.local_port, self.tuple.remote_port);
+        Origin { ports, client: self.client() }
     }
 
     /// Leaves the path of its own for one that it shares.

@@ -186,6 +186,8 @@ pub struct Connection {
     /// Duplicate ACKs without SACK since the last of new data; counted only if the path's members
     /// repair losses together.
     duplicates: u32,
+    /// For whom behind the other host it is there, if that was said.
+    client: Option<u64>,
     stats: Stats,
 }
 
@@ -241,6 +243,7 @@ impl Connection {
             last_in_flight: 0,
             outstanding_before_ack: 0,
             duplicates: 0,
+            client: None,
             stats: Stats::default(),
         }
     }

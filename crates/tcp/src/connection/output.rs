@@ -135,9 +135,19 @@ impl Connection {
             return None;
         }
         if self.burst_left == 0 {
+            self.pause_burst(now, path);
             return None;
         }
         self.data_piece(now, path)
+    }
+
+    /// All that one occasion allows has left. What a start-up spaces does not wait for the next ACK:
+    /// after the time that its plan gives a segment there is another occasion.
+    #[cold]
+    pub(super) fn pause_burst(&mut self, now: Instant, path: &Path) {
+        if let Some(gap) = path.planned_gap() {
+            self.timers.pacing = Deadline::at(now + gap);
+        }
     }
 
     pub(super) fn syn_piece(&self, now: Instant) -> Piece {

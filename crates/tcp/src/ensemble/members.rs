@@ -5,6 +5,7 @@ use super::scheduler::Scheduler;
 use super::tickets::{Claim, Content};
 use super::{Scheduling, Sharing};
 use crate::host::ConnId;
+use crate::path::Client;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One member.
@@ -130,6 +131,12 @@ impl Ensemble {
         let known: BTreeSet<_> = self.members.values().filter_map(|member| member.client).collect();
         let unknown = self.members.values().filter(|member| member.client.is_none()).count();
         (known.len() + unknown) as u32
+    }
+
+    /// True if a member is there for the client of a number; nobody else serves one that has none.
+    pub(crate) fn serves(&self, client: Client) -> bool {
+        let Client::Named(number) = client else { return false };
+        self.members.values().any(|member| member.client == Some(number))
     }
 
     /// Something happened to `id`, by which the window may have opened too.

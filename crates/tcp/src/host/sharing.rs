@@ -40,6 +40,7 @@ impl Host {
         let Some(entry) = self.connections.at_mut(id.0) else { return };
         let Some(prospect) = &mut entry.prospect else { return };
         change(prospect);
+        entry.conn.set_client(prospect.share.client);
         if entry.standing == Standing::Member
             && let Some(ensemble) = self.ensembles.get_mut(&entry.path)
         {
@@ -120,8 +121,13 @@ impl Host {
             entry.conn.release(path);
             path.forget(id.0);
         }
+        let client = entry.conn.client();
         let Some(ensemble) = self.ensembles.get_mut(&shared) else { return };
         ensemble.leave(id);
+        let path = self.paths.at_mut(shared.0).filter(|_| !ensemble.serves(client));
+        if let Some(path) = path {
+            path.forget_client(client);
+        }
         if ensemble.is_empty() {
             self.end_ensemble(shared);
         } else {

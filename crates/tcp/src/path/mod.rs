@@ -5,6 +5,7 @@
 //! needs, and paces.
 
 mod bucket;
+mod epochs;
 mod learning;
 mod pacer;
 mod planned;
@@ -21,6 +22,7 @@ use crate::recovery::{Reduction, Report};
 use crate::segment::Segment;
 use crate::startup::{Occasion, Phase, Seed, Setback, Start, StartUp, Transfer};
 use crate::window::{Cause, PlanOrder, Window};
+pub(crate) use epochs::Client;
 pub(crate) use learning::Learning;
 pub use learning::Reporting;
 pub use pacer::Pacer;
@@ -29,7 +31,7 @@ pub(crate) use send_log::Front;
 use send_log::SendLog;
 pub use send_log::{News, Overtaken};
 use shared::Shared;
-pub(crate) use shared::Upheaval;
+pub(crate) use shared::{Origin, Upheaval};
 use startup_report::StartUpMeter;
 pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant, Rate};
@@ -342,6 +344,12 @@ impl Path {
         let by_rate = self.pacer.as_ref().map(Pacer::next_release);
         let by_plan = self.planned.as_ref().map(PlannedSending::next_release);
         by_rate.max(by_plan).filter(|&at| at > now)
+    }
+
+    /// The time that the start-up's plan gives a segment, if one is under way that spaces.
+    pub(crate) fn planned_gap(&self) -> Option<Duration> {
+        let gap = self.planned.as_ref().map(PlannedSending::segment_gap);
+        gap.filter(|&gap| gap > Duration::ZERO)
     }
 
     /// The start-up's orders keep new data back until it gives others. With nothing in flight there

@@ -3,7 +3,7 @@
 use super::bucket::TokenBucket;
 use crate::send_plan::{SendPlan, Shape};
 use std::collections::VecDeque;
-use units::Instant;
+use units::{Duration, Instant};
 
 /// A plan under way.
 #[derive(Clone, Debug)]
@@ -32,6 +32,14 @@ impl PlannedSending {
             (Shape::Bucket, _) => self.bucket.next_release(burst, gap),
             (_, Some(&oldest)) if self.recent.len() >= self.burst() => oldest + gap,
             _ => Instant::ZERO,
+        }
+    }
+
+    /// What lies between segments in the mean.
+    pub(super) fn segment_gap(&self) -> Duration {
+        match self.plan.shape {
+            Shape::Interval => self.plan.gap / u64::from(self.plan.burst.max(1)),
+            Shape::Bucket => self.plan.gap,
         }
     }
 
@@ -82,7 +90,6 @@ impl PlannedSending {
 mod tests {
     use super::*;
     use crate::send_plan::Mark;
-    use units::Duration;
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)

@@ -1,17 +1,17 @@
 //! What the window of several connections needs beyond that of one.
 //!
 //! The window acts as one TCP's would: it falls once for a window of data, whichever members lose
-//! what in it; it does not grow on ACKs of data sent before it fell; where a recovery would glide
+//! what in it (where it acts as one TCP for each client: once for each); it does not grow on ACKs of data sent before it fell; where a recovery would glide
 //! down ACK by ACK (RFC 6937), the path does, over the deliveries of all. A member cannot inflate
 //! it: duplicate ACKs lower what the member has in flight instead.
 
 use super::Path;
+use super::epochs::{Client, Epochs};
 use crate::ack::{AckSample, Sent};
 use crate::congestion::CongestionEvent;
 use crate::ensemble::{Sharing, TimerScope};
 use crate::recovery::prr::Prr;
 use crate::recovery::{Reduction, Report};
-use crate::tuple::FourTuple;
 use crate::window::Cause;
 use units::{Duration, Instant};
 
@@ -27,6 +27,14 @@ pub(crate) enum Upheaval {
     Retreat,
 }
 
+/// The member that a report is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    /// Its local and remote port.
+    pub(crate) ports: (u16, u16),
+    pub(crate) client: Client,
+}
+
 /// State of a path that several connections may share.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -39,6 +47,8 @@ pub(super) struct Shared {
     timed_out_at: u64,
     /// The local and remote port of the connection on whose losses it last fell.
     reduced_by: Option<(u16, u16)>,
+    /// Where each client loses its own part of the window.
+    epochs: Option<Epochs>,
     /// The window glides down to the threshold.
     glide: Option<Prr>,
     upheaval: Option<Upheaval>,
@@ -47,16 +57,41 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) const fn new(sharing: Sharing) -> Self {
+    pub(super) const fn new(sharing: Sharing, epochs: Option<Epochs>) -> Self {
         Self {
             sharing,
             users: 1,
             reduced_at: 0,
             timed_out_at: 0,
             reduced_by: None,
+            epochs,
             glide: None,
             upheaval: None,
             paced_since: None,
+        }
+    }
+
+    /// First place after the window, or the part of `client` in it, last fell.
+    fn reduced_at(&self, client: Client) -> u64 {
+        self.epochs.as_ref().map_or(self.reduced_at, |epochs| epochs.of(client))
+    }
+
+    /// The window may rise again as if it had not fallen for `client`.
+    fn forget_reduction(&mut self, client: Client) {
+        (self.reduced_at, self.reduced_by, self.glide) = (0, None, None);
+        self.forget_client(client);
+    }
+
+    /// The parts of all clients have fallen.
+    fn on_whole_reduced(&mut self, next: u64) {
+        if let Some(epochs) = &mut self.epochs {
+            epochs.on_whole_reduced(next);
+        }
+    }
+
+    fn forget_client(&mut self, client: Client) {
+        if let Some(epochs) = &mut self.epochs {
+            epochs.forget(client);
         }
     }
 
@@ -72,7 +107,10 @@ impl Path {
     pub(crate) fn share(&mut self, sharing: Sharing) {
         match &mut self.shared {
             Some(shared) => shared.sharing = sharing,
-            None => self.shared = Some(Box::new(Shared::new(sharing))),
+            None => {
+                let epochs = self.congestion.reduces_by_client().then(Epochs::default);
+                self.shared = Some(Box::new(Shared::new(sharing, epochs)));
+            }
         }
     }
 
@@ -112,10 +150,10 @@ impl Path {
         self.window.usable().saturating_sub(self.in_flight)
     }
 
-    /// True if a segment of this place was sent before the window last fell: its loss, or growth for
-    /// its arrival, belongs to the window before.
-    pub(crate) fn is_before_reduction(&self, order: u64) -> bool {
-        self.shared.as_ref().is_some_and(|shared| order < shared.reduced_at)
+    /// True if a segment of this place, of a connection for `client`, was sent before the window last
+    /// fell for it: its loss, or growth for its arrival, belongs to the window before.
+    pub(crate) fn is_before_reduction(&self, client: Client, order: u64) -> bool {
+        self.shared.as_ref().is_some_and(|shared| order < shared.reduced_at(client))
     }
 
     /// True if an ACK for the segment of place `order` does not make the window grow, because it has
@@ -127,35 +165,64 @@ impl Path {
 
     /// True if the window is to fall for a loss of the segment of this place: it has not yet for that
     /// window of data. After a timeout another lowers it again only for what was sent since.
-    fn admits_reduction(&self, order: u64, timeout: bool) -> bool {
+    fn admits_reduction(&self, client: Client, order: u64, timeout: bool) -> bool {
         self.shared.as_ref().is_none_or(|shared| {
-            order >= if timeout { shared.timed_out_at } else { shared.reduced_at }
+            order >= if timeout { shared.timed_out_at } else { shared.reduced_at(client) }
         })
     }
 
-    /// Applies what the recovery of the member `tuple` found: of what it says of the window only that
-    /// it shall fall, or was lowered in vain. `order`: the place of its lowest outstanding segment.
+    /// Applies what the recovery of `member` found: of what it says of the window only that it shall
+    /// fall, or was lowered in vain. `order`: the place of its lowest outstanding segment.
     pub(crate) fn on_member_report(
         &mut self,
         report: &Report,
         event: &CongestionEvent,
-        (tuple, order): (&FourTuple, u64),
+        (member, order): (Origin, u64),
     ) {
         let Some(shared) = &mut self.shared else { return };
-        let member = (tuple.local_port, tuple.remote_port);
-        if report.undo && shared.reduced_by == Some(member) {
-            (shared.reduced_at, shared.reduced_by, shared.glide) = (0, None, None);
+        if report.undo && shared.reduced_by == Some(member.ports) {
+            shared.forget_reduction(member.client);
             self.undo();
         }
-        let reduction = report.congestion.filter(|_| self.admits_reduction(order, event.timeout));
-        let Some(reduction) = reduction else { return };
+        let admitted = self.admits_reduction(member.client, order, event.timeout);
+        let Some(reduction) = report.congestion.filter(|_| admitted) else { return };
         let prior = self.window.cwnd();
         let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
-        self.reduce(reduction, event, cause);
+        self.reduce_for(member.client, reduction, event, cause);
         if let Some(shared) = &mut self.shared {
-            shared.reduced_by = Some(member);
+            shared.reduced_by = Some(member.ports);
             shared.glide = (reduction == Reduction::Gradual).then(|| Prr::new(prior));
         }
+    }
+
+    /// Lowers the window for what a connection for `client` lost, or saw marked.
+    pub(crate) fn reduce_for(
+        &mut self,
+        client: Client,
+        reduction: Reduction,
+        event: &CongestionEvent,
+        cause: Cause,
+    ) {
+        self.reduce(reduction, &self.where_glide_ends(event), cause);
+        let next = self.next_order();
+        let epochs = self.shared.as_mut().and_then(|shared| shared.epochs.as_mut());
+        if let Some(epochs) = epochs
+            && !event.timeout
+        {
+            epochs.on_part_reduced(client, next);
+        }
+    }
+
+    /// While the window still glides down for one client, another takes its part of what will be left.
+    fn where_glide_ends(&self, event: &CongestionEvent) -> CongestionEvent {
+        let by_client = |shared: &Shared| shared.glide.is_some() && shared.epochs.is_some();
+        if event.timeout || !self.shared.as_deref().is_some_and(by_client) {
+            return *event;
+        }
+        let left = self.window.ssthresh();
+        let (flight_size, usable_window) =
+            (event.flight_size.min(left), event.usable_window.min(left));
+        CongestionEvent { flight_size, usable_window, ..*event }
     }
 
     /// Notes that the window falls.
@@ -167,7 +234,15 @@ impl Path {
             shared.glide = None;
             if timeout {
                 shared.timed_out_at = next;
+                shared.on_whole_reduced(next);
             }
+        }
+    }
+
+    /// A client has no connection on the path any more.
+    pub(crate) fn forget_client(&mut self, client: Client) {
+        if let Some(shared) = &mut self.shared {
+            shared.forget_client(client);
         }
     }
 
@@ -175,7 +250,8 @@ impl Path {
     /// booked: the window glides on, ends its glide when what was sent after it fell arrives; ACKs
     /// clock sending again. `clean`: the cumulative acknowledgement moved.
     pub(crate) fn on_member_ack(&mut self, sample: &AckSample, arrived: Option<u64>, clean: bool) {
-        let over = arrived.is_some_and(|order| !self.is_before_reduction(order));
+        let fell_at = self.shared.as_ref().map_or(0, |shared| shared.reduced_at);
+        let over = arrived.is_some_and(|order| order >= fell_at);
         self.glide(sample, over, clean);
         let Some(shared) = &mut self.shared else { return };
         if shared.paced_since.is_some_and(|since| arrived.is_some_and(|order| order >= since)) {
@@ -236,7 +312,9 @@ impl Path {
     /// The start-up takes back what all members sent.
     pub(super) fn on_shared_retreat(&mut self) {
         self.on_shared_reduction(false);
+        let next = self.next_order();
         if let Some(shared) = &mut self.shared {
+            shared.on_whole_reduced(next);
             shared.upheaval = Some(Upheaval::Retreat);
         }
     }
@@ -261,3 +339,6 @@ impl Path {
         self.window.follow_plan(crate::send_plan::SendPlan::spaced(1, gap));
     }
 }
+
+#[cfg(test)]
+mod tests;
