@@ -232,11 +232,11 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: "Balakrishnan et al. 1998 §5.6, Figures 17 to 19",
         conditions: "50 ms, buffer 25, 2 cross transfers, 4 beside it; tick 500 ms, 100 ms beside it; \
                      about twice: 1.6 to 2.4; the same: 0.8 to 1.25",
-        why: "At a drop-tail queue both hosts lose in the same round trips. Then the rule itself, \
-              growth by n segments and one reduction by 1/2n for a window of data, gives n clients n \
-              (1 - 1/4n) 2n / 1.5 times the share of one: 4.7 for two. Equal shares would need that \
-              each connection that loses takes its own part of the window away, or that losses are \
-              independent (then 2.2).",
+        why: "A proxy's connections get 3.2 times the share of one, not 2. Growth by n segments and a \
+              reduction of 1/2n for each client that loses give two clients 2.4 times the share of \
+              one if both lose whenever the one does, and 4.7 times if only one of them does (at a \
+              drop-tail queue hosts lose in the same round trips; losses independent of each other: \
+              2.2). What was measured lies between.",
         how: How::Experiments(&[&BS_3], bs_3),
     },
     Claim {
