@@ -7,6 +7,9 @@
 //! | module | what |
 //! |---|---|
 //! | [`window`] | slow start and additive increase, counted in whole segments |
+//! | [`bbr`] | BBR's bandwidths, windows, rates and batches, in the kernel's fixed point |
+//! | [`policer`] | whether a token bucket limits a flow (BBR) |
+//! | [`minmax`] | the largest value of a sliding window |
 //! | [`cubic`] | CUBIC's curve, threshold and pace of growth, in the kernel's fixed point |
 //! | [`paced_start`] | the gap at which trains stop queueing (Paced Start) |
 //! | [`epoch`] | the window that ends a transfer with an epoch (TCP/SPAND) |
@@ -19,9 +22,12 @@
 #![no_std]
 #![deny(clippy::float_arithmetic)]
 
+pub mod bbr;
 pub mod cubic;
 pub mod epoch;
+pub mod minmax;
 pub mod paced_start;
+pub mod policer;
 pub mod prr;
 pub mod rack;
 pub mod reuse;

@@ -31,6 +31,7 @@ fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> Outcome {
         path,
         loader: LoaderConfig::default(),
         schemes,
+        client: None,
         visits: Visits::default(),
         background: 0,
         repeats: 1,

@@ -204,9 +204,9 @@ fn one_way_visits_note_when_the_html_had_arrived() {
              page = \"text\", one_way = true, visits = 2, think = \"1s\", requests = \"{requests}\" }}\n"
         );
         let (_, rows) = execute(&read(&text), 0);
-        // Columns: start 6, received 8, html 15.
+        // Columns: start 6, received 8, html 16.
         let number = |row: &[String], column: usize| row[column].parse::<f64>().unwrap();
-        let times = |row: &Vec<String>| [15, 8].map(|at| number(row, at) - number(row, 6));
+        let times = |row: &Vec<String>| [16, 8].map(|at| number(row, at) - number(row, 6));
         rows.iter().map(times).collect::<Vec<_>>()
     };
     let bits = |kib: f64, segments: f64, connections: f64| {

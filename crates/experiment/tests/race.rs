@@ -15,6 +15,7 @@ fn race(schemes: &str, path: &str) -> Race {
         path: path.parse().unwrap(),
         loader: LoaderConfig::default(),
         schemes: contestants(schemes).unwrap(),
+        client: None,
         visits: Visits::default(),
         background: 0,
         repeats: 1,

@@ -24,6 +24,7 @@ pub use gateway::{Gateway, GatewayConfig};
 pub use key::{PathKey, Scope};
 pub use remembered::Remembered;
 pub use sample::{PathState, Report, Sample};
+pub use table::Table;
 pub use window::{Average, SlidingWindow};
 
 use std::cell::RefCell;

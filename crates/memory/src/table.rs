@@ -6,13 +6,13 @@ use rustc_hash::FxBuildHasher;
 use std::num::NonZeroUsize;
 
 /// What is kept of each of at most so many destinations.
-pub(crate) struct Table<V> {
+pub struct Table<V> {
     entries: LruCache<PathKey, V, FxBuildHasher>,
 }
 
 impl<V> Table<V> {
     /// An empty table for `limit` destinations, at least one.
-    pub(crate) fn new(limit: usize) -> Self {
+    pub fn new(limit: usize) -> Self {
         let limit = NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN);
         // Unbounded, and bounded on insertion: the crate would reserve the whole at once.
         let mut entries = LruCache::unbounded_with_hasher(FxBuildHasher);
@@ -21,27 +21,32 @@ impl<V> Table<V> {
     }
 
     /// The entry of `key`, which becomes the youngest.
-    pub(crate) fn entry(&mut self, key: PathKey) -> Option<&mut V> {
+    pub fn entry(&mut self, key: PathKey) -> Option<&mut V> {
         self.entries.get_mut(&key)
     }
 
     /// The entry of `key`, made if need be; the oldest other one may go.
-    pub(crate) fn entry_or(&mut self, key: PathKey, make: impl FnOnce() -> V) -> &mut V {
+    pub fn entry_or(&mut self, key: PathKey, make: impl FnOnce() -> V) -> &mut V {
         self.entries.get_or_insert_mut(key, make)
     }
 
     /// Forgets `key`.
-    pub(crate) fn remove(&mut self, key: PathKey) {
+    pub fn remove(&mut self, key: PathKey) {
         self.entries.pop(&key);
     }
 
+    /// True if none is held.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Destinations held.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// All destinations, in the order of their keys.
-    pub(crate) fn keys(&self) -> Vec<PathKey> {
+    pub fn keys(&self) -> Vec<PathKey> {
         let mut keys: Vec<_> = self.entries.iter().map(|(key, _)| *key).collect();
         keys.sort_unstable();
         keys

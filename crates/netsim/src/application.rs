@@ -7,7 +7,7 @@
 
 use crate::streams::stream;
 use crate::world::World;
-use crate::{AppId, Datagram, HostId};
+use crate::{AppId, Datagram, HostId, Losses};
 use rand_pcg::Pcg32;
 use std::any::Any;
 use tcp::ensemble::Content;
@@ -50,7 +50,7 @@ pub trait Application: Any {
 }
 
 /// A connection seen from outside: the host at the other end and both ports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Peer {
     /// The other end.
     pub host: HostId,
@@ -86,6 +86,11 @@ impl Context<'_> {
     /// A connection's counters, also when told of its end.
     pub fn stats(&self, host: HostId, conn: ConnId) -> Option<Stats> {
         self.world.host(host).stats(conn).copied()
+    }
+
+    /// What a connection has lost since it began, also when told of its end.
+    pub fn losses(&self, host: HostId, conn: ConnId) -> Losses {
+        self.world.losses(host, conn)
     }
 
     /// Accepts connections at `host:port` with `scheme` for this application.

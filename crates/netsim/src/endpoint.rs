@@ -3,7 +3,8 @@
 use crate::application::Peer;
 use crate::packet::Transit;
 use crate::topology::address_of;
-use crate::{AppId, HostId};
+use crate::{AppId, HostId, Losses};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use tcp::{ConnId, Event, EventKind, FourTuple, Host};
 use units::Instant;
@@ -19,6 +20,8 @@ pub(crate) struct Owner {
     pub(crate) app: AppId,
     pub(crate) peer: Peer,
     pub(crate) known: bool,
+    /// What the connection's sender has lost.
+    pub(crate) losses: Losses,
 }
 
 /// One host.
@@ -30,6 +33,8 @@ pub(crate) struct Endpoint {
     pub(crate) listed: bool,
     /// By [`ConnId`].
     owners: Vec<Owner>,
+    /// Connections that have not ended, by their other end and their own port.
+    by_peer: FxHashMap<Peer, ConnId>,
     /// Ports listened at, and for whom.
     listeners: Vec<(u16, AppId)>,
     next_port: u16,
@@ -72,6 +77,7 @@ impl Endpoint {
             touched: false,
             listed: false,
             owners: Vec::new(),
+            by_peer: FxHashMap::default(),
             listeners: Vec::new(),
             next_port: FIRST_EPHEMERAL,
             ports_in_use: BTreeSet::new(),
@@ -129,7 +135,8 @@ impl Endpoint {
         if index >= self.owners.len() {
             self.owners.resize(index + 1, Owner::default());
         }
-        self.owners[index] = Owner { app, peer, known: true };
+        self.owners[index] = Owner { app, peer, known: true, losses: Losses::default() };
+        self.by_peer.insert(peer, conn);
     }
 
     /// A connection has ended and its port may be used again.
@@ -137,6 +144,19 @@ impl Endpoint {
         if let Some(owner) = self.owner(conn) {
             let Peer { host, port, local_port } = owner.peer;
             self.ports_in_use.remove(&(local_port, host, port));
+            self.by_peer.remove(&owner.peer);
+        }
+    }
+
+    /// A segment that a connection had sent to a host was lost on its way.
+    pub(crate) fn note_loss(&mut self, to: HostId, transit: &Transit) {
+        let Transit { source_port, destination_port, .. } = *transit;
+        let peer = Peer { host: to, port: destination_port, local_port: source_port };
+        let Some(conn) = self.by_peer.get(&peer) else { return };
+        let starts = |path: &tcp::Path| path.startup_report().ended_at.is_none();
+        let in_startup = self.tcp.path_of(*conn).is_some_and(starts);
+        if let Some(owner) = self.owners.get_mut(conn.0 as usize) {
+            owner.losses += Losses { segments: 1, in_startup: u64::from(in_startup) };
         }
     }
 

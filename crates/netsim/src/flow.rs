@@ -1,8 +1,36 @@
 //! What became of one transfer: the record that every application which moves bytes by TCP keeps.
 
 use crate::HostId;
+use std::ops::AddAssign;
 use tcp::{StartUpReport, Stats};
 use units::{Duration, Instant};
+
+/// Segments of a connection's sender with data, SYN or FIN that did not get through: dropped by a
+/// queue, or lost on a link. Retransmissions count when they are lost, not when they are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// In all.
+    pub segments: u64,
+    /// Those lost while the sender's path was in its first start-up ([`StartUpReport`]).
+    pub in_startup: u64,
+}
+
+impl Losses {
+    /// What came since there were `before`.
+    pub(crate) const fn since(self, before: Self) -> Self {
+        Self {
+            segments: self.segments - before.segments,
+            in_startup: self.in_startup - before.in_startup,
+        }
+    }
+}
+
+impl AddAssign for Losses {
+    fn add_assign(&mut self, other: Self) {
+        self.segments += other.segments;
+        self.in_startup += other.in_startup;
+    }
+}
 
 /// One transfer of bytes over one connection, or over a part of the life of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +56,8 @@ pub struct FlowRecord {
     pub segments_sent: u64,
     /// Segments that the sender sent again.
     pub segments_retransmitted: u64,
+    /// Of the segments that the sender sent, those that were lost on the way.
+    pub losses: Losses,
     /// Retransmission timeouts of the sender.
     pub timeouts: u64,
     /// The first start-up of the connection's path; `None` if the path was gone when the counters
@@ -51,6 +81,7 @@ impl FlowRecord {
             bytes,
             segments_sent: 0,
             segments_retransmitted: 0,
+            losses: Losses { segments: 0, in_startup: 0 },
             timeouts: 0,
             startup: None,
             reset: false,

@@ -44,15 +44,15 @@ mod world;
 pub use application::{Application, Context, Peer};
 pub use apps::{
     BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowTotals, OnOff, OnOffSpec, PairChoice, PoissonFlows,
-    PoissonSpec, RoundPair, Rounds, RoundsSpec, Telnet, TelnetSpec,
+    PoissonSpec, RoundPair, Rounds, RoundsSpec, Telnet, TelnetSpec, User, UserSpec,
 };
 pub use builders::{Access, Dumbbell, Duplex};
-pub use flow::FlowRecord;
+pub use flow::{FlowRecord, Losses};
 pub use ids::{AppId, HostId, LinkId, NodeId};
 pub use observer::{Observer, Step};
 pub use packet::{Body, Datagram, Packet, Transit, WireSizes};
-pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit};
-pub use pcap::Captures;
+pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit, content_of};
+pub use pcap::{Captures, PcapFile};
 pub use processing::ProcessingOrder;
 pub use recorder::{Record, Recorder};
 pub use simulation::{Simulation, SimulationConfig, SimulationError};

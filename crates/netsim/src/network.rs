@@ -84,6 +84,8 @@ pub(crate) struct Network {
     current: Key,
     observers: Vec<Box<dyn Observer>>,
     unreachable: Option<(HostId, HostId)>,
+    /// Segments that were dropped or lost and have not been asked for since.
+    lost: Vec<Packet>,
 }
 
 /// Packets up to this size share a lane, larger ones another: on an idle link small ones overtake
@@ -109,6 +111,7 @@ impl Network {
             current: Key::FIRST,
             observers: Vec::new(),
             unreachable: None,
+            lost: Vec::new(),
         }
     }
 
@@ -213,7 +216,7 @@ impl Network {
                     self.schedule(id, arrives, due);
                 }
             }
-            Fate::Dropped | Fate::Lost { .. } => self.packets.remove(packet),
+            Fate::Dropped | Fate::Lost { .. } => self.lose(packet),
         }
         false
     }
@@ -245,6 +248,19 @@ impl Network {
         let lane = *self.lanes.entry(class).or_insert_with(|| self.queue.add_lane());
         wire.lanes[usize::from(large)] = lane;
         lane
+    }
+
+    /// A packet goes no further.
+    #[cold]
+    fn lose(&mut self, packet: u32) {
+        self.lost.push(*self.packets.packet(packet));
+        self.packets.remove(packet);
+    }
+
+    /// One of the packets that went no further since this was last asked.
+    #[inline]
+    pub(crate) fn poll_lost(&mut self) -> Option<Packet> {
+        self.lost.pop()
     }
 
     #[cold]

@@ -8,7 +8,7 @@ use crate::packet::{Body, Datagram, Packet, Transit, WireSizes};
 use crate::ring::Ring;
 use crate::streams::derive_seed;
 use crate::topology::{Topology, address_of, host_at};
-use crate::{AppId, HostId};
+use crate::{AppId, HostId, Losses};
 use tcp::{ConnId, Event, FourTuple, Host, HostConfig, Scheme, Transmit};
 use units::Instant;
 
@@ -193,7 +193,11 @@ impl World {
     /// `Err` if nothing is left to happen until `limit`.
     #[inline]
     pub(crate) fn step(&mut self, limit: Instant) -> Result<Option<Notice>, Quiet> {
-        match self.network.next(limit).ok_or(Quiet)? {
+        let next = self.network.next(limit);
+        while let Some(packet) = self.network.poll_lost() {
+            self.note_loss(&packet);
+        }
+        match next.ok_or(Quiet)? {
             Next::Delivered(packet) => Ok(self.deliver(packet)),
             Next::Wake(host) => {
                 self.wake(host);
@@ -201,6 +205,21 @@ impl World {
             }
             Next::Timer(app, token) => Ok(Some(Notice::Timer(app, token))),
         }
+    }
+
+    /// A packet was lost before what comes next.
+    #[cold]
+    fn note_loss(&mut self, packet: &Packet) {
+        if let Body::Segment(transit) = &packet.body
+            && !transit.is_pure_ack()
+        {
+            self.endpoints[packet.from.index()].note_loss(packet.to, transit);
+        }
+    }
+
+    /// What a connection of `host` has lost since it began.
+    pub(crate) fn losses(&self, host: HostId, conn: ConnId) -> Losses {
+        self.endpoints[host.index()].owner(conn).map_or(Losses::default(), |owner| owner.losses)
     }
 
     fn wake(&mut self, host: HostId) {

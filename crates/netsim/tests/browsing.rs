@@ -2,7 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Access, Browsing, BrowsingSpec, Duplex, PageLoad, PageSpec, Simulation, SimulationConfig,
+    Access, Body, Browsing, BrowsingSpec, Dumbbell, Duplex, PageLoad, PageSpec, Recorder,
+    Simulation, SimulationConfig, Step,
 };
 use std::sync::Arc;
 use tcp::Scheme;
@@ -80,5 +81,54 @@ fn pages_are_drawn_and_connections_do_not_pile_up() {
     sim.run_until(sim.now() + Duration::from_secs(200)).unwrap();
     for host in access.servers.iter().chain([&access.client]) {
         assert_eq!(sim.host(*host).connection_count(), 0);
+    }
+}
+
+/// Agents that only send have neither handshake nor farewell (Eggert, Heidemann & Touch 2000 §4): all
+/// that leaves a server is data, each segment once, and what remembers nothing repeats itself.
+#[test]
+fn servers_of_one_way_visits_send_data_and_nothing_else() {
+    for name in ["reno", "etcp"] {
+        let queue = QueueLimit::Unlimited;
+        let link = LinkConfig::new(Rate::from_mbps(1), Duration::from_millis(50), queue).unwrap();
+        let bell = Dumbbell::new(1, link.clone(), Duplex::symmetric(link));
+        let mut sim = Simulation::new(bell.topology.clone(), SimulationConfig::default());
+        sim.observe(Recorder::of(bell.first_links.iter().copied()));
+        let scheme = Scheme::parse(&format!("{name}+profile=ns2-one-way+mss=512")).unwrap();
+        let page = PageSpec {
+            page: Arc::new(Page::builtin("map").unwrap()),
+            config: LoaderConfig::default(),
+            client: bell.sinks[0],
+            servers: vec![bell.sources[0]],
+            client_scheme: scheme.clone(),
+            server_scheme: scheme,
+        };
+        let bytes = page.page.response_bytes();
+        let id = sim.add(
+            Instant::ZERO,
+            Browsing::new(BrowsingSpec {
+                name: "reader".into(),
+                pages: vec![page],
+                think: Distribution::fixed(1.0).unwrap(),
+                visits: Some(2),
+                one_way: true,
+            }),
+        );
+        sim.run(FOREVER).unwrap();
+        let records = sim.observer::<Recorder>().unwrap().records();
+        let entered = records.iter().filter(|record| matches!(record.step, Step::Enter { .. }));
+        let lengths = entered.filter_map(|record| match &record.packet.body {
+            Body::Segment(transit) => Some(u64::from(transit.segment.len)),
+            Body::Datagram(_) => None,
+        });
+        let lengths: Vec<u64> = lengths.collect();
+        assert!(lengths.iter().all(|&len| len > 0), "{name}: {lengths:?}");
+        assert_eq!(lengths.iter().sum::<u64>(), 2 * bytes, "{name}");
+        let visits = sim.application::<Browsing>(id).unwrap().visits();
+        let took = |n: usize| visits[n].page_done_at.unwrap() - visits[n].started_at;
+        match name {
+            "reno" => assert_eq!(took(0), took(1)),
+            _ => assert!(took(1) < took(0)),
+        }
     }
 }

@@ -98,34 +98,86 @@ fn weights_that_change_at_run_time_hold_from_then_on() {
     }
 }
 
-/// Mean part of two, of which 1 is half, that `members` connections under `scheme` get beside one
-/// under `rival`, over six seeds.
+/// Part of two, of which 1 is half, that `members` connections under `scheme` get beside one under
+/// `rival`.
+fn part_in_one_run(scheme: &str, members: u64, rival: &str, seed: u64) -> f64 {
+    let bell = bell();
+    let mut sim = simulation(&bell, seed);
+    let mut ids = vec![sim.add(at_ms(seed * 37), endless(&bell, 1, rival))];
+    let start = |n| at_ms(n * 100 + seed * 13);
+    ids.extend((0..members).map(|n| sim.add(start(n), endless(&bell, 0, scheme))));
+    let bytes = progress(&mut sim, &ids, at_ms(5_000), at_ms(45_000));
+    let sum: u64 = bytes[1..].iter().sum();
+    2.0 * sum as f64 / (sum + bytes[0]) as f64
+}
+
+/// The mean of that over six seeds.
 fn part_of_ensemble(scheme: &str, members: u64, rival: &str) -> f64 {
-    let parts = (0..6).map(|seed| {
-        let bell = bell();
-        let mut sim = simulation(&bell, seed);
-        let mut ids = vec![sim.add(at_ms(seed * 37), endless(&bell, 1, rival))];
-        let start = |n| at_ms(n * 100 + seed * 13);
-        ids.extend((0..members).map(|n| sim.add(start(n), endless(&bell, 0, scheme))));
-        let bytes = progress(&mut sim, &ids, at_ms(5_000), at_ms(45_000));
-        let sum: u64 = bytes[1..].iter().sum();
-        2.0 * sum as f64 / (sum + bytes[0]) as f64
-    });
-    parts.sum::<f64>() / 6.0
+    (0..6).map(|seed| part_in_one_run(scheme, members, rival, seed)).sum::<f64>() / 6.0
 }
 
 /// Within ten percent of half, as one TCP beside one TCP.
+fn assert_as_one(scheme: &str, members: u64, rival: &str) {
+    let part = part_of_ensemble(scheme, members, rival);
+    assert!((part - 1.0).abs() <= 0.1, "{members} of {scheme} beside {rival}: {part:.3}");
+}
+
 #[test]
 fn the_sum_behaves_as_one_tcp_beside_another() {
-    let rival = "newreno+ack=all";
-    let cases = ["session+ack=all", "tcp-int+ack=all", "etcp-fair"].map(|scheme| (scheme, rival));
-    // Receivers that delay ACKs are fair too: a turn is two segments then.
-    for (scheme, rival) in cases.into_iter().chain([("sack+share=rr", "sack")]) {
+    for scheme in ["session+ack=all", "tcp-int+ack=all", "etcp-fair"] {
         for members in [2, 5] {
-            let part = part_of_ensemble(scheme, members, rival);
-            assert!((part - 1.0).abs() <= 0.1, "{members} of {scheme} beside {rival}: {part:.3}");
+            assert_as_one(scheme, members, "newreno+ack=all");
         }
     }
+}
+
+/// A turn is two segments then, and ends where the receiver acknowledges.
+#[test]
+fn the_sum_behaves_as_one_tcp_where_receivers_delay_acks() {
+    assert_as_one("session", 2, "newreno");
+    assert_as_one("tcp-int", 8, "newreno");
+    assert_as_one("linux+share=rr", 4, "linux");
+    assert_as_one("sack+share=rr", 12, "sack");
+}
+
+/// The table of docs/validation.md, "Shared paths": a minute or two in a release build.
+#[test]
+#[ignore = "864 runs; `cargo test --release -p headstart-netsim --test ensembles -- --ignored --nocapture`"]
+fn every_ensemble_behaves_as_one_tcp() {
+    let cases = [
+        ("session", "newreno"),
+        ("tcp-int", "newreno"),
+        ("sack+share=rr", "sack"),
+        ("linux+share=rr", "linux"),
+    ];
+    let delayed = cases.map(|(scheme, rival)| (scheme.to_owned(), rival.to_owned()));
+    let at_once = [&cases[..], &[("etcp-fair", "newreno")]].concat();
+    let at_once = at_once.iter().map(|(s, r)| (with_acks_at_once(s), with_acks_at_once(r)));
+    let mut outside = Vec::new();
+    for (scheme, rival) in delayed.into_iter().chain(at_once) {
+        for members in [2, 4, 8, 12] {
+            let parts = (0..24).map(|seed| part_in_one_run(&scheme, members, &rival, seed));
+            let (mean, error) = mean_and_error(&parts.collect::<Vec<_>>());
+            let line = format!("{members} of {scheme} beside {rival}: {mean:.3} ± {error:.3}");
+            println!("{line}");
+            if (mean - 1.0).abs() > 0.1 {
+                outside.push(line);
+            }
+        }
+    }
+    assert!(outside.is_empty(), "{outside:#?}");
+}
+
+fn with_acks_at_once(scheme: &str) -> String {
+    format!("{scheme}+ack=all")
+}
+
+/// Mean and its standard error.
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
 /// With proxy congestion control as many TCPs as there are clients: of four and one, four fifths,

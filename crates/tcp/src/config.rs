@@ -17,17 +17,22 @@ pub enum Opening {
     /// As [`Opening::Accelerated`] towards a peer that is remembered to have opened a connection
     /// before, else by handshake (Eggert, Heidemann & Touch 2000 §3; RFC 7413 by cookie).
     Remembered,
+    /// TCP Fast Open (RFC 7413): data in the SYN, as much as it has room for, to a peer that gave a
+    /// cookie; a request for one to any other.
+    FastOpen,
     /// As the papers' one-way agents, which have no handshake: as [`Opening::Accelerated`] on the
     /// wire, but the first segment is one of data like any other. Lost, it goes again with its
-    /// data, and the loss counts as one of data.
+    /// data, and the loss counts as one of data. The answer to it is not acknowledged, and aborting
+    /// sends nothing.
     OneWay,
 }
 
 impl Opening {
-    /// Data may leave before the handshake has ended, to a peer that `remembers` or not.
+    /// Data may leave before the handshake has ended, to a peer that `remembers` or not. Of
+    /// [`Opening::FastOpen`] the cookie decides.
     pub const fn is_early(self, remembers: bool) -> bool {
         match self {
-            Self::Handshake => false,
+            Self::Handshake | Self::FastOpen => false,
             Self::Remembered => remembers,
             Self::Accelerated | Self::OneWay => true,
         }

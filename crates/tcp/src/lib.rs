@@ -9,12 +9,16 @@
 //! Nothing here reads a clock, does I/O or draws random numbers: `now` is an argument.
 
 pub mod ack;
+pub mod bbr;
 pub mod config;
 pub mod congestion;
 pub mod connection;
 pub mod ensemble;
+pub mod fast_open;
+pub mod guard;
 pub mod host;
 pub mod path;
+mod raw_options;
 pub mod receiver;
 pub mod recovery;
 pub mod scheme;
@@ -27,7 +31,9 @@ pub mod tuple;
 pub mod window;
 
 pub use config::{Config, MemoryKind};
-pub use connection::{Connection, State, Stats};
+pub use connection::{Connection, ResetCause, State, Stats, Unreachable};
+pub use fast_open::{FastOpen, FastOpenCookie};
+pub use guard::{Counters, KeepAlive, Lifetimes, Limits, MtuLimits};
 pub use host::{ConnId, Event, EventKind, Host, HostConfig, Transmit};
 pub use path::{Path, Reporting, StartUpExit, StartUpReport};
 pub use scheme::{Scheme, SchemeError};

@@ -3,6 +3,8 @@
 //! Payload is a length. Whoever moves real bytes keeps them beside the segment, addressed by the
 //! stream offset that [`crate::Transmit`] names; the simulator carries none.
 
+use crate::fast_open::FastOpenCookie;
+use crate::raw_options::raw_options;
 use memory::Report;
 use std::fmt;
 use std::num::NonZeroU32;
@@ -113,22 +115,8 @@ impl Performance {
 
     /// Finds it among the options of a header as they stand there; `None` if it is not there, or
     /// they are not what options have to be.
-    pub fn find(mut options: &[u8]) -> Option<Self> {
-        loop {
-            let (&kind, rest) = options.split_first()?;
-            match kind {
-                0 => return None,
-                1 => options = rest,
-                _ => {
-                    let length = usize::from(*rest.first()?);
-                    let option = options.get(..length).filter(|option| option.len() >= 2)?;
-                    if let Some(found) = Self::parse(option) {
-                        return Some(found);
-                    }
-                    options = &options[length..];
-                }
-            }
-        }
+    pub fn find(options: &[u8]) -> Option<Self> {
+        raw_options(options).find_map(Self::parse)
     }
 
     /// Reads one option, kind and length included.
@@ -216,6 +204,8 @@ pub struct Options {
     pub sack: SackBlocks,
     /// A report to a performance gateway.
     pub performance: Option<Performance>,
+    /// A Fast Open cookie, or a request for one, on SYN only (RFC 7413 §2).
+    pub fast_open: Option<FastOpenCookie>,
 }
 
 impl Options {
@@ -242,6 +232,9 @@ impl Options {
         }
         if self.performance.is_some() {
             n += Performance::WIRE_BYTES;
+        }
+        if let Some(cookie) = &self.fast_open {
+            n += cookie.wire_bytes();
         }
         n.div_ceil(4) * 4
     }

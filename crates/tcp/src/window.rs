@@ -4,7 +4,7 @@
 //! not inside one, so a report can always say why it moved.
 
 use crate::send_plan::SendPlan;
-use units::{Instant, Rate};
+use units::{Duration, Instant, Rate};
 
 /// Why `cwnd` or `ssthresh` changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,6 +41,8 @@ pub enum Cause {
     Retreat,
     /// A connection joined or left the ensemble.
     Membership,
+    /// The window follows a model of the path: bandwidth times round trip (BBR).
+    Model,
 }
 
 impl Cause {
@@ -63,6 +65,7 @@ impl Cause {
             Self::Seed => "seed",
             Self::Retreat => "retreat",
             Self::Membership => "membership",
+            Self::Model => "model",
         }
     }
 }
@@ -100,6 +103,8 @@ pub struct Window {
     pacing_rate: Option<Rate>,
     /// A start-up's orders for the pacer, not yet taken.
     order: Option<PlanOrder>,
+    /// A policy's order that rates measured from now on do not tell how fast the path is.
+    ignore_rates: bool,
     /// Numerator left over by [`Window::grow_by_fraction`].
     remainder: u64,
     now: Instant,
@@ -117,6 +122,7 @@ impl Window {
             limit: u64::MAX,
             pacing_rate: None,
             order: None,
+            ignore_rates: false,
             remainder: 0,
             now: Instant::ZERO,
             last_cause: Cause::Initial,
@@ -212,6 +218,17 @@ impl Window {
         self.pacing_rate = rate;
     }
 
+    /// True if `in_flight` bytes leave no room for two segments: what goes then goes for an ACK.
+    pub(crate) const fn is_used_up(&self, in_flight: u64) -> bool {
+        in_flight + 2 * self.mss > self.usable()
+    }
+
+    /// What is sent from now on is spaced so that a window takes `rtt`.
+    pub(crate) fn spread_over(&mut self, rtt: Duration) {
+        let segments = (self.usable() / self.mss).max(1);
+        self.follow_plan(SendPlan::spaced(1, rtt / segments));
+    }
+
     /// What is sent from now on is spaced as `plan` says, in place of an earlier plan.
     pub fn follow_plan(&mut self, plan: SendPlan) {
         self.order = Some(PlanOrder::Follow(plan));
@@ -220,6 +237,17 @@ impl Window {
     /// Sending is spaced by no plan any more.
     pub fn end_plan(&mut self) {
         self.order = Some(PlanOrder::End);
+    }
+
+    /// What is in flight now, and what leaves before it arrives, is too little to tell how fast the
+    /// path is.
+    pub fn ignore_rates(&mut self) {
+        self.ignore_rates = true;
+    }
+
+    /// Takes the order to ignore rates.
+    pub(crate) fn take_ignore_rates(&mut self) -> bool {
+        std::mem::take(&mut self.ignore_rates)
     }
 
     /// True if there is an order for the pacer to take.

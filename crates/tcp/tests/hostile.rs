@@ -1,7 +1,7 @@
 //! Hostile peers: the fuzzing corpus replayed, and random ones.
 
 use proptest::prelude::*;
-use tcp::testing::play;
+use tcp::testing::{play, play_crowd};
 
 #[test]
 fn the_corpus_breaks_nothing() {
@@ -26,5 +26,10 @@ proptest! {
     #[test]
     fn no_peer_breaks_the_host(data in prop::collection::vec(any::<u8>(), 2..1500)) {
         play(&data);
+    }
+
+    #[test]
+    fn no_third_party_breaks_two_hosts(data in prop::collection::vec(any::<u8>(), 2..3000)) {
+        play_crowd(&data);
     }
 }

@@ -99,9 +99,11 @@ fn lost_then_overtaken(scheme: &str) -> Members {
 #[test]
 fn acks_of_one_member_repair_what_another_lost() {
     // Balakrishnan et al. 1998 §5.3: three later ACKs mean nothing, the fourth (more than 3) that A0 is
-    // lost. It goes again at once. The four ACKs took cwnd from 6 to 10; A0 and B4 are outstanding,
-    // so ssthresh = cwnd = 2 segments (RFC 5681 §3.1, formula 4: half of 2, not below 2).
-    for scheme in ["tcp-int+later_delayed=off", "session+later_delayed=off"] {
+    // lost. It goes again at once. The four ACKs took cwnd from 6 to 10; before the fourth A0, B3 and
+    // B4 are outstanding, so ssthresh = cwnd = 2 segments (RFC 5681 §3.1, formula 4: half of 3, not below
+    // 2).
+    let schemes = ["tcp-int", "session", "sack+share=rr"].map(|s| format!("{s}+later_delayed=off"));
+    for scheme in &schemes {
         let mut m = lost_then_overtaken(scheme);
         for next in 1..4 {
             assert!(m.ack(B, next).is_empty(), "{scheme}: {next}");
@@ -112,6 +114,23 @@ fn acks_of_one_member_repair_what_another_lost() {
         assert!(m.ack(B, 5).is_empty(), "{scheme}");
         assert!(m.ack(A, 1).is_empty(), "{scheme}");
         assert_eq!(m.path(A).2, 0, "{scheme}");
+    }
+}
+
+#[test]
+fn what_the_ack_at_hand_acknowledges_is_still_halved() {
+    // Slow start from 6: three ACKs of B let two segments go each, so that with A0, which is lost, B3
+    // to B10 are outstanding, nine segments, when the fourth says so. It acknowledges B3, and takes
+    // cwnd to 10: half of nine is left (RFC 5681 §3.1, formula 4), not of eight.
+    let schemes = ["tcp-int", "session", "sack+share=rr"].map(|s| format!("{s}+later_delayed=off"));
+    for scheme in &schemes {
+        let mut m = lost_then_overtaken(scheme);
+        m.host.write(m.now, m.conns[B].1, u64::from(20 * MSS));
+        for next in 1..4 {
+            assert_eq!(m.ack(B, next), [(B, 3 + 2 * next), (B, 4 + 2 * next)], "{scheme}");
+        }
+        assert_eq!(m.ack(B, 4), [(A, 0)], "{scheme}");
+        assert_eq!(m.path(A), (4500, 4500, 8000), "{scheme}");
     }
 }
 

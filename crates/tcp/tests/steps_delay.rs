@@ -159,18 +159,22 @@ fn hoe_takes_the_threshold_from_the_first_three_acks() {
     }
 }
 
+/// The first hundred segments, in round trips of 100 ms.
+fn finish(s: &mut Sender) {
+    let (mut next, mut acked) = (3, 0);
+    while acked < 100 {
+        s.wait(100);
+        let sent = acks(s, acked + 1..=next).len() as u32;
+        (acked, next) = (next, next + sent);
+    }
+}
+
 #[test]
 fn rbp_paces_the_old_window_until_an_ack_comes() {
     // 100 segments in round trips of 100 ms; the window passes its threshold of 10 and is never used
     // beyond 10. In avoidance 1 / cwnd for each of the 93 ACKs above 10: sqrt(100 + 2 * 93) = 16.9.
     let mut s = Sender::new("rbp+ssthresh=10+window=10");
-    let mut next = 3;
-    let mut acked = 0;
-    while acked < 100 {
-        s.wait(100);
-        let sent = acks(&mut s, acked + 1..=next).len() as u32;
-        (acked, next) = (next, next + sent);
-    }
+    finish(&mut s);
     let old = s.window().0;
     assert!((16_500..17_000).contains(&old), "{old}");
     // Three quarters of that, rounded to 13 (12.4 to 12.75: the nearest); 10 of them in 100 ms.
@@ -191,6 +195,39 @@ fn rbp_paces_the_old_window_until_an_ack_comes() {
     assert_eq!(s.ack(101, &[]), [110]);
     assert_eq!(s.window().0, 10_100);
     assert_eq!(s.ack(103, &[]), [111, 112]);
+}
+
+#[test]
+fn a_window_that_the_application_was_late_for_is_paced_until_acks_clock_it() {
+    // A window of 10 over 100 ms, one each 10 ms. Two are written, and the rest after 70 ms, so the
+    // first ACK finds 5 of 10 outstanding: were it to end the pacing, 6 would go at once.
+    let options = "ssthresh=10+window=10+rbp_scale=1+rbp_end=used-up";
+    let mut s = Sender::new(&format!("rbp+{options}"));
+    finish(&mut s);
+    s.wait(5000);
+    s.host.write(s.now, s.conn, u64::from(2 * MSS));
+    assert_eq!(s.sent(), [100]);
+    s.wait(10);
+    assert_eq!(s.sent(), [101]);
+    s.wait(60);
+    s.host.write(s.now, s.conn, u64::from(18 * MSS));
+    assert_eq!(s.sent(), [102]);
+    for n in [103, 104] {
+        s.wait(10);
+        assert_eq!(s.sent(), [n]);
+    }
+    for n in [105, 106] {
+        s.wait(10);
+        assert_eq!(s.ack(n - 4, &[]), [n]);
+    }
+    // Nothing was sent from 10 to 70 ms, so no ACK comes for as long, and the window fills up.
+    for n in 107..=111 {
+        s.wait(10);
+        assert_eq!(s.sent(), [n]);
+    }
+    s.wait(10);
+    assert_eq!(s.ack(103, &[]), [112], "10 of 10 outstanding: ACKs clock");
+    assert_eq!(s.ack(105, &[]), [113, 114]);
 }
 
 #[test]

@@ -43,6 +43,23 @@ fn first_window(scheme: &str) -> Sender {
     s
 }
 
+/// As [`first_window`], of which 100 to 102 are acknowledged.
+fn first_three_arrived(scheme: &str) -> Sender {
+    let mut s = first_window(scheme);
+    for n in 101..=103 {
+        s.ack(n, &[]);
+    }
+    s
+}
+
+/// So many ms from now, and not before, these leave.
+fn assert_sent_after(s: &mut Sender, ms: u64, segments: &[u32]) {
+    s.wait(ms - 1);
+    assert_eq!(s.sent(), []);
+    s.wait(1);
+    assert_eq!(s.sent(), segments, "after {ms} ms");
+}
+
 fn stats(s: &Sender) -> tcp::Stats {
     *s.host.connection(s.conn).unwrap().stats()
 }
@@ -124,10 +141,7 @@ fn the_reset_timer_takes_back_what_had_low_priority() {
     // 100 to 102 arrive. The timer, srtt + 4 * rttvar, starts anew with each ACK. Round trips never
     // varied, so it is 100 ms and what 13 of them have left of the first variance, 4 * 50 ms: a
     // quarter goes with each, or a little less where many ACKs share that, so below 9 ms.
-    let mut s = first_window("fs-pdrop");
-    for n in 101..=103 {
-        s.ack(n, &[]);
-    }
+    let mut s = first_three_arrived("fs-pdrop");
     s.wait(99);
     assert_eq!(s.sent(), []);
     s.wait(10);
@@ -136,10 +150,7 @@ fn the_reset_timer_takes_back_what_had_low_priority() {
     assert_eq!(s.window(), (3000, u64::MAX));
     assert_eq!((stats(&s).retreats, stats(&s).timeouts), (1, 0));
     // The ordinary timer follows: 1 s, not doubled.
-    s.wait(999);
-    assert_eq!(s.sent(), []);
-    s.wait(1);
-    assert_eq!(s.sent(), [103]);
+    assert_sent_after(&mut s, 1000, &[103]);
     assert_eq!(stats(&s).timeouts, 1);
 }
 
@@ -156,33 +167,22 @@ fn a_lost_segment_of_the_initial_window_is_an_ordinary_timeout() {
         // 8 were out: RFC 5681 formula (4).
         assert_eq!(s.window(), (1000, 4000));
         assert_eq!((stats(&s).retreats, stats(&s).timeouts), (0, 1));
-        s.wait(1999);
-        assert_eq!(s.sent(), []);
-        s.wait(1);
-        assert_eq!(s.sent(), [100], "backed off to 2 s");
+        // Backed off to 2 s.
+        assert_sent_after(&mut s, 2000, &[100]);
     }
 }
 
 #[test]
 fn without_quick_recovery_the_ordinary_timer_runs_and_costs() {
-    let mut s = first_window("fs-pdrop-noflr");
-    for n in 101..=103 {
-        s.ack(n, &[]);
-    }
-    s.wait(999);
-    assert_eq!(s.sent(), []);
-    s.wait(1);
-    assert_eq!(s.sent(), [103]);
+    let mut s = first_three_arrived("fs-pdrop-noflr");
+    assert_sent_after(&mut s, 1000, &[103]);
     assert_eq!((s.window().0, stats(&s).retreats, stats(&s).timeouts), (1000, 0, 1));
 }
 
 #[test]
 fn one_loss_is_repaired_by_fast_recovery() {
     // 103 is lost. Three duplicates (limited transmit sends what it may) bring it back at once.
-    let mut s = first_window("fs-pdrop");
-    for n in 101..=103 {
-        s.ack(n, &[]);
-    }
+    let mut s = first_three_arrived("fs-pdrop");
     let sent: Vec<u32> = (0..3).flat_map(|_| s.ack(103, &[])).collect();
     assert!(sent.contains(&103), "{sent:?}");
     s.ack(111, &[]);
@@ -212,10 +212,7 @@ fn a_partial_ack_takes_it_back_at_once() {
 
 #[test]
 fn without_quick_recovery_a_partial_ack_repairs_one_hole() {
-    let mut s = first_window("fs-pdrop-noflr+limited_transmit=off");
-    for n in 101..=103 {
-        s.ack(n, &[]);
-    }
+    let mut s = first_three_arrived("fs-pdrop-noflr+limited_transmit=off");
     (0..3).for_each(|_| drop(s.ack(103, &[])));
     assert_eq!(s.ack(105, &[])[0], 105);
     assert_eq!(s.window().1, 4000);
@@ -226,10 +223,7 @@ fn without_quick_recovery_a_partial_ack_repairs_one_hole() {
 fn what_sack_told_before_or_after_does_not_go_again() {
     // 103 and 104 are lost, 106 is under way when the timer runs out: 105 and 107 were SACKed by two
     // duplicates, too few for a recovery.
-    let mut s = first_window("fs-pdrop+recovery=sack+limited_transmit=off");
-    for n in 101..=103 {
-        s.ack(n, &[]);
-    }
+    let mut s = first_three_arrived("fs-pdrop+recovery=sack+limited_transmit=off");
     s.ack(103, &[(105, 106)]);
     s.ack(103, &[(107, 108), (105, 106)]);
     s.wait(109);
@@ -248,10 +242,7 @@ fn what_sack_told_before_or_after_does_not_go_again() {
 
 #[test]
 fn the_next_attempt_starts_from_what_a_failed_one_left() {
-    let mut s = first_window("fs-pdrop");
-    for n in 101..=103 {
-        s.ack(n, &[]);
-    }
+    let mut s = first_three_arrived("fs-pdrop");
     s.wait(109);
     assert_eq!(s.sent(), [103, 104, 105]);
     // The window is 3 after the retreat; 103 to 119 are acknowledged with one segment of growth each:

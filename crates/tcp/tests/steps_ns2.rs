@@ -123,6 +123,38 @@ fn a_first_segment_without_handshake_is_lost_as_data_is() {
 }
 
 #[test]
+fn agents_without_handshake_neither_answer_its_answer_nor_say_goodbye() {
+    // Two segments in a window of two are all there is. The answer to the first opens the connection;
+    // no ACK of it follows, none is waited for, and aborting is silent at either end.
+    let scheme = Scheme::parse("reno+profile=ns2-one-way+iw=2").unwrap();
+    let remote = std::net::Ipv4Addr::LOCALHOST.into();
+    let out = tcp::FourTuple { local_port: 1, remote, remote_port: 2 };
+    let back = tcp::FourTuple { local_port: 2, remote, remote_port: 1 };
+    let (mut sender, mut sink) =
+        (Host::new(HostConfig { seed: 1 }), Host::new(HostConfig { seed: 2 }));
+    sink.listen(2, scheme.clone());
+    let conn = sender.connect(Instant::ZERO, out, &scheme).unwrap();
+    sender.write(Instant::ZERO, conn, 2000);
+    let sent = one_way(&mut sender, conn, 0);
+    assert_eq!(sent.len(), 2);
+    sink.handle_segment(Instant::ZERO, &back, &sent[0].1);
+    let answers: Vec<Segment> =
+        std::iter::from_fn(|| sink.poll_transmit(Instant::ZERO)).map(|t| t.segment).collect();
+    assert_eq!(answers.len(), 1);
+    sender.handle_segment(Instant::ZERO, &out, &answers[0]);
+    assert!(one_way(&mut sender, conn, 0).is_empty());
+    // The sink's timer would have it answer again after 3 s.
+    let later = Instant::ZERO + Duration::from_secs(30);
+    sink.handle_timeout(later);
+    assert!(sink.poll_transmit(later).is_none());
+    let other = std::iter::from_fn(|| sink.poll_event()).map(|event| event.conn).next().unwrap();
+    sink.abort(later, other);
+    sender.abort(Instant::ZERO, conn);
+    assert!(sink.poll_transmit(later).is_none() && sender.poll_transmit(Instant::ZERO).is_none());
+    assert_eq!(sink.connection_count() + sender.connection_count(), 0);
+}
+
+#[test]
 fn a_configured_window_bounds_what_is_outstanding_in_recovery_too() {
     // 3 to 9 are out with a window of 7. Duplicates may let segments go beyond cwnd, but none that lies
     // more than 7 beyond the last ACK; RFC 5681 §3.2 leaves that to the receiver's window.

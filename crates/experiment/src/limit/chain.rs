@@ -154,7 +154,9 @@ impl Chains<'_> {
                 let connected = syn_arrived + wire.down(wire.syn());
                 (connected, connected + wire.up(wire.ack()))
             }
-            Opening::Accelerated | Opening::Remembered | Opening::OneWay => (at, syn_arrived),
+            Opening::Accelerated | Opening::Remembered | Opening::FastOpen | Opening::OneWay => {
+                (at, syn_arrived)
+            }
         };
         let mut opened = Opened { ready: connected, serving, syn_arrived, hello_arrived: None };
         if protocol.tls == Tls::Tls13 {

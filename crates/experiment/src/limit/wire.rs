@@ -84,7 +84,7 @@ impl Wire {
     pub(super) const fn request(&self, bytes: u64) -> Load {
         match self.opening {
             Opening::Handshake => self.stream(bytes),
-            Opening::Accelerated | Opening::Remembered | Opening::OneWay => {
+            Opening::Accelerated | Opening::Remembered | Opening::FastOpen | Opening::OneWay => {
                 let packets = bytes.div_ceil(self.segment);
                 let headers = packets.saturating_mul((IPV4_HEADER + TCP_HEADER) as u64);
                 Load { packets, bytes: bytes.saturating_add(headers) }

@@ -31,6 +31,8 @@ pub struct Flow {
     pub segments: u64,
     /// Segments sent again.
     pub retransmissions: u64,
+    /// Segments lost: dropped by a queue, or on a link.
+    pub lost: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Of a visit to a page: when its HTML had arrived.
@@ -44,6 +46,8 @@ pub struct Flow {
     pub startup_segments: Option<u64>,
     /// Segments sent again before all that was sent in it was acknowledged.
     pub startup_retransmissions: Option<u64>,
+    /// Segments lost in it.
+    pub startup_lost: Option<u64>,
     /// Bytes acknowledged in it.
     pub startup_acked: Option<u64>,
 }
@@ -52,6 +56,11 @@ impl Flow {
     /// From handing it to TCP to its last acknowledgement at the sender, as ns-2's figures count.
     pub fn time_to_ack(&self) -> Option<f64> {
         self.acked.map(|at| at - self.start)
+    }
+
+    /// The share of its start-up's segments that was lost.
+    pub fn startup_loss(&self) -> Option<f64> {
+        Some(self.startup_lost? as f64 / self.startup_segments? as f64)
     }
 
     /// From handing it to TCP to its last byte at the receiver.

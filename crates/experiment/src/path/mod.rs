@@ -13,6 +13,7 @@ mod parse;
 mod presets;
 
 pub use error::PathError;
+pub use parse::parse_probability;
 pub use presets::{DEFAULT_PRESET, PRESETS, PathPreset, preset};
 
 use link::{Discipline, LinkConfig, LinkError, QueueLimit};
@@ -135,15 +136,7 @@ impl PathSpec {
 
     /// What the queue of a direction of this rate holds.
     pub fn queue_limit(&self, rate: Rate) -> QueueLimit {
-        match self.queue {
-            QueueSize::Packets(n) => QueueLimit::Packets(n),
-            QueueSize::Bytes(n) => QueueLimit::Bytes(n),
-            QueueSize::MilliBdp(n) => {
-                let bytes = u128::from(rate.bytes_in(self.rtt)) * u128::from(n) / 1000;
-                QueueLimit::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
-            }
-            QueueSize::Unlimited => QueueLimit::Unlimited,
-        }
+        self.queue.limit(rate, self.rtt)
     }
 
     fn checked(self) -> Result<Self, PathError> {
@@ -155,6 +148,21 @@ impl PathSpec {
                 .map_err(|error| PathError::of(key_of(error, key), error))?;
         }
         Ok(self)
+    }
+}
+
+impl QueueSize {
+    /// What a queue before a link of this rate holds on a path of this round trip.
+    pub fn limit(&self, rate: Rate, rtt: Duration) -> QueueLimit {
+        match *self {
+            Self::Packets(n) => QueueLimit::Packets(n),
+            Self::Bytes(n) => QueueLimit::Bytes(n),
+            Self::MilliBdp(n) => {
+                let bytes = u128::from(rate.bytes_in(rtt)) * u128::from(n) / 1000;
+                QueueLimit::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+            }
+            Self::Unlimited => QueueLimit::Unlimited,
+        }
     }
 }
 

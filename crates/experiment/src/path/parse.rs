@@ -50,7 +50,7 @@ fn option<'a>(
     }
     match key {
         "up" => path.with_up(read("up", value)?),
-        "loss" => path.with_loss(probability(value)?),
+        "loss" => path.with_loss(parse_probability(value)?),
         _ => Err(unknown(part)),
     }
 }
@@ -68,7 +68,11 @@ where
     value.parse().map_err(|error: T::Err| PathError::of(key, error))
 }
 
-fn probability(text: &str) -> Result<f64, PathError> {
+/// Reads a probability (`0.01`) or a percentage (`1%`).
+///
+/// # Errors
+/// If it is neither.
+pub fn parse_probability(text: &str) -> Result<f64, PathError> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number, 100.0),
         None => (text, 1.0),

@@ -61,6 +61,8 @@ pub struct Race {
     pub loader: LoaderConfig,
     /// The contestants; see [`contestants`].
     pub schemes: Vec<Scheme>,
+    /// The browser's TCP; `None`: as its servers'.
+    pub client: Option<Scheme>,
     /// How often the page is visited.
     pub visits: Visits,
     /// Bulk `linux` flows that share the access link.
@@ -146,7 +148,7 @@ impl Race {
     }
 
     /// How hosts are spoken to in all visits: connections stay open between them.
-    fn loader_between(&self, scheme: &Scheme) -> LoaderConfig {
+    pub fn loader_between(&self, scheme: &Scheme) -> LoaderConfig {
         LoaderConfig { keep_open: self.visits.count > 1, ..self.loader_for(scheme) }
     }
 

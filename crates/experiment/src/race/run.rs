@@ -137,12 +137,16 @@ impl Stage {
                     config: race.loader_between(&self.scheme),
                     client: self.access.client,
                     servers: self.sites[site].clone(),
-                    client_scheme: self.scheme.clone(),
+                    client_scheme: self.client_scheme(race),
                     server_scheme: self.scheme.clone(),
                 });
                 self.loads.push(self.simulation.add(at, load));
             }
         }
+    }
+
+    fn client_scheme(&self, race: &Race) -> Scheme {
+        race.client.as_ref().map_or_else(|| self.scheme.clone(), as_browsers_use_it)
     }
 
     /// All visits, in order. Behind one that does not end there is none.

@@ -99,7 +99,14 @@ mod tests {
                 let mut sack = SackBlocks::default();
                 blocks.iter().for_each(|(left, right)| sack.push(SeqNum(*left), SeqNum(*right)));
                 let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
-                Options { mss, window_scale, sack_permitted, timestamps, sack, performance: None }
+                Options {
+                    mss,
+                    window_scale,
+                    sack_permitted,
+                    timestamps,
+                    sack,
+                    ..Options::default()
+                }
             })
     }
 

@@ -1,8 +1,8 @@
 //! A connection that carries transfers from its opener to the other end, one after another.
 
 use crate::application::Context;
-use crate::{FlowRecord, HostId};
-use tcp::{ConnId, Event, EventKind, Scheme, Stats};
+use crate::{FlowRecord, HostId, Losses};
+use tcp::{ConnId, Event, EventKind, Scheme, State, Stats};
 
 /// Stands for "more than any run can send"; far from overflow wherever bytes are added up.
 const ENDLESS: u64 = 1 << 60;
@@ -15,6 +15,17 @@ pub(super) fn listen(context: &mut Context<'_>, host: HostId, scheme: &Scheme) -
     let port = context.unused_port(host, DISCARD);
     context.listen(host, port, scheme.clone());
     port
+}
+
+/// Both ends close; what TIME-WAIT would guard against cannot happen to a port that is not used
+/// again for thousands of connections.
+pub(super) fn close(context: &mut Context<'_>, host: HostId, conn: ConnId) {
+    let state = context.host(host).connection(conn).map(tcp::Connection::state);
+    match state {
+        Some(State::TimeWait) => context.abort(host, conn),
+        Some(_) => context.shutdown(host, conn),
+        None => {}
+    }
 }
 
 /// A connection and the transfer on it.
@@ -31,6 +42,8 @@ pub(super) struct Channel {
     flow: FlowRecord,
     /// The sender's counters when this transfer began.
     before: Stats,
+    /// What the connection had lost then.
+    lost_before: Losses,
     ended: bool,
 }
 
@@ -55,6 +68,7 @@ impl Channel {
             goal: bytes,
             flow: FlowRecord::new((from, to), context.now(), bytes.unwrap_or(0)),
             before: Stats::default(),
+            lost_before: Losses::default(),
             ended: false,
         }
     }
@@ -63,6 +77,7 @@ impl Channel {
     pub(super) fn begin(&mut self, context: &mut Context<'_>, bytes: u64) {
         let (now, from) = (context.now(), self.flow.from);
         self.before = context.stats(from, self.sender).unwrap_or_default();
+        self.lost_before = context.losses(from, self.sender);
         self.goal = self.goal.map(|goal| goal + bytes);
         self.flow = FlowRecord::new((from, self.flow.to), now, bytes);
         self.flow.connected_at = Some(now);
@@ -208,6 +223,8 @@ impl Channel {
     fn count(&mut self, context: &Context<'_>) {
         if let Some(stats) = context.stats(self.flow.from, self.sender) {
             self.flow.count(&self.before, &stats);
+            let losses = context.losses(self.flow.from, self.sender);
+            self.flow.losses = losses.since(self.lost_before);
         }
         let path = context.host(self.flow.from).path_of(self.sender).filter(|_| !self.ended);
         self.flow.startup = path.map(|path| *path.startup_report());

@@ -1,6 +1,6 @@
 //! Where records of flows go that are over: kept, or handed on; sums always.
 
-use crate::FlowRecord;
+use crate::{FlowRecord, Losses};
 
 /// Takes each record once.
 pub(super) type Sink = Box<dyn FnMut(&FlowRecord)>;
@@ -18,6 +18,8 @@ pub struct FlowTotals {
     pub segments_sent: u64,
     /// As [`FlowRecord::segments_retransmitted`].
     pub segments_retransmitted: u64,
+    /// As [`FlowRecord::losses`].
+    pub losses: Losses,
     /// As [`FlowRecord::timeouts`].
     pub timeouts: u64,
 }
@@ -30,6 +32,7 @@ impl FlowTotals {
         self.bytes += flow.bytes;
         self.segments_sent += flow.segments_sent;
         self.segments_retransmitted += flow.segments_retransmitted;
+        self.losses += flow.losses;
         self.timeouts += flow.timeouts;
     }
 }

@@ -13,6 +13,7 @@ mod on_off;
 mod poisson;
 mod rounds;
 mod telnet;
+mod user;
 
 pub use bulk::{BulkSpec, BulkTransfer};
 pub use cbr::{Cbr, CbrSpec};
@@ -21,3 +22,4 @@ pub use on_off::{OnOff, OnOffSpec};
 pub use poisson::{PairChoice, PoissonFlows, PoissonSpec};
 pub use rounds::{RoundPair, Rounds, RoundsSpec};
 pub use telnet::{Telnet, TelnetSpec};
+pub use user::{User, UserSpec};

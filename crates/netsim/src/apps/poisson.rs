@@ -11,7 +11,7 @@ use crate::{FlowRecord, HostId};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
 use rustc_hash::FxHashMap;
-use tcp::{ConnId, Event, EventKind, Scheme, State};
+use tcp::{ConnId, Event, EventKind, Scheme};
 use workload::Distribution;
 
 /// Which pair of hosts the next flow runs between.
@@ -182,17 +182,6 @@ impl PoissonFlows {
     }
 }
 
-/// Both ends close; what TIME-WAIT would guard against cannot happen to a port that is not used
-/// again for thousands of connections.
-fn close(context: &mut Context<'_>, host: HostId, conn: ConnId) {
-    let state = context.host(host).connection(conn).map(tcp::Connection::state);
-    match state {
-        Some(State::TimeWait) => context.abort(host, conn),
-        Some(_) => context.shutdown(host, conn),
-        None => {}
-    }
-}
-
 /// A whole number below `n`, by multiplication (Lemire 2019); the bias is below n / 2^32.
 fn below(n: usize, stream: &mut Pcg32) -> usize {
     ((u64::from(stream.next_u32()) * n as u64) >> 32) as usize
@@ -219,7 +208,7 @@ impl Application for PoissonFlows {
     fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
         match event.kind {
             EventKind::Accepted => self.on_accepted(context, host, event.conn),
-            EventKind::PeerClosed => close(context, host, event.conn),
+            EventKind::PeerClosed => channel::close(context, host, event.conn),
             _ => {}
         }
         let Some(number) = self.index.find(host, event.conn) else { return };

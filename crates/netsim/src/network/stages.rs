@@ -46,7 +46,7 @@ impl Network {
             self.mark(self.now(), id, packet);
         }
         if entry == Entry::Dropped {
-            self.packets.remove(packet);
+            self.lose(packet);
             return;
         }
         let index = packet as usize;
@@ -85,7 +85,7 @@ impl Network {
                 Outcome::Discarded { token, at } => {
                     let queue = self.wires[id.index()].link.occupancy(at);
                     self.observe_if_any(at, id, Step::Discard { queue }, token);
-                    self.packets.remove(token);
+                    self.lose(token);
                 }
             }
         }
@@ -109,7 +109,7 @@ impl Network {
                 let bytes = self.packets.packet(packet).wire_bytes;
                 self.schedule(id, arrives, arrival(packet, cursor + 1, bytes));
             }
-            Fate::Dropped | Fate::Lost { .. } => self.packets.remove(packet),
+            Fate::Dropped | Fate::Lost { .. } => self.lose(packet),
         }
     }
 

@@ -52,6 +52,8 @@ pub struct Browsing {
     /// Ports that each page's servers listen at, once it was visited.
     ports: Vec<Vec<u16>>,
     visit: Option<(Visit, PageLoad)>,
+    /// What agents that only send have left open: it goes, without a packet, when the next visit begins.
+    left_open: Vec<(HostId, ConnId)>,
     /// Tokens up to here belong to visits that are over.
     next_token: u32,
     visits: Vec<Visit>,
@@ -69,6 +71,7 @@ impl Browsing {
             pages: None,
             think: None,
             visit: None,
+            left_open: Vec::new(),
             next_token: 0,
             visits: Vec::new(),
         }
@@ -92,6 +95,9 @@ impl Browsing {
     }
 
     fn begin(&mut self, context: &mut Context<'_>) {
+        for (host, conn) in self.left_open.drain(..) {
+            context.abort(host, conn);
+        }
         let any = Distribution::uniform(0.0, self.spec.pages.len() as f64).ok();
         let drawn = any.zip(self.pages.as_mut()).map_or(0.0, |(any, stream)| any.sample(stream));
         let page = drawn as usize;
@@ -133,6 +139,7 @@ impl Browsing {
     fn end_if_done(&mut self, context: &mut Context<'_>) {
         let Some((visit, load)) = self.visit.take_if(|(_, load)| load.finished) else { return };
         let loader = load.loader();
+        self.left_open = load.open_ends();
         self.next_token = load.first_token + 1 + load.transfers.len() as u32;
         self.visits.push(Visit {
             html_done_at: loader.html_done_at(),

@@ -12,7 +12,7 @@ mod browsing;
 mod transfer;
 
 pub use browsing::{Browsing, BrowsingSpec, Visit};
-pub use transfer::Transfer;
+pub use transfer::{Transfer, content_of};
 
 use crate::application::{Application, Context};
 use crate::{FlowRecord, HostId};
@@ -91,8 +91,8 @@ impl PageLoad {
     }
 
     /// A load by agents that only send, as in the papers' simulations: a request takes no trip, the
-    /// server connects to the client as soon as there is one, and connections stay open (to the
-    /// end of the visit, if it is one). The servers' scheme should open `one-way`; TLS, which needs a dialogue, is left out.
+    /// server connects to the client as soon as there is one, and connections stay open (until the
+    /// next visit begins, if it is one). The servers' scheme should open `one-way`; TLS, which needs a dialogue, is left out.
     ///
     /// # Panics
     /// If there are fewer servers than the page has hosts.
@@ -121,10 +121,12 @@ impl PageLoad {
         let mut flow = FlowRecord::new(ends, started_at, self.loader.page().response_bytes());
         flow.html_at = self.loader.html_done_at();
         flow.received_at = self.loader.page_done_at();
-        for stats in self.transfers.iter().map(Transfer::stats) {
+        for transfer in &self.transfers {
+            let stats = transfer.stats();
             flow.segments_sent += stats.data_segments_sent;
             flow.segments_retransmitted += stats.retransmitted_segments;
             flow.timeouts += stats.timeouts;
+            flow.losses += transfer.losses();
         }
         flow
     }
@@ -175,21 +177,21 @@ impl PageLoad {
                 transfer.record_server(context);
                 transfer.record_client(context, self.spec.client);
             }
-            match self.is_visit {
-                false => context.finish(),
-                true if self.one_way => self.close_all(context),
-                true => {}
+            if !self.is_visit {
+                context.finish();
             }
         }
     }
 
-    /// A visit of agents that only send is over: the servers, which stayed open, close.
-    fn close_all(&self, context: &mut Context<'_>) {
-        for transfer in &self.transfers {
-            if let Some(conn) = transfer.server_conn() {
-                context.shutdown(transfer.server(), conn);
-            }
-        }
+    /// Both ends of every connection of agents that only send: they stay open until somebody takes
+    /// them away.
+    fn open_ends(&self) -> Vec<(HostId, tcp::ConnId)> {
+        let ends = |transfer: &Transfer| {
+            let client = transfer.client_conn().map(|conn| (self.spec.client, conn));
+            [transfer.server_conn().map(|conn| (transfer.server(), conn)), client]
+        };
+        let transfers = self.transfers.iter().filter(|_| self.one_way);
+        transfers.flat_map(ends).flatten().collect()
     }
 
     /// Loads the page once more, over the connections that are open.

@@ -1,7 +1,7 @@
 //! One connection of a page load: the client's connection, the server's, and what the server says.
 
-use crate::HostId;
 use crate::application::Context;
+use crate::{HostId, Losses};
 use tcp::ensemble;
 use tcp::{ConnId, Stats, WindowChange};
 use units::Instant;
@@ -46,6 +46,7 @@ pub struct Transfer {
     alarm: Alarm,
     token: u32,
     stats: Stats,
+    losses: Losses,
     window: Vec<WindowChange>,
 }
 
@@ -69,6 +70,7 @@ impl Transfer {
             alarm: Alarm::default(),
             token,
             stats: Stats::default(),
+            losses: Losses::default(),
             window: Vec::new(),
         }
     }
@@ -96,6 +98,11 @@ impl Transfer {
     /// The server's counters when the client had closed, or else when the page was done.
     pub const fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// What the server's end had lost by then.
+    pub const fn losses(&self) -> Losses {
+        self.losses
     }
 
     /// False while the server's end is still open and [`Transfer::stats`] not taken.
@@ -198,6 +205,7 @@ impl Transfer {
         let Some(id) = self.server_conn.filter(|_| !self.is_recorded) else { return };
         if let (Some(connection), Some(path)) = (host.connection(id), host.path_of(id)) {
             self.stats = *connection.stats();
+            self.losses = context.losses(self.server, id);
             self.window = path.window().changes().to_vec();
             self.is_recorded = true;
         }
@@ -214,7 +222,7 @@ impl Transfer {
 
 /// What an object of this kind is to Ensemble-TCP's policies, made when pages had HTML, Java and
 /// images.
-const fn content_of(kind: Kind) -> ensemble::Content {
+pub const fn content_of(kind: Kind) -> ensemble::Content {
     match kind {
         Kind::Html | Kind::Redirect => ensemble::Content::Html,
         Kind::Script | Kind::Style | Kind::Data => ensemble::Content::Code,

@@ -1,21 +1,19 @@
-//! IPv4, TCP and UDP headers of a simulated packet, byte by byte, by crate `etherparse`.
+//! The headers of a simulated packet, by crate `wire`.
 //!
 //! The payload is taken to be zeros: it counts in lengths and checksums and is not written.
 
 use crate::packet::{Body, Packet, Transit};
 use crate::{HostId, address_of};
-use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use std::io;
-use std::net::IpAddr;
-use tcp::{Ecn, Flags, Options, Segment};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
+use tcp::Segment;
+use wire::{Marking, TcpPacket, write_datagram_headers, write_headers};
 
-const TIME_TO_LIVE: u8 = 64;
 /// The port of datagrams at both ends: discard (RFC 863).
 const DATAGRAM_PORT: u16 = 9;
-/// Assured forwarding, class 1, high drop precedence (RFC 2597 §6): a packet of low priority. Others
-/// carry the default code point.
-const AF13: u8 = 14;
-static ZEROS: [u8; 65_535] = [0; 65_535];
+/// Bytes of IPv4 and UDP headers (RFC 791 §3.1, RFC 768).
+const DATAGRAM_OVERHEAD: u32 = tcp::segment::IPV4_HEADER + 8;
+static ZEROS: [u8; wire::MAX_PACKET] = [0; wire::MAX_PACKET];
 
 /// The headers of one packet and its whole length.
 #[derive(Debug)]
@@ -29,139 +27,55 @@ impl Headers {
     /// # Errors
     /// If the packet is larger than IP packets can be, or its options than TCP's may be.
     pub(super) fn of(packet: &Packet) -> io::Result<Self> {
-        match &packet.body {
-            Body::Segment(transit) => of_segment(packet, transit),
-            Body::Datagram(_) => of_datagram(packet),
-        }
+        let mut bytes = Vec::with_capacity(80);
+        let payload = match &packet.body {
+            Body::Segment(transit) => of_segment(packet, transit, &mut bytes),
+            Body::Datagram(_) => of_datagram(packet, &mut bytes),
+        }?;
+        let packet_len = bytes.len() as u32 + payload;
+        Ok(Self { bytes, packet_len })
     }
 }
 
-fn of_segment(packet: &Packet, transit: &Transit) -> io::Result<Headers> {
-    let segment = &transit.segment;
-    let mut tcp = tcp_header(transit)?;
-    let payload = zeros(u64::from(segment.len))?;
-    let ip = ip_header(packet, IpNumber::TCP, (tcp.header_len() + payload.len(), segment.ecn))?;
-    tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).map_err(io::Error::other)?;
-    Ok(joined(&ip, &tcp.to_bytes()))
+/// Answers the length of the payload.
+fn of_segment(packet: &Packet, transit: &Transit, bytes: &mut Vec<u8>) -> io::Result<u32> {
+    let payload = zeros(transit.segment.len)?;
+    let segment = Segment { low_priority: packet.low_priority, ..transit.segment };
+    let source = SocketAddr::new(address_of(packet.from), transit.source_port);
+    let destination = SocketAddr::new(address_of(packet.to), transit.destination_port);
+    let packet = TcpPacket::new(source, destination, segment, &Marking::default());
+    write_headers(&packet, payload, bytes).map_err(io::Error::other)?;
+    Ok(segment.len)
 }
 
-fn of_datagram(packet: &Packet) -> io::Result<Headers> {
-    let overhead = (Ipv4Header::MIN_LEN + UdpHeader::LEN) as u64;
-    let payload = zeros(u64::from(packet.wire_bytes).saturating_sub(overhead))?;
-    let length = UdpHeader::LEN + payload.len();
-    let ip = ip_header(packet, IpNumber::UDP, (length, Ecn::NotEct))?;
-    let ports = (DATAGRAM_PORT, DATAGRAM_PORT);
-    let udp = UdpHeader::with_ipv4_checksum(ports.0, ports.1, &ip, payload);
-    Ok(joined(&ip, &udp.map_err(io::Error::other)?.to_bytes()))
+/// Answers the length of the payload.
+fn of_datagram(packet: &Packet, bytes: &mut Vec<u8>) -> io::Result<u32> {
+    let payload = zeros(packet.wire_bytes.saturating_sub(DATAGRAM_OVERHEAD))?;
+    let marking = Marking::default();
+    let dscp = if packet.low_priority { marking.low_priority } else { marking.normal };
+    let ends = [packet.from, packet.to].map(|host| SocketAddrV4::new(v4(host), DATAGRAM_PORT));
+    write_datagram_headers((ends[0], ends[1]), dscp, payload, bytes).map_err(io::Error::other)?;
+    Ok(payload.len() as u32)
 }
 
-fn joined(ip: &Ipv4Header, transport: &[u8]) -> Headers {
-    let bytes = [&ip.to_bytes()[..], transport].concat();
-    Headers { bytes, packet_len: u32::from(ip.total_len) }
-}
-
-fn zeros(len: u64) -> io::Result<&'static [u8]> {
-    let zeros = usize::try_from(len).ok().and_then(|len| ZEROS.get(..len));
+fn zeros(len: u32) -> io::Result<&'static [u8]> {
+    let zeros = ZEROS.get(..len as usize);
     zeros.ok_or_else(|| io::Error::other(format!("{len} bytes do not fit an IP packet")))
 }
 
-fn ip_header(
-    packet: &Packet,
-    protocol: IpNumber,
-    (payload, ecn): (usize, Ecn),
-) -> io::Result<Ipv4Header> {
-    let payload = u16::try_from(payload).map_err(io::Error::other)?;
-    let (from, to) = (octets(packet.from), octets(packet.to));
-    let header = Ipv4Header::new(payload, TIME_TO_LIVE, protocol, from, to);
-    let mut header = header.map_err(io::Error::other)?;
-    header.dont_fragment = true;
-    if packet.low_priority {
-        header.dscp = IpDscp::try_new(AF13).map_err(io::Error::other)?;
-    }
-    header.ecn = match ecn {
-        Ecn::NotEct => IpEcn::NotEct,
-        Ecn::Ect0 => IpEcn::Ect0,
-        Ecn::Ce => IpEcn::CongestionExperienced,
-    };
-    header.header_checksum = header.calc_header_checksum();
-    Ok(header)
-}
-
-fn octets(host: HostId) -> [u8; 4] {
+fn v4(host: HostId) -> Ipv4Addr {
     match address_of(host) {
-        IpAddr::V4(address) => address.octets(),
-        IpAddr::V6(_) => [0; 4],
+        IpAddr::V4(address) => address,
+        IpAddr::V6(_) => Ipv4Addr::UNSPECIFIED,
     }
-}
-
-fn tcp_header(transit: &Transit) -> io::Result<TcpHeader> {
-    let Segment { seq, ack, window, options, .. } = &transit.segment;
-    let has = |flags| transit.segment.has(flags);
-    let (source, destination) = (transit.source_port, transit.destination_port);
-    let mut header = TcpHeader::new(source, destination, seq.0, *window);
-    header.acknowledgment_number = if has(Flags::ACK) { ack.0 } else { 0 };
-    header.fin = has(Flags::FIN);
-    header.syn = has(Flags::SYN);
-    header.rst = has(Flags::RST);
-    header.psh = has(Flags::PSH);
-    header.ack = has(Flags::ACK);
-    header.ece = has(Flags::ECE);
-    header.cwr = has(Flags::CWR);
-    header.set_options(&option_elements(options)).map_err(io::Error::other)?;
-    if let Some(performance) = &options.performance {
-        let all = [header.options.as_slice(), &performance.to_bytes()].concat();
-        header.set_options_raw(&all).map_err(io::Error::other)?;
-    }
-    Ok(header)
-}
-
-/// The options in the order in which Linux writes them, padding first, so that those of a
-/// segment without SYN start at a word as RFC 7323 (appendix A) recommends.
-fn option_elements(options: &Options) -> Vec<TcpOptionElement> {
-    use TcpOptionElement as Element;
-    let mut elements = Vec::new();
-    let (mss, shift) = (options.mss, options.window_scale);
-    elements.extend(mss.map(Element::MaximumSegmentSize));
-    elements.extend(options.sack_permitted.then_some(Element::SelectiveAcknowledgementPermitted));
-    elements.extend(options.timestamps.map(|ts| Element::Timestamp(ts.value, ts.echo)));
-    elements.extend(shift.map(Element::WindowScale));
-    elements.extend(sack_element(options));
-    // It is whole words, so whatever stands before it is padded as without it.
-    let bare = Options { performance: None, ..*options };
-    let padding = bare.wire_bytes() as usize - unpadded(&elements);
-    elements.splice(0..0, std::iter::repeat_n(Element::Noop, padding));
-    elements
-}
-
-fn sack_element(options: &Options) -> Option<TcpOptionElement> {
-    let mut blocks = options.sack.as_slice().iter().map(|(left, right)| (left.0, right.0));
-    let first = blocks.next()?;
-    let rest = [blocks.next(), blocks.next(), blocks.next()];
-    Some(TcpOptionElement::SelectiveAcknowledgement(first, rest))
-}
-
-/// Bytes of the options without padding (RFC 9293 §3.1, RFC 7323 §2, §3, RFC 2018 §2, §3).
-fn unpadded(elements: &[TcpOptionElement]) -> usize {
-    let length = |element: &TcpOptionElement| match element {
-        TcpOptionElement::Noop => 1,
-        TcpOptionElement::MaximumSegmentSize(_) => 4,
-        TcpOptionElement::WindowScale(_) => 3,
-        TcpOptionElement::SelectiveAcknowledgementPermitted => 2,
-        TcpOptionElement::SelectiveAcknowledgement(_, rest) => {
-            10 + 8 * rest.iter().flatten().count()
-        }
-        TcpOptionElement::Timestamp(..) => 10,
-    };
-    elements.iter().map(length).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{AppId, Datagram};
-    use etherparse::{SlicedPacket, TransportSlice};
     use memory::Report;
-    use tcp::{Performance, SackBlocks, Timestamps};
+    use tcp::{Ecn, Flags, Options, Performance, SackBlocks, Timestamps};
     use units::{Duration, SeqNum};
 
     fn packet(segment: Segment) -> Packet {
@@ -257,14 +171,12 @@ mod tests {
             let headers = Headers::of(&packet(segment)).unwrap();
             assert_eq!(headers.packet_len, segment.wire_bytes());
             assert_eq!(headers.bytes.len() as u32, segment.wire_bytes());
-            let parsed = SlicedPacket::from_ip(&headers.bytes).unwrap();
-            let Some(TransportSlice::Tcp(tcp)) = parsed.transport else { panic!("not TCP") };
-            let found = tcp.options_iterator().filter_map(Result::ok);
-            let found: Vec<_> = found.filter(|option| *option != TcpOptionElement::Noop).collect();
-            let expected =
-                option_elements(&options).into_iter().filter(|o| *o != TcpOptionElement::Noop);
-            assert_eq!(found, expected.collect::<Vec<_>>());
-            assert!(tcp.ece() && tcp.ack() && !tcp.syn());
+            let Ok(wire::Packet::Tcp(parsed, _)) = wire::parse(&headers.bytes) else {
+                panic!("not TCP")
+            };
+            // Without SYN what only a SYN may say is not read.
+            let sent = Options { mss: None, window_scale: None, sack_permitted: false, ..options };
+            assert_eq!(parsed.segment, Segment { options: sent, ..segment });
         }
     }
 

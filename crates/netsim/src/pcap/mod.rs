@@ -7,6 +7,7 @@
 //! ([`Captures::begin`]); or what was handed to it, as a capture on its sender shows
 //! ([`Captures::begin_at_sender`]).
 
+mod file;
 mod headers;
 
 use crate::observer::{Observer, Step};
@@ -15,38 +16,19 @@ use headers::Headers;
 use std::io::{self, Write};
 use units::Instant;
 
-const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
-const VERSION: [u16; 2] = [2, 4];
-const SNAPLEN: u32 = 65_535;
-const LINKTYPE_RAW: u32 = 101;
+pub use file::PcapFile;
 
 /// One capture being written.
 #[derive(Debug)]
 struct Capture<W> {
     link: LinkId,
-    out: W,
+    file: PcapFile<W>,
 }
 
 impl<W: Write> Capture<W> {
-    fn begin(link: LinkId, mut out: W) -> io::Result<Self> {
-        let mut header = Vec::with_capacity(24);
-        header.extend(MAGIC_NANOSECONDS.to_le_bytes());
-        header.extend(VERSION.map(u16::to_le_bytes).as_flattened());
-        // Time zone and accuracy: zero, as always.
-        header.extend([0; 8]);
-        header.extend(SNAPLEN.to_le_bytes());
-        header.extend(LINKTYPE_RAW.to_le_bytes());
-        out.write_all(&header)?;
-        Ok(Self { link, out })
-    }
-
     fn record(&mut self, at: Instant, packet: &Packet) -> io::Result<()> {
-        const SECOND: u64 = 1_000_000_000;
         let Headers { bytes, packet_len } = Headers::of(packet)?;
-        let (seconds, nanos) = (at.as_nanos() / SECOND, at.as_nanos() % SECOND);
-        let fields = [seconds as u32, nanos as u32, bytes.len() as u32, packet_len];
-        self.out.write_all(fields.map(u32::to_le_bytes).as_flattened())?;
-        self.out.write_all(&bytes)
+        self.file.record(at, &bytes, packet_len)
     }
 }
 
@@ -74,7 +56,7 @@ impl<W: Write> Captures<W> {
                 of_link.resize(link.index() + 1, None);
             }
             of_link[link.index()] = Some(captures.len());
-            captures.push(Capture::begin(link, out)?);
+            captures.push(Capture { link, file: PcapFile::begin(out)? });
         }
         Ok(Self { captures, of_link, at_sender: false, failure: None })
     }
@@ -95,10 +77,7 @@ impl<W: Write> Captures<W> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let finish = |mut capture: Capture<W>| {
-            capture.out.flush()?;
-            Ok((capture.link, capture.out))
-        };
+        let finish = |capture: Capture<W>| Ok((capture.link, capture.file.finish()?));
         self.captures.into_iter().map(finish).collect()
     }
 }

@@ -104,6 +104,7 @@ mod tests {
             sent_total: acked_total + in_flight,
             acked_total,
             round: None,
+            delivery: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What one ACK tells the policies, in plain structs.
 
+use super::rate::Delivery;
 use super::rounds::RoundTrip;
 use super::scoreboard::Progress;
 use units::{Duration, Instant};
@@ -63,6 +64,8 @@ pub struct AckSample {
     pub acked_total: u64,
     /// The round trip that ended with this ACK, if a policy of the path asks for it.
     pub round: Option<RoundTrip>,
+    /// What this ACK delivered, if a policy of the path models it.
+    pub delivery: Option<Delivery>,
 }
 
 #[cfg(test)]
@@ -82,6 +85,7 @@ impl AckSample {
             sent_total: acked,
             acked_total: acked,
             round: None,
+            delivery: None,
         }
     }
 }

@@ -85,6 +85,9 @@ pub struct Progress {
     pub acked: u64,
     /// Bytes newly delivered: cumulative ones not known from SACK before, plus newly SACKed ones.
     pub delivered: u64,
+    /// Of these, bytes of a segment whose rest is still outstanding. Who counts segments counts it when
+    /// it is whole, so that many ACKs of a little each gain nothing (Savage et al. 1999 §2.1).
+    pub partial: u64,
     /// Bytes newly SACKed.
     pub sacked: u64,
     /// Send time of the earliest segment newly delivered that was sent only once: the RTT sample
@@ -112,6 +115,7 @@ pub struct Scoreboard {
     lost_beneath_sacks: u64,
     /// No segment before this offset is lost and waiting to be sent again.
     lost_hint: u64,
+    losses: u64,
 }
 
 impl Scoreboard {
@@ -126,6 +130,10 @@ impl Scoreboard {
     /// Of these, bytes presumed lost.
     pub fn lost(&self) -> u64 {
         self.lost
+    }
+    /// Segments ever presumed lost; one lost twice counts twice, a loss forgiven still counts.
+    pub const fn losses(&self) -> u64 {
+        self.losses
     }
     /// Bytes retransmitted and presumed on their way.
     pub fn retransmissions_in_flight(&self) -> u64 {
@@ -247,6 +255,7 @@ impl Scoreboard {
         if s.is_sacked() || (s.is_lost() && !s.is_retransmission_in_flight()) {
             return 0;
         }
+        self.losses += 1;
         self.lost_hint = self.lost_hint.min(s.start);
         if s.is_retransmission_in_flight() {
             s.marks &= !IN_FLIGHT_AGAIN;
@@ -326,6 +335,7 @@ impl Scoreboard {
                 first.start = una;
                 first.len -= part as u32;
                 self.settle(&segment, part, progress);
+                progress.partial = if segment.is_sacked() { 0 } else { part };
             }
         }
         if !self.sacked_ranges.is_empty() {

@@ -51,7 +51,7 @@ impl CongestionControl for Cubic {
         ssthresh * window.mss()
     }
 
-    fn on_restart(&mut self, now: Instant, idle: Duration) {
+    fn on_restart(&mut self, _: &mut Window, now: Instant, idle: Duration) {
         self.curve.on_restart(millis(now), idle.as_millis());
     }
 }
@@ -89,6 +89,7 @@ mod tests {
             sent_total: 0,
             acked_total: 0,
             round: None,
+            delivery: None,
         }
     }
 

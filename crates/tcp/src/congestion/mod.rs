@@ -3,16 +3,21 @@
 //! A controller never sees which segment was lost, nor how it is repaired: [`crate::recovery`]
 //! does, and applies the threshold that the controller answers.
 
+pub mod bbr;
 pub mod cubic;
+pub mod linux_reno;
 pub mod proxy;
 pub mod reno;
 pub mod vegas;
 
 use crate::ack::AckSample;
+use crate::bbr::Model;
 use crate::window::Window;
 use units::{Duration, Instant};
 
+pub use bbr::Bbr;
 pub use cubic::Cubic;
+pub use linux_reno::LinuxReno;
 pub use proxy::Proxy;
 pub use reno::{Halve, Reno};
 pub use vegas::{Vegas, VegasOptions};
@@ -54,8 +59,8 @@ pub trait CongestionControl {
     }
 
     /// Is told that sending goes on after `idle` with nothing in flight.
-    fn on_restart(&mut self, now: Instant, idle: Duration) {
-        let _ = (now, idle);
+    fn on_restart(&mut self, window: &mut Window, now: Instant, idle: Duration) {
+        let _ = (window, now, idle);
     }
 
     /// Is told for how many different clients the path's connections are there.
@@ -66,6 +71,23 @@ pub trait CongestionControl {
     /// Each client loses its own part of the window: several may in the same window of data.
     fn reduces_by_client(&self) -> bool {
         false
+    }
+
+    /// Seeds what the policy draws at random, before anything else.
+    fn set_seed(&mut self, seed: u64) {
+        let _ = seed;
+    }
+
+    /// Once start-up has ended the policy answers losses itself: it is shown every ACK, with
+    /// [`AckSample::delivery`], also during recovery, which moves the window no more but after a
+    /// timeout; and start-up does not come back when the window is below the threshold.
+    fn rules_recovery(&self) -> bool {
+        false
+    }
+
+    /// Takes over the model of the path that the start-up has made.
+    fn take_over(&mut self, model: Box<Model>) {
+        drop(model);
     }
 
     /// The controller wants [`AckSample::round`].

@@ -152,6 +152,7 @@ mod tests {
             sent_total: 0,
             acked_total: 0,
             round: Some(RoundTrip { rtt, base, sent: bytes, window: bytes }),
+            delivery: None,
         }
     }
 

@@ -43,6 +43,7 @@ impl Connection {
         segment: &Segment,
     ) {
         let una_before = self.snd_una;
+        let losses = self.board.losses();
         let prior_in_flight = path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
         let mut info = self.ack_info(now, una_before);
@@ -62,7 +63,8 @@ impl Connection {
         path.on_acked(acked);
         self.sample_rtt(now, path, &info, segment);
         let progress = &info.progress;
-        let delivered = progress.delivered - u64::from(una_before == 0).min(progress.delivered);
+        let whole = progress.delivered - progress.partial;
+        let delivered = whole - u64::from(una_before == 0).min(whole);
         let mut sample = self.ack_sample(path, &info, (acked, delivered), prior_in_flight);
         path.observe(&mut sample);
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
@@ -79,7 +81,10 @@ impl Connection {
         let echoed = self.on_ecn_echo(now, path, arrived, segment);
         let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
         let grow = report.grow && !echoed && !old && !held && acked.max(delivered) > 0;
-        if grow && path.on_ack(&sample) {
+        if path.is_metered() {
+            self.meter(path, &mut sample, (&info, losses, old));
+        }
+        if (grow || path.is_ruled()) && path.on_ack(&sample) {
             return self.retreat(now, path);
         }
         path.update_pacing_rate();
@@ -139,13 +144,34 @@ impl Connection {
     /// Digests what the ACKs of other members say of this one's segments.
     pub(crate) fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News) {
         self.allow_burst();
-        self.outstanding_before_ack = self.board.outstanding();
+        self.outstanding_before_ack = self.board.outstanding() + path.left_by_ack();
         let (recovery, mut cx) = self.recovery_parts(path);
         let report = recovery.on_later_acks(&mut cx, news);
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, false);
         if report.timer == TimerAction::Restart {
             self.restart_retransmission_timer(now, path);
+        }
+    }
+
+    /// Tells the path's meter, and through it the policy that models the path, what the ACK delivered.
+    /// `losses`: on the scoreboard before it; `old`: it is for data sent before the window of a shared
+    /// path fell.
+    #[cold]
+    fn meter(
+        &mut self,
+        path: &mut Path,
+        sample: &mut AckSample,
+        (info, losses, old): (&AckInfo, u64, bool),
+    ) {
+        let recovering = if path.is_shared() { old } else { self.recovery.recovering() };
+        let marks = self.marks.get_or_insert_default();
+        path.meter(sample, info, (marks, (losses, self.board.losses()), recovering));
+        match self.board.segment(0) {
+            None => marks.clear(),
+            // What goes again leaves later than what follows it.
+            Some(head) if !head.was_retransmitted() => marks.forget_before(head.order),
+            Some(_) => {}
         }
     }
 
@@ -217,9 +243,12 @@ impl Connection {
         let dsack = first.filter(|&f| f.0 < una || second.is_some_and(|s| inside(f, s)));
         let skip = usize::from(dsack.is_some());
         let mut ranges = [None; crate::SackBlocks::MAX];
+        let mut lies = 0;
         for (slot, block) in ranges.iter_mut().zip(&blocks[skip..]) {
             *slot = offsets(block);
+            lies += u64::from(slot.is_none());
         }
+        self.stats.sack_discarded += lies;
         for (left, right) in ranges.into_iter().flatten() {
             if right > una {
                 self.board.sack(left, right, progress);
@@ -415,6 +444,7 @@ impl Connection {
             sent_total: 0,
             acked_total: 0,
             round: None,
+            delivery: None,
         }
     }
 
@@ -440,7 +470,7 @@ impl Connection {
     }
 
     /// State changes that acknowledged control segments bring.
-    #[inline]
+    #[inline(always)]
     fn note_progress(&mut self, now: Instant, path: &mut Path) {
         if self.fin_requested && self.snd_una == self.send_end() {
             self.on_fin_acked(now);

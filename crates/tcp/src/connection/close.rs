@@ -1,6 +1,7 @@
 //! Closing: FIN both ways, half-close, abort (RFC 9293 §3.6).
 
 use super::{Connection, PendingReset, ResetCause, State};
+use crate::config::Opening;
 use crate::segment::{Flags, Segment};
 use units::Instant;
 
@@ -24,11 +25,13 @@ impl Connection {
         };
     }
 
-    /// Ends at once: with RST, unless both sides have finished (RFC 9293 §3.10.5).
+    /// Ends at once: with RST, unless both sides have finished (RFC 9293 §3.10.5), or there was no
+    /// handshake, whose agents go without a word.
     pub(crate) fn abort(&mut self) {
         match self.state {
             State::Closed => return,
             State::Closing | State::LastAck | State::TimeWait => return self.forget(),
+            _ if self.config.opening == Opening::OneWay => return self.forget(),
             _ => {}
         }
         self.reset_pending = (self.snd_nxt > 0).then_some(PendingReset::Abort);
@@ -50,7 +53,7 @@ impl Connection {
         self.end(ResetCause::TimedOut);
     }
 
-    fn end(&mut self, cause: ResetCause) {
+    pub(super) fn end(&mut self, cause: ResetCause) {
         self.reset = Some(cause);
         self.state = State::Closed;
         self.timers.cancel_all();
@@ -68,7 +71,10 @@ impl Connection {
     /// All of ours, FIN included, is acknowledged.
     pub(super) fn on_fin_acked(&mut self, now: Instant) {
         match self.state {
-            State::FinWait1 => self.state = State::FinWait2,
+            State::FinWait1 => {
+                self.state = State::FinWait2;
+                self.await_fin(now);
+            }
             State::Closing => self.enter_time_wait(now),
             State::LastAck => self.forget(),
             _ => {}
@@ -99,7 +105,7 @@ impl Connection {
     }
 
     /// Over, with nothing more to say.
-    fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.state = State::Closed;
         self.timers.cancel_all();
     }

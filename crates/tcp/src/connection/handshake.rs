@@ -44,10 +44,15 @@ impl Connection {
         }
         self.snd_wnd = u64::from(segment.window);
         self.max_snd_wnd = self.snd_wnd;
-        if segment.len > 0 && self.is_early_data_allowed() {
+        if segment.len > 0 && self.takes_data_in(segment) {
             let data = Segment { flags: Flags::ACK, seq: segment.seq + 1, ..*segment };
             self.receiver.on_segment(now, 1, &data);
         }
+    }
+
+    /// Our SYN-ACK left as a cookie and is known to have arrived.
+    pub(crate) fn assume_syn_sent(&mut self) {
+        self.snd_nxt = 1;
     }
 
     /// What both sides support is in force.
@@ -69,7 +74,7 @@ impl Connection {
         };
         self.agreed.ecn = config.ecn && peer_ecn;
         let peer_mss = offered.mss.map_or(DEFAULT_PEER_MSS, u32::from);
-        self.agreed.mss = u64::from(config.mss.min(peer_mss).max(64))
+        self.agreed.mss = u64::from(config.mss.min(peer_mss).min(self.mtu.ceiling).max(64))
             - option_bytes(config, self.agreed.timestamps);
         path.set_mss(self.agreed.mss);
         if !self.agreed.sack && self.recovery.needs_sack() {
@@ -89,6 +94,7 @@ impl Connection {
             sack_permitted: offer(self.config.sack, self.agreed.sack),
             timestamps: timestamps
                 .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() }),
+            fast_open: self.fast_open_option(),
             ..Options::default()
         }
     }
@@ -114,6 +120,13 @@ impl Connection {
         }
     }
 
+    /// All that is outstanding is the answer to an opening without handshake, which nobody answers. Were
+    /// it lost, the peer's data would come again and ask for it.
+    pub(super) fn is_one_way_answer(&self) -> bool {
+        let answers = self.state == State::SynReceived && self.config.opening == Opening::OneWay;
+        answers && self.snd_nxt <= 1
+    }
+
     /// SYN-SENT (RFC 9293 §3.10.7.3).
     pub(super) fn handle_in_syn_sent(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         let una = self.ack_offset(segment.ack).filter(|_| segment.has(Flags::ACK));
@@ -136,13 +149,14 @@ impl Connection {
         }
         self.on_peer_syn(now, path, segment);
         if let Some(una) = accepted {
+            self.note_fast_open_answer(una, segment);
             self.on_established(now);
             self.on_handshake_done(path);
             self.handle_ack(now, path, (0, una), segment);
-            if self.config.opening == Opening::OneWay && self.unsent() > 0 {
-                // Agents without a handshake do not answer it: on a shared path it may be others' turn to
-                // send, and a bare ACK of ours would take a place in their queue.
-                self.receiver.hold_ack(now);
+            if self.config.opening == Opening::OneWay {
+                // Agents without a handshake do not answer it: a bare ACK, of one that has sent all or
+                // waits for its turn on a shared path, would take a place in the queue.
+                self.receiver.waive_ack();
             }
             let refused = self.early_data && (self.stats.timeouts > 0 || una == 1);
             path.learn_of_early_data(!refused || self.snd_nxt == 1);

@@ -1,21 +1,28 @@
 //! Segment arrival, in the order of RFC 9293 §3.10.7.4, hardened by RFC 5961.
 
+use super::challenge::Unacceptable;
 use super::{Connection, PendingReset, State};
+use crate::guard::Guard;
 use crate::path::Path;
 use crate::segment::{Flags, Segment};
 use units::{Instant, SeqNum};
 
 impl Connection {
     /// Digests one segment from the peer.
-    #[inline]
-    pub(crate) fn handle_segment(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+    #[inline(always)]
+    pub(crate) fn handle_segment(
+        &mut self,
+        now: Instant,
+        (path, guard): (&mut Path, &mut Guard),
+        segment: &Segment,
+    ) {
         self.stats.segments_received += 1;
         match self.state {
             State::Closed => {}
             State::SynSent => self.handle_in_syn_sent(now, path, segment),
             _ => match self.predicted_ack(segment) {
                 Some(una) => self.handle_predicted(now, path, una, segment),
-                None => self.handle_synchronized(now, path, segment),
+                None => self.handle_synchronized(now, (path, guard), segment),
             },
         }
     }
@@ -39,7 +46,7 @@ impl Connection {
         (una <= self.snd_nxt).then_some(una)
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_predicted(&mut self, now: Instant, path: &mut Path, una: u64, segment: &Segment) {
         let left = self.receiver.rcv_nxt();
         self.handle_ack(now, path, (left, una), segment);
@@ -49,22 +56,27 @@ impl Connection {
     }
 
     #[inline]
-    fn handle_synchronized(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
+    fn handle_synchronized(
+        &mut self,
+        now: Instant,
+        (path, guard): (&mut Path, &mut Guard),
+        segment: &Segment,
+    ) {
         let control = segment.flags.0 & Flags::SYN.with(Flags::RST).0 != 0;
         if control && self.is_crossing_syn_ack(segment) {
             // Simultaneous open (RFC 9293 figure 8): its SYN is known, its ACK opens.
-            if self.check_ack(now, path, 0, segment) {
+            if self.check_ack(now, (path, guard), 0, segment) {
                 self.receiver.demand_ack();
             }
             return;
         }
-        let Some(left) = self.check_sequence(now, segment) else {
+        let Some(left) = self.check_sequence(now, guard, segment) else {
             return;
         };
         if control {
-            return self.handle_control(now, left, segment);
+            return self.handle_control(now, guard, left, segment);
         }
-        if !self.check_ack(now, path, left, segment) {
+        if !self.check_ack(now, (path, guard), left, segment) {
             return;
         }
         if self.agreed.timestamps
@@ -72,19 +84,8 @@ impl Connection {
         {
             self.receiver.on_timestamps(now, left, ts);
         }
-        if segment.sequence_len() > 0 {
+        if segment.sequence_len() > 0 && !self.refuses(left, segment, guard) {
             self.receive(now, path, left, segment);
-        }
-    }
-
-    /// Second and fourth check: an acceptable RST or SYN.
-    fn handle_control(&mut self, now: Instant, left: u64, segment: &Segment) {
-        // RFC 5961 §3: only the exact number resets; any other in the window is challenged, and so
-        // is a SYN (§4).
-        if segment.has(Flags::RST) && left == self.receiver.rcv_nxt() {
-            self.on_reset();
-        } else {
-            self.challenge(now);
         }
     }
 
@@ -96,61 +97,53 @@ impl Connection {
             && self.receiver.offset_of(segment.seq) == Some(0)
     }
 
-    /// An ACK to a segment that an attacker may have forged (RFC 5961), not too often (§7).
-    fn challenge(&mut self, now: Instant) {
-        if self.timers.may_challenge(now) {
-            self.receiver.demand_ack();
-        }
-    }
-
-    /// First check: sequence number and timestamps. An unacceptable segment is answered with an
-    /// ACK, unless it is a reset.
+    /// First check: sequence number and timestamps.
     #[inline]
-    fn check_sequence(&mut self, now: Instant, segment: &Segment) -> Option<u64> {
+    fn check_sequence(
+        &mut self,
+        now: Instant,
+        guard: &mut Guard,
+        segment: &Segment,
+    ) -> Option<u64> {
         let outdated = self.agreed.timestamps
             && !segment.has(Flags::RST)
             && segment.options.timestamps.is_some_and(|ts| self.receiver.is_outdated(now, ts));
         let left = self.receiver.offset_of(segment.seq);
         let len = u64::from(segment.sequence_len());
         let acceptable = left.filter(|&left| !outdated && self.receiver.is_acceptable(left, len));
-        if acceptable.is_none() && !segment.has(Flags::RST) {
-            self.on_unacceptable(now, left, segment);
+        if acceptable.is_none() {
+            if segment.has(Flags::RST) {
+                guard.counters.resets_out_of_window += 1;
+            } else {
+                let why = if outdated { Unacceptable::Outdated } else { Unacceptable::OutOfWindow };
+                self.on_unacceptable(now, guard, (left, why), segment);
+            }
         }
         acceptable
-    }
-
-    fn on_unacceptable(&mut self, now: Instant, left: Option<u64>, segment: &Segment) {
-        if self.state == State::SynReceived && segment.has(Flags::SYN) {
-            // The peer has not heard our SYN-ACK.
-            self.board.mark_all_lost();
-            return;
-        }
-        if self.state == State::TimeWait && segment.has(Flags::FIN) {
-            // The peer has not heard our last ACK: the wait begins anew.
-            self.timers.start_time_wait(now);
-        }
-        // The duplicate is booked: D-SACK tells the peer which data came twice.
-        if let Some(left) = left.filter(|_| segment.len > 0) {
-            self.receiver.on_duplicate(left, segment);
-        }
-        self.receiver.on_unacceptable(now, left, segment);
     }
 
     /// Fifth check: the acknowledgement of a segment that starts at offset `left`. False if the
     /// segment is to be dropped.
     #[inline]
-    fn check_ack(&mut self, now: Instant, path: &mut Path, left: u64, segment: &Segment) -> bool {
+    fn check_ack(
+        &mut self,
+        now: Instant,
+        (path, guard): (&mut Path, &mut Guard),
+        left: u64,
+        segment: &Segment,
+    ) -> bool {
         if !segment.has(Flags::ACK) {
             // Accelerated opening: data that follows the SYN knows no number to acknowledge yet.
-            return self.state == State::SynReceived && self.is_early_data_allowed();
+            return self.takes_data_without_ack();
         }
         let una = self.ack_offset(segment.ack);
         let Some(una) = una.filter(|&una| una <= self.snd_nxt) else {
             // It acknowledges what was never sent.
+            guard.counters.acks_of_unsent += 1;
             if self.state == State::SynReceived {
                 self.reset_pending = Some(PendingReset::Refuse(segment.ack));
             } else {
-                self.receiver.demand_ack();
+                self.challenge(now, guard);
             }
             return false;
         };
@@ -164,9 +157,10 @@ impl Connection {
             self.on_handshake_done(path);
             path.learn_of_early_data(true);
         }
-        // RFC 5961 §5: far too old is an attack or a ghost.
-        if una + self.max_snd_wnd.max(65_535) < self.snd_una {
-            self.challenge(now);
+        // RFC 5961 §5: far too old is an attack or a ghost, and so is the data it brings.
+        if una < self.snd_una && (una == 0 || una + self.max_snd_wnd < self.snd_una) {
+            guard.counters.acks_too_old += 1;
+            self.challenge(now, guard);
             return false;
         }
         self.handle_ack(now, path, (left, una), segment);
@@ -192,11 +186,58 @@ impl Connection {
         }
     }
 
+    /// Room that the data of a segment would take beyond what is held, bytes.
+    pub(crate) fn room_needed(&self, segment: &Segment) -> u64 {
+        let left = self.receiver.offset_of(segment.seq).unwrap_or(0);
+        self.receiver.room_to(left + u64::from(segment.len))
+    }
+
+    /// Received, in order or not, and not read, bytes.
+    pub(crate) fn room_held(&self) -> u64 {
+        self.receiver.room_held()
+    }
+
+    /// It begins no later than the next byte expected.
+    pub(crate) fn is_next_in_order(&self, segment: &Segment) -> bool {
+        self.receiver.offset_of(segment.seq).is_some_and(|left| left <= self.receiver.rcv_nxt())
+    }
+
     /// The offset that acknowledgement number `ack` means, read near `snd_una`; `None` before the
     /// SYN.
     #[inline]
     pub(super) fn ack_offset(&self, ack: SeqNum) -> Option<u64> {
         let expected = self.isn + self.snd_una as u32;
         self.snd_una.checked_add_signed(i64::from(ack.distance_from(expected)))
+    }
+}
+
+#[cfg(feature = "testing")]
+impl Connection {
+    /// Its first sequence number.
+    pub(crate) const fn isn(&self) -> SeqNum {
+        self.isn
+    }
+
+    /// The peer's first sequence number.
+    pub(crate) fn peer_isn(&self) -> SeqNum {
+        self.receiver.ack_number() + (self.receiver.rcv_nxt() as u32).wrapping_neg()
+    }
+
+    /// RFC 9293 §3.10.7.4 and RFC 5961 §5, said in another way: the segment lies in the window, and
+    /// acknowledges nothing unsent and nothing older than the peer's largest window.
+    pub(crate) fn admits_data(&self, segment: &Segment) -> bool {
+        let left = self.receiver.offset_of(segment.seq);
+        let in_window = left.is_some_and(|left| {
+            self.receiver.is_acceptable(left, u64::from(segment.sequence_len()))
+        });
+        let base = self.isn + self.snd_una as u32;
+        let ahead = i64::from(segment.ack.distance_from(base));
+        let oldest = self.max_snd_wnd.min(self.snd_una) as i64;
+        let sent = (self.snd_nxt - self.snd_una) as i64;
+        if self.state == State::SynSent {
+            // A SYN-ACK of our SYN may bring data, with any number.
+            return segment.has(Flags::SYN.with(Flags::ACK)) && (1..=sent).contains(&ahead);
+        }
+        in_window && segment.has(Flags::ACK) && (-oldest..=sent).contains(&ahead)
     }
 }

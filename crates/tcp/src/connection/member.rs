@@ -9,6 +9,7 @@ use crate::config::Opening;
 use crate::path::{Client, Origin, Path, Upheaval};
 use crate::segment::Segment;
 use crate::tuple::FourTuple;
+use std::ops::ControlFlow;
 use units::Instant;
 
 /// What came of a member's turn.
@@ -31,11 +32,8 @@ impl Connection {
         path: &mut Path,
         out: &mut Segment,
     ) -> Option<Departure> {
-        if let Some(reset) = self.reset_pending.take() {
-            return Some(self.reset_segment(now, reset, out));
-        }
-        if self.state == State::Closed {
-            return None;
+        if let ControlFlow::Break(last) = self.poll_end(now, out) {
+            return last;
         }
         let piece = self.urgent_piece(now, path)?;
         Some(self.send_piece(now, path, piece, out))
@@ -51,21 +49,13 @@ impl Connection {
         if !self.may_send_new() {
             return self.next_lost_control();
         }
-        if std::mem::take(&mut self.probe_pending)
-            && let Some(piece) = self.probe_piece(path)
-        {
-            self.stats.probes += 1;
-            return Some(piece);
+        if let Some(probe) = self.due_probe(now, path) {
+            return Some(probe);
         }
         if self.board.is_empty() && !self.fin_requested {
             return None;
         }
-        if let Some(release) = path.release(now) {
-            self.timers.pacing = Deadline::at(release);
-            return None;
-        }
-        if self.burst_left == 0 {
-            self.pause_burst(now, path);
+        if self.waits_for_occasion(now, path) {
             return None;
         }
         self.repair_piece(path).or_else(|| self.final_piece(path))
@@ -205,6 +195,9 @@ impl Connection {
     /// Leaves the path of its own for one that it shares.
     pub(crate) fn move_to(&mut self, path: &mut Path) {
         self.last_in_flight = 0;
+        if let Some(marks) = &mut self.marks {
+            marks.clear();
+        }
         self.settle_in_flight(path);
     }
 

@@ -8,26 +8,38 @@
 //! FIN follows the last.
 
 mod acks;
+mod arrivals;
+mod challenge;
 mod close;
+mod fast_open;
 mod handshake;
 mod input;
 mod member;
 mod output;
+mod path_mtu;
 mod timers;
+mod unreachable;
+mod watch;
 
 pub(crate) use member::Turn;
 pub(crate) use output::Departure;
+pub(crate) use path_mtu::RAISE_AFTER;
+pub use unreachable::Unreachable;
 
-use crate::ack::Scoreboard;
+use crate::ack::{DeliveryMarks, Scoreboard};
 use crate::config::Opening;
+use crate::fast_open::Exchange;
+use crate::host::Remains;
 use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::{Context, LossRecovery};
 use crate::scheme::SharedConfig;
 use crate::segment::Performance;
 use crate::tuple::FourTuple;
+use path_mtu::PathMtu;
 use timers::Timers;
 use units::{Instant, SeqNum};
+use watch::Watch;
 
 /// Longest stream, bytes: far beyond use, and far from overflow wherever offsets are added.
 const MAX_STREAM: u64 = 1 << 62;
@@ -100,6 +112,8 @@ pub struct Stats {
     pub retreats: u64,
     /// Segments sent with low priority.
     pub low_priority_segments: u64,
+    /// SACK blocks received that speak of what was never sent, or are no ranges.
+    pub sack_discarded: u64,
 }
 
 /// Why a connection ended other than by FINs.
@@ -109,8 +123,20 @@ pub enum ResetCause {
     Peer,
     /// The application aborted.
     Local,
-    /// Too many retransmissions without an answer.
+    /// Too many retransmissions, or probes, without an answer; or too slow a peer.
     TimedOut,
+    /// The attempt to connect met this.
+    Unreachable(Unreachable),
+}
+
+/// A segment below what is acknowledged, which the peer has to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BareProbe {
+    None,
+    /// Asks for the window, if it is still shut.
+    Window,
+    /// Asks for a sign of life.
+    Alive,
 }
 
 /// A reset that is to be sent.
@@ -158,11 +184,18 @@ pub struct Connection {
     timers: Timers,
     receiver: Receiver,
     reset: Option<ResetCause>,
+    /// What ICMP said last, if it did not end anything.
+    soft_error: Option<Unreachable>,
+    mtu: PathMtu,
     reset_pending: Option<PendingReset>,
     probe_pending: bool,
     /// What timed out goes again whatever room other members leave.
     repair_pending: bool,
-    zero_window_probe_pending: bool,
+    /// A segment without data that is to be answered.
+    probe_due: BareProbe,
+    watch: Watch,
+    /// Where the clock of its timestamps begins.
+    clock: u32,
     /// A small window is to be used after all (RFC 9293 §3.8.6.2.1, override timeout).
     window_override: bool,
     /// `snd_una` at the last retransmission timeout.
@@ -172,8 +205,12 @@ pub struct Connection {
     /// One ECN reaction per window: `snd_nxt` at the last one.
     ecn_recover: u64,
     cwr_pending: bool,
+    /// Offset up to which the application has said that it will write.
+    announced: u64,
     /// Data may leave with the SYN.
     early_data: bool,
+    /// What the SYNs say of Fast Open; only where the scheme has it.
+    fast_open: Option<Box<Exchange>>,
     /// What the next segment tells a gateway on the way.
     report: Option<Performance>,
     /// Bytes of payload that it costs the segment.
@@ -188,6 +225,8 @@ pub struct Connection {
     duplicates: u32,
     /// For whom behind the other host it is there, if that was said.
     client: Option<u64>,
+    /// What its segments took along, on paths that meter deliveries.
+    marks: Option<Box<DeliveryMarks>>,
     stats: Stats,
 }
 
@@ -227,16 +266,23 @@ impl Connection {
             timers: Timers::default(),
             receiver,
             reset: None,
+            soft_error: None,
+            mtu: PathMtu::default(),
             reset_pending: None,
             probe_pending: false,
             repair_pending: false,
-            zero_window_probe_pending: false,
+            probe_due: BareProbe::None,
+            watch: Watch::default(),
+            // An origin that differs by connection.
+            clock: isn.0.rotate_left(16),
             window_override: false,
             timed_out_at: None,
             retransmit_stamp: None,
             ecn_recover: 0,
             cwr_pending: false,
+            announced: 0,
             early_data: false,
+            fast_open: None,
             report: None,
             report_bytes: 0,
             burst_left: u32::MAX,
@@ -244,6 +290,7 @@ impl Connection {
             outstanding_before_ack: 0,
             duplicates: 0,
             client: None,
+            marks: None,
             stats: Stats::default(),
         }
     }
@@ -295,6 +342,11 @@ impl Connection {
     pub const fn reset_cause(&self) -> Option<ResetCause> {
         self.reset
     }
+    /// The last ICMP error that did not end the connection, for an application that wonders why nobody
+    /// answers (RFC 1122 §4.2.4.1).
+    pub const fn soft_error(&self) -> Option<Unreachable> {
+        self.soft_error
+    }
     /// In fast recovery, or repairing after a timeout.
     pub fn recovering(&self) -> bool {
         self.recovery.recovering()
@@ -313,11 +365,23 @@ impl Connection {
     }
 
     /// Appends `bytes` to what is to be sent.
-    pub fn write(&mut self, bytes: u64) {
+    pub(crate) fn write(&mut self, path: &mut Path, bytes: u64) {
+        if path.is_metered() && self.unsent() < self.agreed.mss && self.board.waiting() == 0 {
+            path.limit_by_application();
+        }
         self.allow_burst();
+        if self.snd_una == self.written {
+            // What was watched until now is done.
+            self.watch_no_more();
+        }
         if !self.fin_requested {
             self.written = self.written.saturating_add(bytes).min(MAX_STREAM);
         }
+    }
+
+    /// The application is about to write `bytes`.
+    pub fn announce(&mut self, bytes: u64) {
+        self.announced = self.written.saturating_add(bytes).min(MAX_STREAM);
     }
 
     /// A new occasion to send.
@@ -339,6 +403,12 @@ impl Connection {
         if self.receiver.may_be_unread() && self.receiver.unread() > 0 {
             self.read(now, self.receiver.unread());
         }
+    }
+
+    /// What its path draws random numbers by: the initial sequence number, which derives from the
+    /// host's seed and the four-tuple.
+    pub(crate) fn seed(&self) -> u64 {
+        u64::from(self.isn.0)
     }
 
     /// First offset not acknowledged.
@@ -402,7 +472,7 @@ impl Connection {
             snd_nxt: self.snd_nxt,
             new_data,
             retreat: false,
-            shared: path.has_several_users(),
+            shared: path.has_several_users() || path.is_ruled(),
             board: &mut self.board,
         };
         (&mut self.recovery, context)
@@ -446,8 +516,23 @@ impl Connection {
     }
 
     fn timestamp(&self, now: Instant) -> u32 {
-        // One tick a millisecond (RFC 7323 §5.4), from an origin that differs by connection.
-        ((now.as_nanos() / 1_000_000) as u32).wrapping_add(self.isn.0.rotate_left(16))
+        ticks(now).wrapping_add(self.clock)
+    }
+
+    /// The clock of an earlier connection between the same ports goes on (RFC 6191 §3).
+    pub(crate) fn continue_clock(&mut self, clock: u32) {
+        self.clock = clock;
+    }
+
+    /// What is left of it in TIME-WAIT.
+    pub(crate) fn remains(&self) -> Remains {
+        let clock = self.agreed.timestamps.then(|| (self.clock, self.receiver.echo()));
+        Remains {
+            snd_nxt: self.isn + self.snd_nxt as u32,
+            rcv_nxt: self.receiver.ack_number(),
+            window: self.receiver.last_window(),
+            timestamps: clock,
+        }
     }
 
     /// Data may leave with the SYN, or be taken from one.
@@ -455,9 +540,9 @@ impl Connection {
         self.early_data
     }
 
-    /// The peer is remembered to take data in a SYN, or not.
+    /// The peer is remembered to take data in a SYN, or not; of Fast Open a cookie has decided.
     pub(crate) fn permit_early_data(&mut self, remembered: bool) {
-        self.early_data = self.config.opening.is_early(remembered);
+        self.early_data |= self.config.opening.is_early(remembered);
     }
 
     /// Data may leave before the handshake ends.
@@ -466,10 +551,18 @@ impl Connection {
         matches!(self.state, State::SynSent | State::SynReceived)
             && match self.config.opening {
                 Opening::Handshake => false,
+                // More than the SYN takes waits for an answer (RFC 7413 §4.2); a server that has
+                // seen the cookie answers at once.
+                Opening::FastOpen => self.state == State::SynReceived && self.early_data,
                 Opening::Accelerated | Opening::Remembered => {
                     self.early_data && self.stats.timeouts == 0
                 }
                 Opening::OneWay => true,
             }
     }
+}
+
+/// One tick a millisecond (RFC 7323 §5.4).
+pub(crate) const fn ticks(now: Instant) -> u32 {
+    (now.as_nanos() / 1_000_000) as u32
 }

@@ -2,12 +2,13 @@
 //! new data, and only then a bare ACK. The window gates data, never ACKs, probes or control.
 
 use super::timers::Deadline;
-use super::{Connection, PendingReset, State};
+use super::{BareProbe, Connection, PendingReset, State};
 use crate::config::IdleRestart;
 use crate::path::Path;
 use crate::recovery::{IdleTimeout, SentInfo};
 use crate::segment::{Ecn, Flags, Performance, SackBlocks, Segment, Timestamps};
 use crate::startup::Transfer;
+use std::ops::ControlFlow;
 use units::{Instant, SeqNum};
 
 /// What there is to say of a segment that leaves, beside the segment.
@@ -40,24 +41,50 @@ pub(super) struct Piece {
 
 impl Connection {
     /// Writes the next segment into `out`, if one may leave now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll_transmit(
         &mut self,
         now: Instant,
         path: &mut Path,
         out: &mut Segment,
     ) -> Option<Departure> {
-        if let Some(reset) = self.reset_pending.take() {
-            return Some(self.reset_segment(now, reset, out));
-        }
-        if self.state == State::Closed {
-            return None;
+        if let ControlFlow::Break(last) = self.poll_end(now, out) {
+            return last;
         }
         if let Some(piece) = self.next_piece(now, path) {
             let departure = self.send_piece(now, path, piece, out);
             return Some(Departure { last: self.is_last(now, path, &piece), ..departure });
         }
         self.poll_bare(now, path, out)
+    }
+
+    /// A connection that is over, or about to be, has a reset to send at most.
+    #[inline]
+    pub(super) fn poll_end(
+        &mut self,
+        now: Instant,
+        out: &mut Segment,
+    ) -> ControlFlow<Option<Departure>> {
+        if let Some(reset) = self.reset_pending.take() {
+            return ControlFlow::Break(Some(self.reset_segment(now, reset, out)));
+        }
+        if self.state == State::Closed {
+            ControlFlow::Break(None)
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// As [`Connection::poll_transmit`], for callers that are rare: the frequent one has its own copy.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn poll_rarely(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        out: &mut Segment,
+    ) -> Option<Departure> {
+        self.poll_transmit(now, path, out)
     }
 
     /// What carries no data: a probe of a shut window, an ACK.
@@ -69,7 +96,9 @@ impl Connection {
         out: &mut Segment,
     ) -> Option<Departure> {
         self.update_persist_timer(now, path);
-        if std::mem::take(&mut self.zero_window_probe_pending) && self.window_edge() <= self.snd_nxt
+        let probe = std::mem::replace(&mut self.probe_due, BareProbe::None);
+        if probe != BareProbe::None
+            && (probe == BareProbe::Alive || self.window_edge() <= self.snd_nxt)
         {
             // One below what is acknowledged: the peer must answer with its window, and nothing
             // enters the stream. Linux probes so; RFC 9293 §3.8.6.1 would send a byte.
@@ -94,7 +123,7 @@ impl Connection {
             && self.send_end().min(self.window_edge()) >= self.snd_nxt + full
             && self.state == State::Established
             && self.burst_left > 0
-            && !self.zero_window_probe_pending
+            && self.probe_due == BareProbe::None
             && !path.is_paced();
         if used_up {
             path.on_send_stopped(true);
@@ -113,14 +142,11 @@ impl Connection {
             }
             return Some(piece);
         }
-        if !self.state.may_send_data() && !self.may_send_early() {
+        if !self.may_send_new() {
             return self.next_lost_control();
         }
-        if std::mem::take(&mut self.probe_pending)
-            && let Some(piece) = self.probe_piece(path)
-        {
-            self.stats.probes += 1;
-            return Some(piece);
+        if let Some(probe) = self.due_probe(now, path) {
+            return Some(probe);
         }
         if self.snd_nxt == self.send_end()
             && self.board.waiting() == 0
@@ -129,16 +155,39 @@ impl Connection {
             path.on_send_stopped(false);
             return None;
         }
-        // Before the burst's bound: its timer brings the next occasion.
-        if let Some(release) = path.release(now) {
-            self.timers.pacing = Deadline::at(release);
-            return None;
-        }
-        if self.burst_left == 0 {
-            self.pause_burst(now, path);
+        if self.waits_for_occasion(now, path) {
             return None;
         }
         self.data_piece(now, path)
+    }
+
+    /// The tail-loss probe, if recovery has asked for one. New data waits for the pacer even as a
+    /// probe (Linux `tcp_send_loss_probe`): then the next segment that the pacer lets go is it.
+    #[inline]
+    pub(super) fn due_probe(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
+        if !std::mem::take(&mut self.probe_pending) {
+            return None;
+        }
+        let probe = self.probe_piece(path)?;
+        if probe.index.is_none() && path.release(now).is_some() {
+            return None;
+        }
+        self.stats.probes += 1;
+        Some(probe)
+    }
+
+    /// The pacer, or the bound of bursts, lets no data go on this occasion.
+    #[inline]
+    pub(super) fn waits_for_occasion(&mut self, now: Instant, path: &mut Path) -> bool {
+        // Before the burst's bound: its timer brings the next occasion.
+        if let Some(release) = path.release(now) {
+            self.timers.pacing = Deadline::at(release);
+            return true;
+        }
+        if self.burst_left == 0 {
+            self.pause_burst(now, path);
+        }
+        self.burst_left == 0
     }
 
     /// All that one occasion allows has left. What a start-up spaces does not wait for the next ACK:
@@ -205,9 +254,11 @@ impl Connection {
         piece
     }
 
-    /// What waits to be sent.
+    /// What waits to be sent, or is said to come.
     pub(super) fn transfer(&self) -> Transfer {
-        Transfer { bytes: self.unsent(), admitted: self.window_edge().saturating_sub(self.snd_nxt) }
+        let announced = self.announced.saturating_sub(self.snd_nxt.max(1));
+        let bytes = self.unsent().max(announced);
+        Transfer { bytes, admitted: self.window_edge().saturating_sub(self.snd_nxt) }
     }
 
     /// Data follows an idle time.
@@ -284,7 +335,7 @@ impl Connection {
             return false;
         }
         if last {
-            return self.config.nagle && !self.board.is_empty();
+            return self.config.nagle && !self.board.is_empty() && !self.is_one_way_answer();
         }
         // The peer's window cuts the segment short; the persist timer overrides in the end.
         len < self.max_snd_wnd / 2 && !self.window_override
@@ -304,6 +355,10 @@ impl Connection {
         out.low_priority = false;
         self.window_override = false;
         let sent = (now, path.next_order());
+        if path.is_metered() {
+            let marks = self.marks.get_or_insert_default();
+            path.mark_sent(now, self.board.is_empty(), marks);
+        }
         match piece.index {
             Some(index) => self.book_retransmission(sent, index, out.len),
             None => {
@@ -444,6 +499,7 @@ impl Connection {
         }
         out.window = if acks || syn { self.receiver.on_ack_sent(syn) } else { 0 };
         if syn {
+            self.note_fast_open_syn(out.len);
             out.options = self.syn_options(now);
         } else {
             self.fill_options(now, acks, out);
@@ -461,7 +517,7 @@ impl Connection {
             .timestamps
             .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() });
         options.sack.clear();
-        options.performance = None;
+        (options.performance, options.fast_open) = (None, None);
         let reports = self.agreed.sack && acks && self.receiver.has_sack_blocks();
         if reports && u64::from(out.len) <= self.current_mss() {
             self.receiver.sack_blocks(self.sack_room(), &mut options.sack);

@@ -1,7 +1,8 @@
 //! Retransmission, persist and TIME-WAIT timers (RFC 6298, RFC 9293 §3.8.6.1, §3.6.1).
 
-use super::{Connection, State};
+use super::{BareProbe, Connection, State};
 use crate::config::Opening;
+use crate::guard::Guard;
 use crate::path::Path;
 use crate::recovery::{Reduction, TimerAction};
 use crate::startup::Setback;
@@ -9,13 +10,6 @@ use units::{Duration, Instant};
 
 /// How long TIME-WAIT lasts: Linux's 60 s, which stands for two segment lifetimes.
 const TIME_WAIT: Duration = Duration::from_secs(60);
-/// Timeouts of a SYN before the open fails (Linux `tcp_syn_retries`).
-const SYN_RETRIES: u32 = 6;
-/// Timeouts of data before the connection fails (Linux `tcp_retries2`).
-const DATA_RETRIES: u32 = 15;
-/// Challenge ACKs per interval (RFC 5961 §7).
-const MAX_CHALLENGES: u32 = 10;
-const CHALLENGE_INTERVAL: Duration = Duration::from_secs(5);
 /// Doublings after which the RTT estimate is distrusted.
 const DISTRUST_AFTER: u32 = 4;
 
@@ -64,14 +58,15 @@ pub(super) struct Timers {
     pub(super) reset: bool,
     pub(super) persist: Deadline,
     pub(super) pacing: Deadline,
-    time_wait: Deadline,
+    /// For TIME-WAIT, or else what `watch` waits for.
+    pub(super) watch: Deadline,
     /// Doublings of the retransmission timeout.
     pub(super) backoff: u32,
     persist_backoff: u32,
     /// Timeouts since the peer last acknowledged anything new, or said that it has no room.
     pub(super) retries: u32,
-    /// Challenge ACKs sent since the beginning of the current interval.
-    challenges: (Instant, u32),
+    /// When something invalid was last answered.
+    pub(super) answered_invalid: Option<Instant>,
     /// A segment being timed, by its end and send time (RFC 6298 with one sample per round trip).
     pub(super) timed: Option<(u64, Instant)>,
 }
@@ -81,16 +76,8 @@ impl Timers {
         *self = Self::default();
     }
 
-    /// RFC 5961 §7: at most ten challenge ACKs in five seconds.
-    pub(super) fn may_challenge(&mut self, now: Instant) -> bool {
-        let (since, sent) = self.challenges;
-        let fresh = now.saturating_since(since) >= CHALLENGE_INTERVAL;
-        self.challenges = if fresh { (now, 1) } else { (since, sent.saturating_add(1)) };
-        self.challenges.1 <= MAX_CHALLENGES
-    }
-
     pub(super) fn start_time_wait(&mut self, now: Instant) {
-        self.time_wait = Deadline::at(now + TIME_WAIT);
+        self.watch = Deadline::at(now + TIME_WAIT);
     }
 }
 
@@ -100,7 +87,7 @@ impl Connection {
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
         let t = &self.timers;
         let receiver = Deadline::from(self.receiver.ack_timer().deadline());
-        let mut next = t.retransmit.min(t.pacing).min(t.persist).min(t.time_wait).min(receiver);
+        let mut next = t.retransmit.min(t.pacing).min(t.persist).min(t.watch).min(receiver);
         if !self.board.is_empty() {
             next = next.min(self.recovery.timeout().into());
         }
@@ -108,12 +95,13 @@ impl Connection {
     }
 
     /// Runs whatever is due.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, path: &mut Path) {
+    pub(crate) fn handle_timeout(&mut self, now: Instant, path: &mut Path, guard: &mut Guard) {
         self.allow_burst();
-        if self.timers.time_wait.is_due(now) {
-            self.state = State::Closed;
-            self.timers.cancel_all();
-            return;
+        if self.timers.watch.is_due(now) {
+            if self.state == State::TimeWait {
+                return self.forget();
+            }
+            self.on_watch(now, guard);
         }
         if self.timers.pacing.is_due(now) {
             self.timers.pacing = Deadline::NEVER;
@@ -123,10 +111,10 @@ impl Connection {
             self.on_recovery_timeout(now, path);
         }
         if self.timers.retransmit.is_due(now) {
-            self.on_retransmission_timeout(now, path);
+            self.on_retransmission_timeout(now, path, guard);
         }
         if self.timers.persist.is_due(now) {
-            self.on_persist_timeout(now, path);
+            self.on_persist_timeout(now, path, guard);
         }
     }
 
@@ -160,8 +148,11 @@ impl Connection {
     }
 
     /// RFC 6298 §5.4–5.7.
-    fn on_retransmission_timeout(&mut self, now: Instant, path: &mut Path) {
+    fn on_retransmission_timeout(&mut self, now: Instant, path: &mut Path, guard: &mut Guard) {
         self.timers.retransmit = Deadline::NEVER;
+        if self.is_one_way_answer() {
+            return;
+        }
         let Some(head) = self.board.segment(0) else { return };
         if let Some(at) = path.put_off_timeout(now, head, self.timers.backoff) {
             self.timers.retransmit = Deadline::at(at);
@@ -178,8 +169,8 @@ impl Connection {
         }
         self.stats.timeouts += 1;
         let opening = self.snd_una == 0 && self.config.opening != Opening::OneWay;
-        let retries = if opening { SYN_RETRIES } else { DATA_RETRIES };
-        if self.timers.retries >= retries {
+        if self.timers.retries >= self.patience(opening, guard) {
+            guard.counters.timed_out += 1;
             self.give_up();
             return;
         }
@@ -208,11 +199,24 @@ impl Connection {
             self.apply_report(now, path, &report, true);
             self.repair_pending = path.is_shared();
         }
+        if !opening {
+            self.suspect_path_mtu(now, path, guard);
+        }
         self.back_off(path);
         path.on_member_timeout(now, self.timers.backoff);
         self.timers.timed = None;
         self.restart_retransmission_timer(now, path);
         self.settle_in_flight(path);
+    }
+
+    /// Timeouts in a row before the connection fails.
+    fn patience(&self, opening: bool, guard: &Guard) -> u32 {
+        let lifetimes = &guard.limits.lifetimes;
+        match (opening, self.state) {
+            (true, State::SynReceived) => lifetimes.syn_ack_retries,
+            (true, _) => lifetimes.syn_retries,
+            (false, _) => lifetimes.data_retries,
+        }
     }
 
     /// The start-up takes back what it sent. All that is outstanding goes again unless SACK says
@@ -274,13 +278,19 @@ impl Connection {
             && self.window_edge() < self.send_end().min(self.snd_nxt + self.agreed.mss)
     }
 
-    fn on_persist_timeout(&mut self, now: Instant, path: &Path) {
+    fn on_persist_timeout(&mut self, now: Instant, path: &Path, guard: &mut Guard) {
         self.timers.persist = Deadline::NEVER;
         if self.window_edge() > self.snd_nxt {
             self.window_override = true;
             return;
         }
-        self.zero_window_probe_pending = true;
+        if self.timers.retries >= guard.limits.lifetimes.data_retries {
+            guard.counters.timed_out += 1;
+            return self.give_up();
+        }
+        // Until the answer.
+        self.timers.retries += 1;
+        self.probe_due = BareProbe::Window;
         self.timers.persist_backoff += 1;
         self.update_persist_timer(now, path);
     }

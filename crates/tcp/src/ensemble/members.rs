@@ -32,6 +32,8 @@ pub(crate) struct Ensemble {
     scheduler: Scheduler,
     /// Segments of a turn.
     turn: u32,
+    /// Segments that a member's receiver acknowledges together.
+    acked_together: u32,
     /// Whose turn is not over, and segments left of it.
     turn_left: Option<(ConnId, u32)>,
     /// Those to which something happened: they may have control or retransmissions to send.
@@ -54,6 +56,7 @@ impl Ensemble {
             members: BTreeMap::new(),
             scheduler: Scheduler::new(sharing.scheduling),
             turn: sharing.turn.max(1),
+            acked_together: sharing.acked_together,
             turn_left: None,
             touched: VecDeque::new(),
             blocked: Vec::new(),
@@ -213,13 +216,20 @@ impl Ensemble {
         }
     }
 
-    /// `id`, whose turn it is, has sent a segment of new data.
-    pub(crate) fn on_sent(&mut self, id: ConnId) {
+    /// Segments of a turn that begins behind `outstanding` others: it ends where the receiver
+    /// acknowledges at once, so that no segment waits for the next turn beside its ACK.
+    fn turn_after(&self, outstanding: usize) -> u32 {
+        let odd = outstanding as u32 % self.acked_together.clamp(1, self.turn);
+        self.turn - odd
+    }
+
+    /// `id`, whose turn it is, has sent a segment of new data behind `outstanding` others.
+    pub(crate) fn on_sent(&mut self, id: ConnId, outstanding: usize) {
         let left = match self.turn_left {
             Some((_, left)) => left - 1,
             None => {
                 self.scheduler.on_sent();
-                self.turn - 1
+                self.turn_after(outstanding) - 1
             }
         };
         self.turn_left = (left > 0).then_some((id, left));
@@ -244,5 +254,46 @@ pub(crate) struct Share {
 impl Default for Share {
     fn default() -> Self {
         Self { weight: 1, content: Content::Other, client: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::sync::Arc;
+
+    const A: ConnId = ConnId(0);
+    const B: ConnId = ConnId(1);
+
+    /// Who sends, A having one segment outstanding that waits for its ACK, B none.
+    fn order(turn: u32, acked_together: u32) -> Vec<ConnId> {
+        let to = (IpAddr::V4(Ipv4Addr::LOCALHOST), Arc::from("any"));
+        let sharing = Sharing { turn, acked_together, ..Sharing::default() };
+        let mut ensemble = Ensemble::new(to, &sharing);
+        let mut outstanding = BTreeMap::from([(A, 1), (B, 0)]);
+        for id in [A, B] {
+            ensemble.join(id, &Share::default());
+            ensemble.wake(id);
+        }
+        let mut order = Vec::new();
+        for _ in 0..8 {
+            let id = ensemble.next_in_turn().unwrap();
+            let behind = outstanding.get_mut(&id).unwrap();
+            ensemble.on_sent(id, *behind);
+            *behind += 1;
+            order.push(id);
+        }
+        order
+    }
+
+    #[test]
+    fn a_turn_ends_where_the_receiver_acknowledges() {
+        // A's first completes a pair, so it is B's turn; then both have even numbers outstanding.
+        assert_eq!(order(2, 2), [A, B, B, A, A, B, B, A]);
+        assert_eq!(order(4, 2), [A, A, A, B, B, B, B, A]);
+        // Turns of one, and receivers that acknowledge every segment, know no pairs.
+        assert_eq!(order(1, 2), [A, B, A, B, A, B, A, B]);
+        assert_eq!(order(2, 1), [A, A, B, B, A, A, B, B]);
     }
 }

@@ -31,6 +31,10 @@ pub struct Sharing {
     /// every second segment, or wait, two that leave together spare the first its wait, which would
     /// make the round trip longer than that of a TCP on its own.
     pub turn: u32,
+    /// Segments that a receiver acknowledges together. A turn that begins with some of them
+    /// outstanding completes them and is so much shorter: else, once a repair has left a receiver with
+    /// one unacknowledged segment, each of its turns would leave it with one again.
+    pub acked_together: u32,
     /// What a retransmission timer belongs to.
     pub timer: TimerScope,
     /// A member that finds the path without an ACK clock spreads its first window over a round trip
@@ -42,7 +46,7 @@ impl Default for Sharing {
     /// Plain turns, a timer for each connection.
     fn default() -> Self {
         let (scheduling, timer) = (Scheduling::RoundRobin, TimerScope::Connection);
-        Self { scheduling, turn: 1, timer, paced_joins: false }
+        Self { scheduling, turn: 1, acked_together: 1, timer, paced_joins: false }
     }
 }
 

@@ -1,7 +1,7 @@
 //! How connections come to a host and leave it, and which paths they have.
 
 use super::told::{Entry, Prospect, Standing, Told, tell};
-use super::{ConnId, Event, EventKind, Host};
+use super::{ConnId, End, Event, EventKind, Host};
 use crate::connection::{Connection, State};
 use crate::ensemble::{PathId, Share};
 use crate::scheme::Scheme;
@@ -16,7 +16,8 @@ impl Host {
     ) -> ConnId {
         let tuple = *conn.tuple();
         let path = PathId(self.paths.insert(self.memories.path(now, scheme, tuple.remote)));
-        if let Some(path) = self.paths.at(path.0) {
+        if let Some(path) = self.paths.at_mut(path.0) {
+            path.set_seed(conn.seed());
             conn.permit_early_data(path.remembers_early_data());
         }
         let told = Told { passive, ..Told::default() };
@@ -25,7 +26,7 @@ impl Host {
             Box::new(Prospect { scheme, sharing, share: Share::default() })
         });
         let early = prospect.is_some() && conn.is_early_data_allowed();
-        let entry = Entry { conn, path, standing: Standing::Idle, told, prospect };
+        let entry = Entry { conn, path, standing: Standing::Idle, told, prospect, held: 0 };
         let id = ConnId(self.connections.insert(entry));
         self.wakeups.forget(id);
         self.by_tuple.insert(tuple, id);
@@ -36,10 +37,20 @@ impl Host {
         id
     }
 
+    /// A connection is open, and the application is told so.
+    pub(super) fn note_opened(&mut self, now: Instant, id: ConnId) {
+        match self.connections.at(id.0).map(|entry| entry.told.passive) {
+            Some(true) => self.half_open -= 1,
+            Some(false) => self.learn_of_fast_open(now, id),
+            None => {}
+        }
+    }
+
     /// Frees a connection that is closed and has nothing left to send.
-    pub(super) fn reap(&mut self, id: ConnId) {
-        let closed = self.connections.at(id.0).is_some_and(|e| e.conn.state() == State::Closed);
-        if !closed {
+    pub(super) fn reap(&mut self, now: Instant, id: ConnId) {
+        let state = self.connections.at(id.0).map(|e| e.conn.state());
+        let retires = state == Some(State::TimeWait) && self.guard.limits.retire_early;
+        if state != Some(State::Closed) && !retires {
             return;
         }
         self.leave(id);
@@ -60,6 +71,15 @@ impl Host {
             self.paths.release(entry.path.0);
         }
         self.by_tuple.remove(entry.conn.tuple());
+        self.buffers.release(entry.held);
+        self.guard.counters.sack_discarded += entry.conn.stats().sack_discarded;
+        if retires {
+            let remains = (*entry.conn.tuple(), entry.conn.remains());
+            self.time_wait.enter(now, remains, &mut self.guard);
+        }
+        if entry.told.passive && entry.conn.is_pending_fast_open() {
+            self.note_fast_open_reset(now);
+        }
         if entry.told.passive && !entry.told.open {
             // Nobody was told that it existed (RFC 9293 §3.10.7.4, RST in SYN-RECEIVED).
             self.half_open -= 1;
@@ -68,11 +88,9 @@ impl Host {
         }
         entry.told.low_water = 0;
         tell(&mut self.events, id, &mut entry);
-        let kind = match entry.conn.reset_cause() {
-            Some(_) => EventKind::Reset,
-            None => EventKind::Closed,
-        };
+        let (stats, cause) = (*entry.conn.stats(), entry.conn.reset_cause());
+        let kind = if cause.is_some() { EventKind::Reset } else { EventKind::Closed };
         self.events.push_back(Event { conn: id, kind });
-        self.final_stats.push_back(*entry.conn.stats());
+        self.ends.push_back(End { stats, cause });
     }
 }

@@ -1,10 +1,13 @@
 //! What arrives at a host: segments of connections, of listening ports, and of nothing.
 
-use super::{ConnId, Host, MAX_HALF_OPEN, Transmit};
-use crate::connection::Connection;
+use super::time_wait::Late;
+use super::{ConnId, Host, Transmit};
 use crate::segment::{Flags, Segment};
 use crate::tuple::FourTuple;
-use units::Instant;
+use units::{Instant, SeqNum};
+
+/// Answers of no connection that may wait to be sent: whoever does not send what there is gets no more.
+const MOST_STRAYS: usize = 4096;
 
 impl Host {
     /// Digests a segment that arrived for `tuple`.
@@ -13,11 +16,11 @@ impl Host {
             Some(&id) if self.is_new_incarnation(id, segment) => {
                 // RFC 9293 §3.6.1: a SYN beyond the old numbers ends TIME-WAIT and opens anew.
                 self.with(now, id, |conn, _| conn.leave_time_wait());
-                self.reap(id);
-                self.handle_unknown(now, tuple, segment);
+                self.reap(now, id);
+                self.handle_unknown(now, (tuple, segment), None);
             }
-            Some(&id) => self.with(now, id, |conn, path| conn.handle_segment(now, path, segment)),
-            None => self.handle_unknown(now, tuple, segment),
+            Some(&id) => self.handle_known(now, id, segment),
+            None => self.handle_late(now, tuple, segment),
         }
     }
 
@@ -26,30 +29,74 @@ impl Host {
         self.connection(id).is_some_and(|conn| conn.gives_way_to(segment))
     }
 
-    /// LISTEN and CLOSED (RFC 9293 §3.10.7.1, §3.10.7.2).
-    fn handle_unknown(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
+    /// A segment of a live connection.
+    #[inline]
+    fn handle_known(&mut self, now: Instant, id: ConnId, segment: &Segment) {
+        if self.buffers.are_limited() && segment.len > 0 {
+            return self.handle_within_room(now, id, segment);
+        }
+        self.with(now, id, |conn, context| conn.handle_segment(now, context, segment));
+    }
+
+    /// As [`Host::handle_known`], for callers that are rare: the frequent one has its own copy.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn handle_seldom(&mut self, now: Instant, id: ConnId, segment: &Segment) {
+        self.with(now, id, |conn, context| conn.handle_segment(now, context, segment));
+    }
+
+    /// No connection has this tuple; perhaps one had.
+    fn handle_late(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
+        match self.time_wait.handle(now, (tuple, segment), &mut self.guard) {
+            Late::Unknown => self.handle_unknown(now, (tuple, segment), None),
+            Late::Reopens(least) => self.handle_unknown(now, (tuple, segment), Some(least)),
+            Late::Done(answer) => {
+                self.strays.extend(answer.filter(|_| self.strays.len() < MOST_STRAYS))
+            }
+        }
+    }
+
+    /// LISTEN and CLOSED (RFC 9293 §3.10.7.1, §3.10.7.2); a new incarnation's numbers begin at `least`
+    /// at the lowest.
+    fn handle_unknown(
+        &mut self,
+        now: Instant,
+        (tuple, segment): (&FourTuple, &Segment),
+        least: Option<SeqNum>,
+    ) {
         if segment.has(Flags::RST) {
             return;
         }
+        if self.is_martian(tuple.remote) {
+            self.guard.counters.martians += 1;
+            return;
+        }
         let listener = self.listeners.iter().find(|(port, _)| *port == tuple.local_port);
-        let Some((_, scheme)) = listener.filter(|_| !segment.has(Flags::ACK)) else {
-            self.strays.push_back(reset_for(tuple, segment));
-            return;
-        };
-        if !segment.has(Flags::SYN) {
+        let scheme = listener.map(|(_, scheme)| scheme.clone());
+        match scheme {
+            Some(scheme) if segment.has(Flags::ACK) => {
+                if !self.take_cookie(now, (tuple, segment), &scheme) {
+                    self.refuse(now, tuple, segment);
+                }
+            }
+            Some(scheme) if segment.has(Flags::SYN) => {
+                self.handle_syn(now, (tuple, segment), (&scheme, least));
+            }
             // Accelerated opening: data that overtook its SYN. It will come again.
-            return;
+            Some(_) => {}
+            None => self.refuse(now, tuple, segment),
         }
-        if self.half_open >= MAX_HALF_OPEN {
-            // As any listener whose backlog is full: the SYN will come again.
-            return;
+    }
+
+    fn refuse(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
+        if !self.strays_are_many() && self.guard.may_reset(now) {
+            self.strays.push_back(reset_for(tuple, segment));
         }
-        self.half_open += 1;
-        let scheme = scheme.clone();
-        let isn = self.initial_sequence(now, tuple);
-        let conn = Connection::passive(*tuple, scheme.shared_config(), scheme.recovery(), isn);
-        let id = self.admit(now, conn, (&scheme, true));
-        self.with(now, id, |conn, path| conn.on_peer_syn(now, path, segment));
+    }
+
+    /// So much waits to be sent that no more is answered.
+    pub(super) fn strays_are_many(&self) -> bool {
+        self.strays.len() >= MOST_STRAYS
     }
 }
 

@@ -5,32 +5,47 @@
 //! decides nothing about TCP.
 
 mod admission;
+mod buffers;
+mod cookies;
+mod endings;
 mod event;
+mod fast_open;
+mod icmp;
 mod input;
-mod isn;
 mod later_acks;
+mod listen;
 mod memories;
 mod output;
 mod ready;
+mod secret;
 mod sharing;
 mod slab;
+mod time_wait;
 mod told;
 mod wakeups;
 
 use crate::config::MemoryKind;
-use crate::connection::{Connection, Stats};
+use crate::connection::{Connection, ResetCause, Stats};
 use crate::ensemble::{Directory, Ensemble, PathId};
+use crate::guard::{Counters, Guard, Limits};
 use crate::path::{Path, Reporting};
 use crate::scheme::Scheme;
 use crate::tuple::{FourTuple, TupleInUse};
+use buffers::Buffers;
+use cookies::SynCookies;
 pub use event::{Event, EventKind};
+use fast_open::FastOpenSide;
 use memories::Memories;
-use memory::{ReuseGate, Shared};
+use memory::{ReuseGate, Shared, Table};
 pub use output::Transmit;
 use ready::{Ready, Sender};
 use rustc_hash::FxHashMap;
+use secret::Secret;
 use slab::Slab;
 use std::collections::VecDeque;
+use std::net::IpAddr;
+pub(crate) use time_wait::Remains;
+use time_wait::TimeWait;
 use told::{Entry, Standing, tell};
 use units::{Instant, SeqNum};
 use wakeups::Wakeups;
@@ -46,12 +61,15 @@ pub struct HostConfig {
     pub seed: u64,
 }
 
-/// Connections that may be half open at a time, over all listening ports.
-const MAX_HALF_OPEN: usize = 4096;
+/// How a connection ended.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    stats: Stats,
+    cause: Option<ResetCause>,
+}
 
 /// One host's TCP.
 pub struct Host {
-    config: HostConfig,
     connections: Slab<Entry>,
     paths: Slab<Path>,
     /// Those of paths that are shared.
@@ -63,24 +81,34 @@ pub struct Host {
     ready: Ready,
     wakeups: Wakeups,
     events: VecDeque<Event>,
-    /// Counters of connections whose end is among `events`, in that order.
-    final_stats: VecDeque<Stats>,
+    /// How the connections ended whose end is among `events`, in that order.
+    ends: VecDeque<End>,
     /// The connection whose end was told last.
-    ended: Option<(ConnId, Stats)>,
+    ended: Option<(ConnId, End)>,
     /// Resets for segments of no connection.
     strays: VecDeque<Transmit>,
     auto_read: bool,
     /// Passive connections that are not open yet.
     half_open: usize,
     fixed_sequence: Option<SeqNum>,
+    guard: Guard,
+    secret: Secret,
+    fast_open: FastOpenSide,
+    syn_cookies: SynCookies,
+    time_wait: TimeWait,
+    buffers: Buffers,
+    /// Its own.
+    addresses: Vec<IpAddr>,
+    /// Path MTUs that routers told, and when.
+    path_mtus: Table<(u32, Instant)>,
 }
 
 impl Host {
     /// A host without connections. The application is taken to read whatever arrives in order at
     /// once; see [`Host::set_auto_read`].
     pub fn new(config: HostConfig) -> Self {
+        let secret = Secret::Seed(config.seed);
         Self {
-            config,
             connections: Slab::default(),
             paths: Slab::default(),
             ensembles: FxHashMap::default(),
@@ -91,18 +119,42 @@ impl Host {
             ready: Ready::default(),
             wakeups: Wakeups::default(),
             events: VecDeque::new(),
-            final_stats: VecDeque::new(),
+            ends: VecDeque::new(),
             ended: None,
             strays: VecDeque::new(),
             auto_read: true,
             half_open: 0,
             fixed_sequence: None,
+            guard: Guard::new(config.seed),
+            secret,
+            fast_open: FastOpenSide::new(secret.key("fast open")),
+            syn_cookies: SynCookies::default(),
+            time_wait: TimeWait::default(),
+            buffers: Buffers::default(),
+            addresses: Vec::new(),
+            path_mtus: Table::new(icmp::DESTINATIONS),
         }
     }
 
     /// Whether data is consumed as it arrives; otherwise the application calls [`Host::read`].
     pub fn set_auto_read(&mut self, on: bool) {
         self.auto_read = on;
+    }
+
+    /// Bounds what peers may cost this host, from now on.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.guard.limits = limits;
+        self.buffers.set_limit(limits.buffered);
+    }
+
+    /// The bounds in force.
+    pub const fn limits(&self) -> &Limits {
+        &self.guard.limits
+    }
+
+    /// What was refused, dropped or limited, and why.
+    pub const fn counters(&self) -> &Counters {
+        &self.guard.counters
     }
 
     /// Every connection from now on starts at this sequence number, so that a test can put the
@@ -133,7 +185,13 @@ impl Host {
         self.listeners.push((port, scheme));
     }
 
-    /// Opens a connection; the SYN is there to poll.
+    /// Accepts no more connections to `port`; those there are go on.
+    pub fn unlisten(&mut self, port: u16) {
+        self.listeners.retain(|(p, _)| *p != port);
+    }
+
+    /// Opens a connection; the SYN is there to poll. What is written before it is polled rides in it
+    /// where the scheme and, for Fast Open, a cookie allow ([`Connection::is_early_data_allowed`]).
     ///
     /// # Errors
     /// If a connection with this four-tuple exists (RFC 9293 §3.10.1).
@@ -146,8 +204,18 @@ impl Host {
         if self.by_tuple.contains_key(&tuple) {
             return Err(TupleInUse(tuple));
         }
-        let isn = self.initial_sequence(now, &tuple);
-        let conn = Connection::active(tuple, scheme.shared_config(), scheme.recovery(), isn);
+        let reopened = self.time_wait.reopen(now, &tuple, &mut self.guard);
+        let reopened = reopened.map_err(|()| TupleInUse(tuple))?;
+        let mut isn = self.initial_sequence(now, &tuple);
+        if let Some((least, _)) = reopened.filter(|(least, _)| isn.precedes(*least)) {
+            isn = least;
+        }
+        let mut conn = Connection::active(tuple, scheme.shared_config(), scheme.recovery(), isn);
+        if let Some((_, clock)) = reopened {
+            conn.continue_clock(clock);
+        }
+        self.begin_with_path_mtu(now, &mut conn);
+        self.offer_fast_open(now, &mut conn, scheme);
         let id = self.admit(now, conn, (scheme, false));
         self.settle(now, id);
         Ok(id)
@@ -155,7 +223,17 @@ impl Host {
 
     /// Appends `bytes` to the stream.
     pub fn write(&mut self, now: Instant, id: ConnId, bytes: u64) {
-        self.with(now, id, |conn, _| conn.write(bytes));
+        self.with(now, id, |conn, (path, guard)| {
+            conn.forget_old_path_mtu(now, path);
+            conn.write(path, bytes);
+            conn.watch(now, guard);
+        });
+    }
+
+    /// The application is about to write `bytes`: start-ups that suit themselves to the transfer know it
+    /// from now on. What is written counts against it.
+    pub fn announce(&mut self, now: Instant, id: ConnId, bytes: u64) {
+        self.with(now, id, |conn, _| conn.announce(bytes));
     }
 
     /// Sends FIN after what was written.
@@ -171,6 +249,7 @@ impl Host {
     /// The application has consumed `bytes` of what arrived.
     pub fn read(&mut self, now: Instant, id: ConnId, bytes: u64) {
         self.with(now, id, |conn, _| conn.read(now, bytes));
+        self.note_room(id);
     }
 
     /// From now on [`EventKind::Received`] and [`EventKind::Acked`] are told of a connection only
@@ -180,6 +259,11 @@ impl Host {
             entry.told.low_water = total;
             tell(&mut self.events, id, entry);
         }
+    }
+
+    /// The connection that segments for `tuple` belong to.
+    pub fn find(&self, tuple: &FourTuple) -> Option<ConnId> {
+        self.by_tuple.get(tuple).copied()
     }
 
     /// A live connection.
@@ -192,7 +276,12 @@ impl Host {
     pub fn stats(&self, id: ConnId) -> Option<&Stats> {
         let ended = || self.ended.as_ref().filter(|(ended, _)| *ended == id);
         let live = self.connection(id).map(Connection::stats);
-        live.or_else(|| ended().map(|(_, stats)| stats))
+        live.or_else(|| ended().map(|(_, end)| &end.stats))
+    }
+
+    /// Why the connection ended whose [`EventKind::Reset`] was the last of these to be polled.
+    pub fn reset_cause(&self, id: ConnId) -> Option<ResetCause> {
+        self.ended.as_ref().filter(|(ended, _)| *ended == id).and_then(|(_, end)| end.cause)
     }
 
     /// The path of a live connection.
@@ -205,16 +294,32 @@ impl Host {
         self.connections.len()
     }
 
+    /// Number of connections that have ended and wait for what comes late, beside those alive.
+    pub fn time_wait_count(&self) -> usize {
+        self.time_wait.len()
+    }
+
+    /// True if the tuple of an ended connection cannot be used again yet.
+    pub fn is_in_time_wait(&self, now: Instant, tuple: &FourTuple) -> bool {
+        self.time_wait.holds(now, tuple)
+    }
+
     /// Next thing to tell the application.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front()?;
         if matches!(event.kind, EventKind::Closed | EventKind::Reset) {
-            // Only now: nobody who still has this event before them can mistake a new connection
-            // for the old one.
-            self.connections.release(event.conn.0);
-            self.ended = self.final_stats.pop_front().map(|stats| (event.conn, stats));
+            self.conclude(event.conn);
         }
         Some(event)
+    }
+
+    /// The end of a connection is told. Only now its number may be used again: nobody who still has
+    /// this event before them can mistake a new connection for the old one.
+    #[cold]
+    fn conclude(&mut self, id: ConnId) {
+        self.connections.release(id.0);
+        self.ended = self.ends.pop_front().map(|end| (id, end));
     }
 
     /// [`Host::handle_timeout`] has nothing to do before this; it may turn out to have nothing to
@@ -233,13 +338,18 @@ impl Host {
     pub fn handle_timeout(&mut self, now: Instant) {
         while self.poll_timeout().is_some_and(|at| at <= now) {
             let Some(id) = self.wakeups.pop() else { return };
-            self.with(now, id, |conn, path| conn.handle_timeout(now, path));
+            self.with(now, id, |conn, (path, guard)| conn.handle_timeout(now, path, guard));
         }
     }
 
     /// Runs `action` on a connection and its path, then sees to what may have come of it.
     #[inline]
-    fn with(&mut self, now: Instant, id: ConnId, action: impl FnOnce(&mut Connection, &mut Path)) {
+    fn with(
+        &mut self,
+        now: Instant,
+        id: ConnId,
+        action: impl FnOnce(&mut Connection, (&mut Path, &mut Guard)),
+    ) {
         let Some(entry) = self.connections.at_mut(id.0) else {
             return;
         };
@@ -247,7 +357,7 @@ impl Host {
             return;
         };
         path.set_now(now);
-        action(&mut entry.conn, path);
+        action(&mut entry.conn, (path, &mut self.guard));
         let logged = path.is_logged();
         self.settle(now, id);
         if logged {
@@ -284,10 +394,13 @@ impl Host {
         };
         let was_open = entry.told.open;
         tell(&mut self.events, id, entry);
-        if entry.told.open && !was_open && entry.told.passive {
-            self.half_open -= 1;
+        let opened = entry.told.open && !was_open;
+        let joins = entry.prospect.is_some() && entry.conn.state().is_synchronized();
+        if opened {
+            entry.conn.watch(now, &self.guard);
+            self.note_opened(now, id);
         }
-        if entry.prospect.is_some() && entry.conn.state().is_synchronized() {
+        if joins {
             self.join(now, id);
         }
     }

@@ -47,6 +47,8 @@ enum Polled {
     Closed,
     /// A segment, and nothing more to come.
     Last,
+    /// The same, and never again.
+    Farewell,
     /// A segment; there may be more.
     More,
 }
@@ -85,10 +87,15 @@ impl Host {
                     self.ready.pop();
                     return true;
                 }
+                Polled::Farewell => {
+                    self.ready.pop();
+                    self.reap(now, id);
+                    return true;
+                }
                 Polled::Nothing => self.ready.pop(),
                 Polled::Closed => {
                     self.ready.pop();
-                    self.reap(id);
+                    self.reap(now, id);
                 }
             }
         }
@@ -118,8 +125,9 @@ impl Host {
             }
         }
         entry.standing = Standing::Idle;
-        if departure.is_none() && entry.conn.state() == State::Closed {
-            return Polled::Closed;
+        let retired = entry.conn.state() == State::TimeWait && self.guard.limits.retire_early;
+        if retired || (departure.is_none() && entry.conn.state() == State::Closed) {
+            return if departure.is_some() { Polled::Farewell } else { Polled::Closed };
         }
         if let Some(deadline) = entry.conn.next_timeout() {
             self.wakeups.schedule(id, deadline);

@@ -252,10 +252,11 @@ impl Host {
                 ensemble.finish_later(id);
                 break;
             }
+            let outstanding = entry.conn.scoreboard().len();
             match entry.conn.poll_turn(now, path, &mut out.segment) {
                 Turn::Sent(departure) => {
                     path.follow(id.0, entry.conn.front());
-                    ensemble.on_sent(id);
+                    ensemble.on_sent(id, outstanding);
                     return fill(out, id, entry, departure);
                 }
                 Turn::Passed => ensemble.on_passed(),
@@ -283,8 +284,9 @@ impl Host {
                 return fill(out, id, entry, departure);
             }
             ensemble.finished();
-            if entry.conn.state() == State::Closed {
-                self.reap(id);
+            let retired = entry.conn.state() == State::TimeWait && self.guard.limits.retire_early;
+            if retired || entry.conn.state() == State::Closed {
+                self.reap(now, id);
                 continue;
             }
             if let Some(deadline) = entry.conn.next_timeout() {

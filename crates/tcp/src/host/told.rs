@@ -20,6 +20,8 @@ pub(super) struct Entry {
     pub(super) told: Told,
     /// Under a scheme that shares paths: what it has to do with others.
     pub(super) prospect: Option<Box<Prospect>>,
+    /// What it holds of the host's room for received data, bytes; only where that is limited.
+    pub(super) held: u64,
 }
 
 /// Where a connection stands when it comes to sending.

@@ -8,7 +8,6 @@
 use super::Path;
 use crate::ack::RttEstimator;
 use crate::config::MemoryKind;
-use crate::startup::Seed;
 use crate::window::Cause;
 use memory::{Cold, PathState, Remembered, Report, ReuseGate, Sample, Shared};
 use std::net::IpAddr;
@@ -99,12 +98,12 @@ impl Path {
 
     /// What the memory knows of the destination now, as the start-up sees it; after idle only a
     /// gateway is asked: what others have learnt is news, what this path has is not.
-    pub(super) fn recall(&self, after_idle: bool) -> Option<Seed> {
+    pub(super) fn recall(&self, after_idle: bool) -> Option<Remembered> {
         let learning = self.learning.as_deref()?;
         if after_idle && learning.kind != MemoryKind::Gateway {
             return None;
         }
-        learning.recall(self.window.now(), &self.cold()).map(seed_of)
+        learning.recall(self.window.now(), &self.cold())
     }
 
     /// Whatever a start-up made of a memory, the window keeps the gate's bounds.
@@ -180,9 +179,4 @@ impl Path {
     pub(crate) fn take_report(&mut self) -> Option<Report> {
         self.learning.as_deref_mut()?.waiting.take()
     }
-}
-
-fn seed_of(known: Remembered) -> Seed {
-    let Remembered { cwnd, ssthresh, srtt, rttvar, min_rtt, age, share, .. } = known;
-    Seed { cwnd, ssthresh, srtt, rttvar, min_rtt, age, share }
 }

@@ -5,6 +5,7 @@
 //! needs, and paces.
 
 mod bucket;
+mod control;
 mod epochs;
 mod learning;
 mod pacer;
@@ -14,18 +15,20 @@ mod send_log;
 mod shared;
 mod startup_report;
 
-use crate::ack::{AckSample, RoundMeter, RttEstimator};
+use crate::ack::{AckSample, DeliveryMeter, RoundMeter, RttEstimator};
 use crate::config::{Config, IdleRestart};
 use crate::congestion::{CongestionControl, CongestionEvent};
 use crate::ensemble::Sharing;
 use crate::recovery::{Reduction, Report};
 use crate::segment::Segment;
-use crate::startup::{Occasion, Phase, Seed, Setback, Start, StartUp, Transfer};
+use crate::startup::{Occasion, Phase, Remembered, Setback, Start, StartUp, Transfer};
 use crate::window::{Cause, PlanOrder, Window};
+use control::Rules;
 pub(crate) use epochs::Client;
 pub(crate) use learning::Learning;
 pub use learning::Reporting;
 pub use pacer::Pacer;
+use pacer::{Batches, PathPacer};
 use planned::PlannedSending;
 pub(crate) use send_log::Front;
 use send_log::SendLog;
@@ -34,7 +37,7 @@ use shared::Shared;
 pub(crate) use shared::{Origin, Upheaval};
 use startup_report::StartUpMeter;
 pub use startup_report::{StartUpExit, StartUpReport};
-use units::{Duration, Instant, Rate};
+use units::{Duration, Instant};
 
 /// Segments that leave unpaced at the start of a path, as Linux does it.
 const UNPACED_SEGMENTS: u64 = 10;
@@ -47,9 +50,11 @@ pub struct Path {
     in_startup: bool,
     /// [`StartUp::has_reset_timer`]: every ACK asks.
     has_reset_timer: bool,
+    /// Which of the two answers losses itself.
+    rules: Rules,
     /// Round trips on this path, shared by its members.
     pub rtt: RttEstimator,
-    pacer: Option<Pacer>,
+    pacer: Option<PathPacer>,
     /// What the start-up wants sending to be spaced by.
     planned: Option<PlannedSending>,
     in_flight: u64,
@@ -67,6 +72,8 @@ pub struct Path {
     startup_meter: StartUpMeter,
     /// Kept only for policies that judge round trips.
     rounds: Option<Box<RoundMeter>>,
+    /// Kept only for policies that model the path.
+    meter: Option<Box<DeliveryMeter>>,
     /// Kept only for members that repair losses together.
     log: Option<Box<SendLog>>,
     idle: IdleRestart,
@@ -103,6 +110,12 @@ impl Path {
         window.set_cwnd(initial, Cause::Initial);
         window.set_limit(config.window_limit.map_or(u64::MAX, segments));
         let has_reset_timer = startup.has_reset_timer();
+        let rules =
+            Rules { startup: startup.rules_recovery(), congestion: congestion.rules_recovery() };
+        let pacer = match rules.any() {
+            true => PathPacer::Batched(Batches::default()),
+            false => PathPacer::Even(Pacer::default()),
+        };
         let rounds = startup.needs_rounds() || congestion.needs_rounds();
         Self {
             window,
@@ -110,8 +123,9 @@ impl Path {
             congestion,
             in_startup: true,
             has_reset_timer,
+            rules,
             rtt: RttEstimator::new(config.rto),
-            pacer: config.pacing.then(Pacer::default),
+            pacer: config.pacing.then_some(pacer),
             planned: None,
             in_flight: 0,
             sent_total: 0,
@@ -125,6 +139,7 @@ impl Path {
             usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
             startup_meter: StartUpMeter::default(),
             rounds: rounds.then(Box::default),
+            meter: rules.any().then(|| Box::new(DeliveryMeter::new())),
             log: None,
             idle: config.idle,
             restart_window: initial,
@@ -151,7 +166,7 @@ impl Path {
     fn begin_startup(
         &mut self,
         occasion: Occasion,
-        (seed, transfer): (Option<Seed>, Option<Transfer>),
+        (seed, transfer): (Option<Remembered>, Option<Transfer>),
         idle: Duration,
     ) {
         let (now, initial_window) = (self.window.now(), self.restart_window);
@@ -291,10 +306,12 @@ impl Path {
 
     #[inline(never)]
     fn pace(&mut self, now: Instant, segment: &Segment, fresh: u64) {
-        if let (Some(pacer), Some(rate)) = (&mut self.pacer, self.window.pacing_rate())
-            && self.segments_sent > UNPACED_SEGMENTS
-        {
-            pacer.on_sent(now, u64::from(segment.wire_bytes()), rate);
+        if let Some(pacer) = &mut self.pacer {
+            let set = self.window.pacing_rate();
+            let rate = set.filter(|_| self.segments_sent > UNPACED_SEGMENTS);
+            let bytes = (u64::from(segment.len), u64::from(segment.wire_bytes()));
+            let (mss, min_rtt) = (self.window.mss(), self.rtt.min_rtt());
+            pacer.on_sent(now, bytes, rate, || pacer::batch(set, mss, min_rtt));
         }
         self.take_order();
         if let Some(planned) = &mut self.planned {
@@ -341,7 +358,7 @@ impl Path {
             return None;
         }
         self.take_order();
-        let by_rate = self.pacer.as_ref().map(Pacer::next_release);
+        let by_rate = self.pacer.as_ref().map(|pacer| pacer.next_release(now));
         let by_plan = self.planned.as_ref().map(PlannedSending::next_release);
         by_rate.max(by_plan).filter(|&at| at > now)
     }
@@ -397,12 +414,22 @@ impl Path {
     /// what it sent.
     #[inline]
     pub(crate) fn on_ack(&mut self, sample: &AckSample) -> bool {
-        if !sample.cwnd_limited {
+        if !sample.cwnd_limited && !self.is_ruled() {
             return false;
         }
         if !self.in_startup {
             self.enter_startup_if_below(Occasion::Loss);
         }
+        let retreat = self.ask_owner(sample);
+        if self.is_metered() {
+            self.obey();
+        }
+        retreat
+    }
+
+    /// Has the policy that owns the window grow it. True if the start-up takes back what it sent.
+    #[inline]
+    fn ask_owner(&mut self, sample: &AckSample) -> bool {
         if !self.in_startup {
             self.avoid(sample);
             return false;
@@ -412,6 +439,7 @@ impl Path {
         if phase == Phase::Done {
             self.in_startup = false;
             self.startup_meter.on_exit(StartUpExit::Completed);
+            self.hand_over();
             if self.window.cwnd() == before {
                 // The window had reached the threshold before: this ACK is avoidance's.
                 self.avoid(sample);
@@ -479,7 +507,7 @@ impl Path {
     }
 
     fn enter_startup_if_below(&mut self, occasion: Occasion) {
-        self.in_startup = self.window.below_ssthresh();
+        self.in_startup = self.falls_to_startup();
         if self.in_startup {
             self.begin_startup(occasion, (None, None), Duration::ZERO);
         }
@@ -490,11 +518,12 @@ impl Path {
         if report.undo {
             self.undo();
         }
+        self.note_timeout(event.timeout);
         if let Some(reduction) = report.congestion {
             let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
             self.reduce(reduction, event, cause);
         }
-        if let Some(cwnd) = report.cwnd {
+        if let Some(cwnd) = report.cwnd.filter(|_| event.timeout || !self.is_ruled()) {
             let cause = if report.ended { Cause::RecoveryEnd } else { Cause::Recovery };
             if cwnd != self.window.cwnd() {
                 self.window.set_cwnd(cwnd, cause);
@@ -517,7 +546,12 @@ impl Path {
         }
         self.learn_of_congestion();
         self.before_reduction = Some((self.window.cwnd(), self.window.ssthresh()));
-        let ssthresh = self.congestion.on_congestion(&self.window, event);
+        self.note_reduction(event.timeout);
+        let ruled = self.is_ruled();
+        let ssthresh = match self.in_startup && ruled {
+            true => self.window.ssthresh(),
+            false => self.congestion.on_congestion(&self.window, event),
+        };
         self.window.set_ssthresh(ssthresh, cause);
         self.startup.on_congestion(&mut self.window);
         self.startup_meter.on_exit(match cause {
@@ -530,6 +564,7 @@ impl Path {
             self.before_reduction = None;
         }
         match reduction {
+            Reduction::ToSsthresh if ruled => {}
             Reduction::ToSsthresh => self.window.set_cwnd(self.half_window(event), cause),
             Reduction::ToOneSegment => self.window.set_cwnd(self.window.mss(), cause),
             Reduction::Gradual | Reduction::Again => {}
@@ -548,21 +583,8 @@ impl Path {
             self.window.set_ssthresh(ssthresh.max(self.window.ssthresh()), Cause::Undo);
             self.window.set_cwnd(cwnd.max(self.window.cwnd()), Cause::Undo);
             self.congestion.on_undo(&self.window);
-            self.in_startup = self.window.below_ssthresh();
+            self.startup.on_undo();
+            self.in_startup = self.falls_to_startup();
         }
-    }
-
-    /// Sets the pacing rate from window and round trip: twice the window per round trip in slow
-    /// start, 1.2 times after (Linux `tcp_update_pacing_rate`).
-    #[inline]
-    pub(crate) fn update_pacing_rate(&mut self) {
-        if self.pacer.is_none() || !self.rtt.has_sample() {
-            return;
-        }
-        let window = self.window.cwnd().max(self.in_flight);
-        let fast = self.window.cwnd() < self.window.ssthresh() / 2;
-        let percent = if fast { 200 } else { 120 };
-        let rate = Rate::from_bytes_over(window.saturating_mul(percent) / 100, self.rtt.srtt());
-        self.window.set_pacing_rate(Some(rate));
     }
 }

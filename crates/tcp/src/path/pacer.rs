@@ -1,5 +1,6 @@
 //! When the next segment may leave.
 
+use arith::bbr;
 use units::{Duration, Instant, Rate};
 
 /// Spreads segments out at a rate: after each one, the next waits for the time it takes at that
@@ -26,5 +27,132 @@ impl Pacer {
         // A rate of zero never stops a path for good: the timer would have nothing to wait for.
         let gap = if gap == Duration::MAX { Duration::ZERO } else { gap };
         self.next = self.next.max(now) + gap;
+    }
+}
+
+/// Paces as Linux does: what fits into one batch of segmentation offload leaves at once, and then
+/// the time passes that it takes at the rate. Of this a batch that left late takes half at most off,
+/// for so long as it was late (`tcp_update_skb_after_send`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Batches {
+    next: Instant,
+    begun: Instant,
+    /// Segments that the batch has room for.
+    left: u64,
+    bytes: u64,
+    late: Duration,
+}
+
+impl Batches {
+    fn is_open(&self, now: Instant) -> bool {
+        self.left > 0 && now == self.begun
+    }
+
+    fn next_release(&self, now: Instant) -> Instant {
+        if self.is_open(now) { now } else { self.next }
+    }
+
+    /// Books a segment with `bytes` of payload; without a rate it is not paced. `size`: segments of a
+    /// batch that begins.
+    fn on_sent(&mut self, now: Instant, bytes: u64, (rate, size): (Option<Rate>, u64)) {
+        if !self.is_open(now) {
+            self.begun = self.next.max(now);
+            self.late = now.saturating_since(self.next);
+            self.left = size;
+            self.bytes = 0;
+        }
+        self.left = self.left.saturating_sub(1);
+        self.bytes += bytes;
+        let time = rate.map_or(Duration::ZERO, |rate| rate.transmit_time(self.bytes));
+        let time = if time == Duration::MAX { Duration::ZERO } else { time };
+        self.next = self.begun + time.saturating_sub(self.late.min(time / 2));
+    }
+}
+
+/// The pacer of a path.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PathPacer {
+    /// Segment by segment.
+    Even(Pacer),
+    /// In batches, for policies that reckon with them.
+    Batched(Batches),
+}
+
+impl PathPacer {
+    pub(super) fn next_release(&self, now: Instant) -> Instant {
+        match self {
+            Self::Even(pacer) => pacer.next_release(),
+            Self::Batched(batches) => batches.next_release(now),
+        }
+    }
+
+    /// Books a segment of `payload` bytes, of `wire` bytes with headers.
+    pub(super) fn on_sent(
+        &mut self,
+        now: Instant,
+        (payload, wire): (u64, u64),
+        rate: Option<Rate>,
+        batch: impl FnOnce() -> u64,
+    ) {
+        match (self, rate) {
+            (Self::Even(pacer), Some(rate)) => pacer.on_sent(now, wire, rate),
+            (Self::Even(_), None) => {}
+            (Self::Batched(batches), rate) => {
+                let size = if batches.is_open(now) { 0 } else { batch() };
+                batches.on_sent(now, payload, (rate, size));
+            }
+        }
+    }
+}
+
+/// Segments of a batch at this rate, with segments of `mss` bytes.
+pub(super) fn batch(rate: Option<Rate>, mss: u64, min_rtt: Duration) -> u64 {
+    bbr::batch(rate.map_or(0, |rate| rate.as_bps() / 8), mss, min_rtt.as_micros())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Instant {
+        Instant::from_nanos(us * 1000)
+    }
+
+    /// 1000 bytes take 1 ms.
+    const RATE: Rate = Rate::from_mbps(8);
+
+    #[test]
+    fn a_batch_leaves_at_once_and_then_its_time_passes() {
+        let mut batches = Batches { next: at(5000), ..Batches::default() };
+        batches.on_sent(at(5000), 1000, (Some(RATE), 2));
+        assert_eq!(batches.next_release(at(5000)), at(5000));
+        batches.on_sent(at(5000), 1000, (Some(RATE), 0));
+        assert_eq!(batches.next_release(at(5000)), at(7000));
+        // One that has no second segment at its instant is over.
+        batches.on_sent(at(7000), 1000, (Some(RATE), 2));
+        assert_eq!(batches.next_release(at(7500)), at(8000));
+    }
+
+    #[test]
+    fn lateness_takes_half_of_the_time_off_at_most() {
+        let mut batches = Batches { next: at(5000), ..Batches::default() };
+        // 0.3 ms late: 0.7 ms to wait.
+        batches.on_sent(at(5300), 1000, (Some(RATE), 1));
+        assert_eq!(batches.next_release(at(5300)), at(6000));
+        // 4 ms late: half of it.
+        batches.on_sent(at(10_000), 1000, (Some(RATE), 1));
+        assert_eq!(batches.next_release(at(10_000)), at(10_500));
+    }
+
+    #[test]
+    fn the_batch_in_which_pacing_begins_is_paced_as_a_whole() {
+        let mut batches = Batches { next: at(5000), ..Batches::default() };
+        for _ in 0..2 {
+            batches.on_sent(at(5000), 1000, (None, 2));
+        }
+        assert_eq!(batches.next_release(at(5000)), at(5000));
+        batches.on_sent(at(5000), 1000, (None, 2));
+        batches.on_sent(at(5000), 1000, (Some(RATE), 0));
+        assert_eq!(batches.next_release(at(5000)), at(7000));
     }
 }

@@ -23,7 +23,9 @@ impl Path {
         let last = self.last_sent.filter(|_| !self.resumed)?;
         self.resumed = true;
         let idle = now.saturating_since(last);
-        self.congestion.on_restart(now, idle);
+        if self.meter.as_mut().is_none_or(|meter| meter.on_resumed(now)) {
+            self.congestion.on_restart(&mut self.window, now, idle);
+        }
         if matches!(self.idle, IdleRestart::TimerSlowStart | IdleRestart::TimerKeep) {
             // Every ACK of new data restarts the timer.
             return self.last_acked.map(|armed| armed + rto).filter(|&ran_out| ran_out <= now);

@@ -1,9 +1,10 @@
 //! What the window of several connections needs beyond that of one.
 //!
 //! The window acts as one TCP's would: it falls once for a window of data, whichever members lose
-//! what in it (where it acts as one TCP for each client: once for each); it does not grow on ACKs of data sent before it fell; where a recovery would glide
-//! down ACK by ACK (RFC 6937), the path does, over the deliveries of all. A member cannot inflate
-//! it: duplicate ACKs lower what the member has in flight instead.
+//! what in it (where it acts as one TCP for each client: once for each); it does not grow on ACKs of
+//! data sent before it fell; where a recovery would glide down ACK by ACK (RFC 6937), the path does,
+//! over the deliveries of all. A member cannot inflate it: duplicate ACKs lower what the member has
+//! in flight instead.
 
 use super::Path;
 use super::epochs::{Client, Epochs};
@@ -51,6 +52,8 @@ pub(super) struct Shared {
     epochs: Option<Epochs>,
     /// The window glides down to the threshold.
     glide: Option<Prr>,
+    /// Bytes that the last ACK took out of flight, until something is sent.
+    left_by_ack: u64,
     upheaval: Option<Upheaval>,
     /// Sending is spaced from this place on, because no ACKs clocked it.
     paced_since: Option<u64>,
@@ -66,6 +69,7 @@ impl Shared {
             reduced_by: None,
             epochs,
             glide: None,
+            left_by_ack: 0,
             upheaval: None,
             paced_since: None,
         }
@@ -96,6 +100,7 @@ impl Shared {
     }
 
     pub(super) fn on_sent(&mut self, bytes: u64) {
+        self.left_by_ack = 0;
         if let Some(glide) = &mut self.glide {
             glide.on_sent(bytes);
         }
@@ -187,11 +192,12 @@ impl Path {
         let admitted = self.admits_reduction(member.client, order, event.timeout);
         let Some(reduction) = report.congestion.filter(|_| admitted) else { return };
         let prior = self.window.cwnd();
+        let ruled = self.is_ruled();
         let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
         self.reduce_for(member.client, reduction, event, cause);
         if let Some(shared) = &mut self.shared {
             shared.reduced_by = Some(member.ports);
-            shared.glide = (reduction == Reduction::Gradual).then(|| Prr::new(prior));
+            shared.glide = (reduction == Reduction::Gradual && !ruled).then(|| Prr::new(prior));
         }
     }
 
@@ -253,10 +259,17 @@ impl Path {
         let fell_at = self.shared.as_ref().map_or(0, |shared| shared.reduced_at);
         let over = arrived.is_some_and(|order| order >= fell_at);
         self.glide(sample, over, clean);
+        let left = sample.prior_in_flight.saturating_sub(self.in_flight);
         let Some(shared) = &mut self.shared else { return };
-        if shared.paced_since.is_some_and(|since| arrived.is_some_and(|order| order >= since)) {
+        shared.left_by_ack = left;
+        if shared.paced_since.is_none_or(|since| arrived.is_none_or(|order| order < since)) {
+            return;
+        }
+        if self.window.is_used_up(sample.prior_in_flight) {
             shared.paced_since = None;
             self.window.end_plan();
+        } else {
+            self.window.spread_over(self.rtt.srtt());
         }
     }
 
@@ -274,6 +287,12 @@ impl Path {
         if cwnd != self.window.cwnd() {
             self.window.set_cwnd(cwnd, Cause::Recovery);
         }
+    }
+
+    /// Bytes that the ACK at hand took out of flight: they count in what is halved for a loss that it
+    /// tells of, on whichever connection (RFC 5681 §3.2 step 2: what was outstanding).
+    pub(crate) fn left_by_ack(&self) -> u64 {
+        self.shared.as_ref().map_or(0, |shared| shared.left_by_ack)
     }
 
     /// ACKs of other members have come since then.
@@ -329,14 +348,13 @@ impl Path {
     /// trip until ACKs of it come (Eggert, Heidemann & Touch 2000 §3.1).
     pub(crate) fn pace_first_window(&mut self) {
         let next = self.next_order();
-        let (srtt, usable) = (self.rtt.srtt(), self.window.usable() / self.window.mss());
+        let srtt = self.rtt.srtt();
         let Some(shared) = &mut self.shared else { return };
         if !shared.sharing.paced_joins || srtt == Duration::ZERO || !self.begun {
             return;
         }
         shared.paced_since = Some(next);
-        let gap = srtt / usable.max(1);
-        self.window.follow_plan(crate::send_plan::SendPlan::spaced(1, gap));
+        self.window.spread_over(srtt);
     }
 }
 

@@ -22,9 +22,6 @@ pub struct AckTimer {
     last_data: Option<Instant>,
 }
 
-/// RFC 9293 §3.8.6.3.
-const LONGEST_DELAY: Duration = Duration::from_millis(500);
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pending {
     Nothing,
@@ -50,10 +47,9 @@ impl AckTimer {
         self.pending = Pending::Now;
     }
 
-    /// The ACK that is due may wait for data that carries it, half a second at most (RFC 9293
-    /// §3.8.6.3).
-    pub fn hold(&mut self, now: Instant) {
-        self.pending = Pending::Until(now + LONGEST_DELAY);
+    /// No ACK is owed any more.
+    pub fn waive(&mut self) {
+        self.pending = Pending::Nothing;
     }
 
     /// True if an ACK must go out now.

@@ -17,6 +17,9 @@ pub use window::OfferedWindow;
 /// Smaller segments do not open the window further (Linux `tcp_event_data_recv`).
 const SIZEABLE: u64 = 128;
 
+/// What a range in wait for a gap to be filled costs beside its data.
+const RANGE_BYTES: u64 = 32;
+
 /// How long a timestamp can be compared with (RFC 7323 §5.5).
 const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3600);
 
@@ -121,9 +124,9 @@ impl Receiver {
         self.ack.demand();
     }
 
-    /// The ACK that is due may wait for data that carries it.
-    pub fn hold_ack(&mut self, now: Instant) {
-        self.ack.hold(now);
+    /// The ACK that is due goes with data, if any comes, and else not at all.
+    pub fn waive_ack(&mut self) {
+        self.ack.waive();
     }
 
     /// The ACK timer.
@@ -138,12 +141,14 @@ impl Receiver {
         self.on_ecn(segment);
         self.largest = self.largest.max(u64::from(segment.len));
         let edge = self.window.edge().max(self.rcv_nxt);
-        let end = (left + u64::from(segment.len)).min(edge);
-        let whole = end == left + u64::from(segment.len);
-        if segment.has(Flags::FIN) && whole {
-            self.fin.get_or_insert(end);
+        let claimed = left + u64::from(segment.len);
+        // Nothing follows a FIN: what claims to is not data.
+        let end = claimed.min(edge).min(self.fin.unwrap_or(u64::MAX));
+        let ends = segment.has(Flags::FIN) && end == claimed && self.may_end_at(end);
+        if ends {
+            self.fin = Some(end);
         }
-        let right = end + u64::from(segment.has(Flags::FIN) && whole);
+        let right = end + u64::from(ends);
         if right <= left {
             return false;
         }
@@ -172,6 +177,14 @@ impl Receiver {
             self.ack.demand();
         }
         fresh > 0
+    }
+
+    /// A FIN at `end` contradicts neither another one nor data beyond it; the first word stands.
+    fn may_end_at(&self, end: u64) -> bool {
+        match self.fin {
+            Some(fin) => fin == end,
+            None => end >= self.rcv_nxt.max(self.reassembly.end()),
+        }
     }
 
     /// Books data of an unacceptable segment: D-SACK will tell that it came twice.
@@ -241,6 +254,24 @@ impl Receiver {
         (self.received() + 1).saturating_sub(self.read)
     }
 
+    /// What it takes to keep what has arrived and is not read, bytes: gaps count, as in a buffer that
+    /// keeps their place, and so do ranges themselves.
+    pub fn room_held(&self) -> u64 {
+        let end = self.reassembly.end().max(self.rcv_nxt);
+        end.saturating_sub(self.read) + RANGE_BYTES * self.reassembly.len() as u64
+    }
+
+    /// What it would take more to keep what arrives up to offset `right`, bytes.
+    pub fn room_to(&self, right: u64) -> u64 {
+        let end = self.reassembly.end().max(self.rcv_nxt);
+        right.min(self.window.edge()).saturating_sub(end)
+    }
+
+    /// The window field of the last ACK, as on the wire.
+    pub fn last_window(&self) -> u16 {
+        self.window.field(self.rcv_nxt)
+    }
+
     /// No round trip is known, and right-sizing asks for one.
     pub const fn lacks_rtt(&self) -> bool {
         self.rtt.is_zero() && self.config.autotune
@@ -279,6 +310,19 @@ impl Receiver {
     #[inline]
     pub fn echo(&self) -> u32 {
         self.ts_recent.map_or(0, |(value, _)| value)
+    }
+
+    /// Everything from `offset` up to this has arrived; `offset` itself if nothing has.
+    pub fn arrived_until(&self, offset: u64) -> u64 {
+        if offset < self.rcv_nxt {
+            return self.rcv_nxt;
+        }
+        self.reassembly.covering(offset).map_or(offset, |range| range.1)
+    }
+
+    /// The first offset from `offset` on that has arrived out of order.
+    pub fn next_arrived(&self, offset: u64) -> Option<u64> {
+        self.reassembly.covering_or_after(offset).map(|range| range.0.max(offset))
     }
 
     /// The sequence number that ACKs carry.

@@ -16,6 +16,10 @@ pub struct Reassembly {
 /// together or are filled leave their places to earlier ones.
 const LATEST: usize = 16;
 
+/// Ranges kept: a peer that sends every other byte could have millions in a window. What would be one
+/// more is forgotten, as if it had been lost.
+const MOST_RANGES: usize = 1 << 15;
+
 /// What the arrival of a piece of sequence space means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
@@ -107,6 +111,7 @@ impl Reassembly {
     }
 
     fn insert(&mut self, left: u64, right: u64) {
+        let full = self.ranges.len() >= MOST_RANGES;
         match self.ranges.back_mut() {
             Some(last) if left < last.0 => {}
             Some(last) if left <= last.1 => {
@@ -114,6 +119,7 @@ impl Reassembly {
                 let range = *last;
                 return self.note_growth(range);
             }
+            _ if full => return,
             _ => {
                 self.ranges.push_back((left, right));
                 return self.note_change((left, right));
@@ -122,6 +128,9 @@ impl Reassembly {
         let first = self.ranges.partition_point(|r| r.1 < left);
         let last = self.ranges.partition_point(|r| r.0 <= right);
         if first == last {
+            if full {
+                return;
+            }
             self.ranges.insert(first, (left, right));
             return self.note_change((left, right));
         }
@@ -143,9 +152,24 @@ impl Reassembly {
         }
     }
 
+    /// The waiting range that `offset` lies in, or else the first above it.
+    pub fn covering_or_after(&self, offset: u64) -> Option<(u64, u64)> {
+        self.ranges.get(self.after(offset)).copied()
+    }
+
+    /// The waiting range that `offset` lies in.
+    pub fn covering(&self, offset: u64) -> Option<(u64, u64)> {
+        self.covering_or_after(offset).filter(|range| range.0 <= offset)
+    }
+
     /// True if nothing waits for a gap to be filled.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
+    }
+
+    /// One past the last byte that waits; 0 if none does.
+    pub fn end(&self) -> u64 {
+        self.ranges.back().map_or(0, |r| r.1)
     }
 
     /// Number of ranges that wait.

@@ -68,6 +68,11 @@ impl OfferedWindow {
         self.edge
     }
 
+    /// What is offered now beyond `rcv_nxt`, as on the wire.
+    pub fn field(&self, rcv_nxt: u64) -> u16 {
+        (self.edge.saturating_sub(rcv_nxt) >> self.shift).min(UNSCALED_MAX) as u16
+    }
+
     /// What may be buffered now, bytes.
     pub const fn capacity(&self) -> u64 {
         self.capacity

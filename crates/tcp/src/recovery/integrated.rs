@@ -3,8 +3,9 @@
 //!
 //! [`SendLog`](crate::path::SendLog) says when a member's lowest unacknowledged segment is lost. It
 //! goes again whatever the window says, and until it is acknowledged the member hears of no other
-//! loss (unless the scheme wants to hear that the retransmission is lost too): its cumulative ACK tells of one per round trip. Duplicate ACKs count only as the later ACKs
-//! that they are. What is not found so is left to the timeout.
+//! loss (unless the scheme wants to hear that the retransmission is lost too): its cumulative ACK
+//! tells of one per round trip. Duplicate ACKs count only as the later ACKs that they are. What is
+//! not found so is left to the timeout.
 
 use super::reno::ENTERED;
 use super::{Context, LossRecovery, Reduction, Report, SentInfo};

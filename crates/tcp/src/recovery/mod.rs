@@ -43,8 +43,8 @@ pub struct Context<'a> {
     /// What is outstanding is being taken back, not presumed lost by congestion: no reason to think
     /// that the receiver has discarded anything.
     pub retreat: bool,
-    /// Others share the path, which glides to the threshold itself where a recovery would for a lone
-    /// connection.
+    /// The path moves the window itself where a recovery would glide to the threshold for a lone
+    /// connection: others share it, or a policy rules that answers losses itself.
     pub shared: bool,
 }
 

@@ -316,7 +316,8 @@ impl LossRecovery for RackTlp {
     fn on_timeout(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
         match self.timer.take() {
             Some((_, Timer::Reordering)) => self.on_reordering_timer(cx, now),
-            Some((_, Timer::Probe)) if self.probe.request(cx.snd_nxt) => {
+            // Not while anything is SACKed (RFC 8985 §7.2), as after an undo: the last segment may be it.
+            Some((_, Timer::Probe)) if cx.board.sacked() == 0 && self.probe.request(cx.snd_nxt) => {
                 Report { probe: true, timer: TimerAction::Restart, ..Report::default() }
             }
             _ => Report::default(),

@@ -4,6 +4,7 @@ use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
 use super::{Context, LossRecovery, Reduction, Report, SentInfo};
 use crate::ack::{AckInfo, Scoreboard};
+use crate::path::News;
 use units::Instant;
 
 /// Recovery by RFC 6675.
@@ -101,6 +102,14 @@ impl LossRecovery for Sack {
             return Report { grow: true, ..Report::default() };
         }
         if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
+    }
+
+    /// Later ACKs of others stand for `DupThresh` SACKed segments of its own: §5.1's condition holds for
+    /// them, too.
+    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+        let una = cx.board.segment(0).map_or(0, |head| head.start);
+        let fresh = una >= self.dup.recover;
+        if news == News::Lost && fresh { self.enter(cx) } else { Report::default() }
     }
 
     fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {

@@ -12,7 +12,7 @@ use crate::startup::careful_resume::CarefulResumeOptions;
 use crate::startup::fast_start::FastStartOptions;
 use crate::startup::hoe::Pair;
 use crate::startup::paced_start::PacedStartOptions;
-use crate::startup::rbp::{RbpOptions, RbpRate};
+use crate::startup::rbp::{RbpEnd, RbpOptions, RbpRate};
 use crate::startup::spand::SpandOptions;
 use units::Duration;
 
@@ -164,6 +164,16 @@ const CATALOGUE: &[NamedScheme] = &[
         "RFC 9438, RFC 6928, RFC 8985, RFC 6937, RFC 5682; Linux 6.x",
     ),
     named(
+        "linux-bbr",
+        "a Linux 6.x server with BBR v1: paced by a model of bandwidth and round trip; SACK, RACK-TLP",
+        "draft-cardwell-iccrg-bbr-congestion-control-00; Linux 6.x",
+    ),
+    named(
+        "linux-reno",
+        "linux with Reno's window and plain slow start: net.ipv4.tcp_congestion_control=reno",
+        "RFC 5681; Linux 6.x",
+    ),
+    named(
         "careful-resume",
         "linux, jumps to half of a remembered window once the path has proved to be the same",
         "RFC 9959",
@@ -217,6 +227,11 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "spand" => return Some(started(classic(RecoveryKind::NewReno), StartUpKind::Spand)),
         "past" => started(classic(RecoveryKind::Sack), StartUpKind::PacedStart),
         "linux" => return Some(linux()),
+        "linux-bbr" => return Some(linux_bbr()),
+        "linux-reno" => {
+            let reno = Recipe { congestion: CongestionKind::LinuxReno, ..linux() };
+            return Some(started(reno, StartUpKind::LinuxSlowStart));
+        }
         "careful-resume" => return Some(started(linux(), StartUpKind::CarefulResume)),
         "jump-start" => return Some(started(linux(), StartUpKind::JumpStart)),
         _ => return None,
@@ -267,7 +282,7 @@ fn ensemble_tcp(tickets: Tickets) -> Recipe {
     recipe.later_acks = Some(Overtaken::Each);
     // "Only works well with immediate ACKs" (§3.3).
     recipe.config.receive.ack = AckPolicy::Immediate;
-    recipe.rbp = RbpOptions { scale: 1000, cap: false, ..RbpOptions::default() };
+    recipe.rbp = RbpOptions { scale: 1000, end: RbpEnd::UsedUp, ..RbpOptions::default() };
     recipe
 }
 
@@ -292,7 +307,7 @@ fn paced_after_idle(name: &str) -> Recipe {
             rbp: RbpOptions {
                 rate: RbpRate::Measured,
                 smoothed: false,
-                cap: false,
+                end: RbpEnd::FirstAck,
                 ..RbpOptions::default()
             },
             ..vegas(StartUpKind::RbpVegas)
@@ -369,4 +384,12 @@ fn linux() -> Recipe {
         recovery: RecoveryKind::Rack,
         ..classic(RecoveryKind::Rack)
     }
+}
+
+/// The same server with BBR, which keeps its window when idle.
+fn linux_bbr() -> Recipe {
+    let mut recipe = started(linux(), StartUpKind::Bbr);
+    recipe.congestion = CongestionKind::Bbr;
+    recipe.config.idle = IdleRestart::Keep;
+    recipe
 }

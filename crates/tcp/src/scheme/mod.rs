@@ -8,7 +8,9 @@ mod parameters;
 mod profiles;
 
 use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind};
-use crate::congestion::{CongestionControl, Cubic, Halve, Proxy, Reno, Vegas, VegasOptions};
+use crate::congestion::{
+    Bbr, CongestionControl, Cubic, Halve, LinuxReno, Proxy, Reno, Vegas, VegasOptions,
+};
 use crate::ensemble::Sharing;
 use crate::path::{Overtaken, Path};
 use crate::recovery::LossRecovery;
@@ -28,8 +30,8 @@ use crate::startup::paced_start::PacedStartOptions;
 use crate::startup::rbp::RbpOptions;
 use crate::startup::spand::SpandOptions;
 use crate::startup::{
-    CarefulResume, FastStart, Hoe, JumpStart, PacedStart, Rbp, SlowStart, Spand, StartUp,
-    VegasStart,
+    BbrStart, CarefulResume, FastStart, Hoe, JumpStart, LinuxSlowStart, PacedStart, Rbp, SlowStart,
+    Spand, StartUp, VegasStart,
 };
 pub use catalogue::{NamedScheme, catalogue};
 pub use parameters::{Parameter, parameters};
@@ -57,7 +59,10 @@ pub enum Transfers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartUpKind {
     SlowStart,
+    LinuxSlowStart,
     HyStart,
+    /// Fills a model of the path.
+    Bbr,
     Vegas,
     Hoe,
     /// Paced after idle, else slow start.
@@ -99,8 +104,11 @@ impl StartUpKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CongestionKind {
     Reno,
+    LinuxReno,
     Cubic,
     Vegas,
+    /// By the start-up's model of the path.
+    Bbr,
     Proxy,
 }
 
@@ -152,6 +160,16 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
+    /// Lets connections share a path, or not. Recovery by SACK hears of losses from the others' ACKs then
+    /// (unless `later_acks=off`): a member with few segments under way would else learn of them, and
+    /// the window fall, so many round trips later that all together take more than one TCP's part.
+    fn set_sharing(&mut self, sharing: Option<Sharing>) {
+        self.sharing = sharing;
+        if sharing.is_some() && self.recovery == RecoveryKind::Sack && self.later_acks.is_none() {
+            self.later_acks = Some(Overtaken::ALL_LOST);
+        }
+    }
+
     /// Takes another recovery, with the SACK that it lives by.
     fn set_recovery(&mut self, kind: RecoveryKind) {
         use RecoveryKind::{Integrated, Rack, Sack, SackPipe};
@@ -171,6 +189,8 @@ impl Recipe {
         if kind.owns_idle() {
             self.config.idle = IdleRestart::StartUp;
         }
+        // Its window holds far more than the path: it is for the pacer to keep queues short.
+        self.config.pacing |= kind == StartUpKind::Bbr;
         if kind.memory() != MemoryKind::None {
             self.config.memory = kind.memory();
         }
@@ -241,11 +261,12 @@ impl Scheme {
     /// How its connections to the same host share a path; `None`: each has its own.
     pub fn sharing(&self) -> Option<Sharing> {
         let Recipe { sharing, turn, ref config, .. } = *self.recipe;
-        let acknowledged_together = match config.receive.ack {
+        let acked_together = match config.receive.ack {
             AckPolicy::Immediate => 1,
             AckPolicy::Delayed { .. } | AckPolicy::Adaptive => 2,
         };
-        sharing.map(|s| Sharing { turn: turn.unwrap_or(acknowledged_together), ..s })
+        let turn = turn.unwrap_or(acked_together);
+        sharing.map(|s| Sharing { turn, acked_together, ..s })
     }
 
     /// Its name, for a connection to keep.
@@ -290,7 +311,9 @@ impl Scheme {
         let vegas = VegasStart::new(vegas);
         match kind {
             StartUpKind::SlowStart => Box::new(SlowStart),
+            StartUpKind::LinuxSlowStart => Box::new(LinuxSlowStart),
             StartUpKind::HyStart => Box::<HyStart>::default(),
+            StartUpKind::Bbr => Box::<BbrStart>::default(),
             StartUpKind::Vegas => Box::new(vegas),
             StartUpKind::Hoe => Box::new(Hoe::new(pair)),
             StartUpKind::Rbp => Box::new(Rbp::new(rbp, Box::new(SlowStart))),
@@ -315,10 +338,12 @@ impl Scheme {
         let Recipe { halve, whole_segments, vegas, .. } = *self.recipe;
         match self.recipe.congestion {
             CongestionKind::Reno => Box::new(Reno { halve, whole_segments }),
+            CongestionKind::LinuxReno => Box::<LinuxReno>::default(),
             CongestionKind::Proxy => {
                 Box::new(Proxy::new(halve, whole_segments, self.recipe.clients))
             }
             CongestionKind::Cubic => Box::<Cubic>::default(),
+            CongestionKind::Bbr => Box::<Bbr>::default(),
             CongestionKind::Vegas => Box::new(Vegas::new(vegas)),
         }
     }

@@ -1,17 +1,20 @@
 //! What may follow a scheme's name: `+parameter=value`.
 
+mod sharing;
+mod values;
+
 use super::profiles::{ns2, ns2_one_way, paper};
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind};
 use crate::config::{AckPolicy, IdleRestart, MemoryKind, Opening, RttSampling, TickCount};
 use crate::congestion::Halve;
-use crate::ensemble::{Scheduling, Sharing, Tickets, TimerScope};
-use crate::path::Overtaken;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
 use crate::startup::fast_start::ResetTimer;
 use crate::startup::hoe::Pair;
-use crate::startup::rbp::RbpRate;
+use crate::startup::rbp::{RbpEnd, RbpRate};
+use sharing::SHARING;
 use units::{Duration, parse_bytes};
+use values::{between, choose, duration, on_off, per_mille, positive, whole};
 
 /// One parameter of schemes.
 #[derive(Clone, Copy)]
@@ -30,6 +33,7 @@ macro_rules! parameter {
         Parameter { name: $name, values: $values, about: $about, apply: $apply }
     };
 }
+use parameter;
 
 /// A receiver that cannot take half a small segment is not one to race.
 const SMALLEST_WINDOW: u32 = 64;
@@ -40,11 +44,15 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Shorter, every SYN would be given up before its answer.
 const SHORTEST_FIRST_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// So many places are kept in order for each path.
-const MOST_LATER_ACKS: u32 = 100;
-const NO_LATER_ACKS: &str = "needs later_acks=oldest or all before it";
+const PARAMETERS: [Parameter; GENERAL.len() + SHARING.len()] = {
+    let mut all = [GENERAL[0]; GENERAL.len() + SHARING.len()];
+    all.split_at_mut(GENERAL.len()).0.copy_from_slice(GENERAL);
+    all.split_at_mut(GENERAL.len()).1.copy_from_slice(SHARING);
+    all
+};
 
-const PARAMETERS: &[Parameter] = &[
+/// Of any connection.
+const GENERAL: &[Parameter] = &[
     parameter!("iw", "segments", "initial and restart window", |r, v| {
         positive(v).map(|n| r.config.initial_window = n)
     }),
@@ -129,6 +137,16 @@ const PARAMETERS: &[Parameter] = &[
         }
     ),
     parameter!(
+        "tfo",
+        "on|off",
+        "TCP Fast Open: data in the SYN to whoever gave a cookie before; off: three-way handshake",
+        |r, v| {
+            let fast = on_off(v)?;
+            r.config.opening = if fast { Opening::FastOpen } else { Opening::Handshake };
+            Ok(())
+        }
+    ),
+    parameter!(
         "idle",
         "restart|decay|keep|startup|ns2-ssr|ns2-nssr",
         "the window after an idle time; startup: as the start-up makes it; ns2: the timer runs on, and each time it runs out the \
@@ -203,13 +221,15 @@ const PARAMETERS: &[Parameter] = &[
     ),
     parameter!(
         "startup",
-        "slowstart|hystart|vegas|hoe|rbp|rbp-vegas|spand|past|careful-resume|jump-start|fs",
-        "start-up policy; rbp, spand and fs set idle=startup; careful-resume, jump-start and fs do the rest as the \
+        "slowstart|slowstart-linux|hystart|bbr|vegas|hoe|rbp|rbp-vegas|spand|past|careful-resume|jump-start|fs",
+        "start-up policy; bbr sets pacing=on; rbp, spand and fs set idle=startup; careful-resume, jump-start and fs do the rest as the \
                 scheme did before",
         |r, v| {
             let kinds = [
                 ("slowstart", StartUpKind::SlowStart),
+                ("slowstart-linux", StartUpKind::LinuxSlowStart),
                 ("hystart", StartUpKind::HyStart),
+                ("bbr", StartUpKind::Bbr),
                 ("vegas", StartUpKind::Vegas),
                 ("hoe", StartUpKind::Hoe),
                 ("rbp", StartUpKind::Rbp),
@@ -223,61 +243,23 @@ const PARAMETERS: &[Parameter] = &[
             choose(v, &kinds).map(|kind| r.set_startup(kind))
         }
     ),
-    parameter!("cc", "reno|cubic|vegas|proxy", "congestion control", |r, v| {
-        let kinds = [
-            ("reno", CongestionKind::Reno),
-            ("cubic", CongestionKind::Cubic),
-            ("vegas", CongestionKind::Vegas),
-            ("proxy", CongestionKind::Proxy),
-        ];
-        choose(v, &kinds).map(|k| r.congestion = k)
-    }),
-    parameter!("clients", "number", "proxy: clients behind the host (default: told)", |r, v| {
-        positive(v).map(|n| r.clients = Some(n))
-    }),
     parameter!(
-        "share",
-        "none|rr|wrr|fair|content|decay|html-pre",
-        "connections to the same host share a path, and take turns: plain, by weight, or by tickets",
+        "cc",
+        "reno|linux-reno|cubic|bbr|vegas|proxy",
+        "congestion control; bbr sets pacing=on",
         |r, v| {
-            let tickets = |tickets| Some(Scheduling::Stride(tickets));
-            let choices = [
-                ("none", None),
-                ("rr", Some(Scheduling::RoundRobin)),
-                ("wrr", Some(Scheduling::WeightedRoundRobin)),
-                ("fair", tickets(Tickets::Fair)),
-                ("content", tickets(Tickets::Content)),
-                ("decay", tickets(Tickets::Decay)),
-                ("html-pre", tickets(Tickets::HtmlFirst)),
+            let kinds = [
+                ("reno", CongestionKind::Reno),
+                ("linux-reno", CongestionKind::LinuxReno),
+                ("cubic", CongestionKind::Cubic),
+                ("bbr", CongestionKind::Bbr),
+                ("vegas", CongestionKind::Vegas),
+                ("proxy", CongestionKind::Proxy),
             ];
-            let now = r.sharing.unwrap_or_default();
-            choose(v, &choices)
-                .map(|s| r.sharing = s.map(|scheduling| Sharing { scheduling, ..now }))
-        }
-    ),
-    parameter!(
-        "share_timer",
-        "connection|path",
-        "share: what a retransmission timer belongs to",
-        |r, v| {
-            let scopes = [("connection", TimerScope::Connection), ("path", TimerScope::Path)];
-            let timer = choose(v, &scopes)?;
-            change_sharing(r, |sharing| sharing.timer = timer)
-        }
-    ),
-    parameter!(
-        "share_turn",
-        "segments",
-        "share: segments of a turn (default: 2 if the receiver delays ACKs, else 1)",
-        |r, v| positive(v).map(|n| r.turn = Some(n))
-    ),
-    parameter!(
-        "share_pacing",
-        "on|off",
-        "share: a connection that finds the path without an ACK clock is paced at first",
-        |r, v| {
-            let on = on_off(v)?;
-            change_sharing(r, |sharing| sharing.paced_joins = on)
+            choose(v, &kinds).map(|k| {
+                r.congestion = k;
+                r.config.pacing |= k == CongestionKind::Bbr;
+            })
         }
     ),
     parameter!(
@@ -297,76 +279,6 @@ const PARAMETERS: &[Parameter] = &[
                 ("integrated", RecoveryKind::Integrated),
             ];
             choose(v, &kinds).map(|kind| r.set_recovery(kind))
-        }
-    ),
-    parameter!(
-        "later_acks",
-        "off|oldest|all|duplicates",
-        "what ACKs of one connection of a path say of the others' segments: nothing; overtaken ones are lost, and go again \
-                one per ACK or all at once; each counts as a duplicate ACK",
-        |r, v| {
-            let rules = [
-                ("off", None),
-                ("oldest", Some(Overtaken::OLDEST_LOST)),
-                ("all", Some(Overtaken::ALL_LOST)),
-                ("duplicates", Some(Overtaken::Each)),
-            ];
-            choose(v, &rules).map(|rule| r.later_acks = rule)
-        }
-    ),
-    parameter!(
-        "later_threshold",
-        "count",
-        "later ACKs that a segment not yet lost may have (3)",
-        |r, v| {
-            let count = whole(v)?;
-            if count > MOST_LATER_ACKS {
-                return Err(format!("must be at most {MOST_LATER_ACKS}"));
-            }
-            match &mut r.later_acks {
-                Some(Overtaken::Lost { threshold, .. }) => *threshold = count,
-                _ => return Err(NO_LATER_ACKS.into()),
-            }
-            Ok(())
-        }
-    ),
-    parameter!(
-        "later_again",
-        "on|off",
-        "later ACKs: retransmissions may be found lost, too",
-        |r, v| {
-            let on = on_off(v)?;
-            match &mut r.later_acks {
-                Some(Overtaken::Lost { again, .. }) => *again = on,
-                _ => return Err(NO_LATER_ACKS.into()),
-            }
-            Ok(())
-        }
-    ),
-    parameter!(
-        "later_delayed",
-        "on|off",
-        "later ACKs: receivers may delay theirs, which takes more evidence",
-        |r, v| {
-            let on = on_off(v)?;
-            match &mut r.later_acks {
-                Some(Overtaken::Lost { delayed_acks, .. }) => *delayed_acks = on,
-                _ => return Err(NO_LATER_ACKS.into()),
-            }
-            Ok(())
-        }
-    ),
-    parameter!(
-        "later_growth",
-        "on|off",
-        "later ACKs: those that overtake another connection's segment grow the window, too",
-        |r, v| {
-            let on = on_off(v)?;
-            match &mut r.later_acks {
-                Some(Overtaken::Lost { grow, .. }) => *grow = on,
-                _ => return Err(NO_LATER_ACKS.into()),
-            }
-            Ok(())
         }
     ),
     parameter!(
@@ -494,10 +406,14 @@ const PARAMETERS: &[Parameter] = &[
         choose(v, &[("smoothed", true), ("latest", false)]).map(|s| r.rbp.smoothed = s)
     }),
     parameter!(
-        "rbp_cap",
-        "on|off",
-        "rbp: the first ACK takes the window to what was sent",
-        |r, v| { on_off(v).map(|on| r.rbp.cap = on) }
+        "rbp_end",
+        "ack|cut|used-up",
+        "rbp: paced until the first ACK; which takes the window to what was sent; until one finds the window used up",
+        |r, v| {
+            let ends =
+                [("ack", RbpEnd::FirstAck), ("cut", RbpEnd::Cut), ("used-up", RbpEnd::UsedUp)];
+            choose(v, &ends).map(|end| r.rbp.end = end)
+        }
     ),
     parameter!(
         "spand_b",
@@ -513,6 +429,18 @@ const PARAMETERS: &[Parameter] = &[
         "on|off",
         "spand: more than an epoch never begins below its bottom",
         |r, v| on_off(v).map(|on| r.spand.choice.not_below_bottom = on)
+    ),
+    parameter!(
+        "spand_share",
+        "segments",
+        "spand: the share Wc once the gateway knows one, whatever it is",
+        |r, v| positive(v).map(|n| r.spand.assumed_share = Some(n))
+    ),
+    parameter!(
+        "spand_round",
+        "down|nearest",
+        "spand: to which whole segment the average share is rounded",
+        |r, v| choose(v, &[("down", false), ("nearest", true)]).map(|n| r.spand.nearest = n)
     ),
     parameter!("bucket", "segments", "spand: depth of the token bucket", |r, v| {
         positive(v).map(|n| r.spand.depth = n)
@@ -600,7 +528,7 @@ const PARAMETERS: &[Parameter] = &[
 
 /// All parameters, in the order they are listed to users.
 pub const fn parameters() -> &'static [Parameter] {
-    PARAMETERS
+    &PARAMETERS
 }
 
 /// Applies `name=value`.
@@ -612,58 +540,4 @@ pub(super) fn apply(recipe: &mut Recipe, text: &str) -> Result<(), String> {
     })?;
     (parameter.apply)(recipe, value)
         .map_err(|why| format!("{name}={value}: {why} (values: {})", parameter.values))
-}
-
-/// Changes how a path is shared, if it is.
-fn change_sharing(recipe: &mut Recipe, change: impl FnOnce(&mut Sharing)) -> Result<(), String> {
-    let sharing = recipe.sharing.as_mut();
-    sharing.map(change).ok_or_else(|| "the scheme shares no path; share=… goes before".to_owned())
-}
-
-fn positive(value: &str) -> Result<u32, String> {
-    match value.parse() {
-        Ok(0) => Err("must be at least 1".into()),
-        Ok(n) => Ok(n),
-        Err(_) => Err("is not a whole number".into()),
-    }
-}
-
-/// A whole number of segments that a window can hold.
-fn whole(value: &str) -> Result<u32, String> {
-    value.parse().map_err(|_| "is not a whole number".to_owned())
-}
-
-/// A decimal fraction of at least so many thousandths, at most 1, in thousandths.
-fn per_mille(value: &str, least: u32) -> Result<u32, String> {
-    let from = if least == 0 { "from 0" } else { "above 0 and" };
-    let wrong = || format!("must lie {from} up to 1, with at most three decimals");
-    let (whole, decimals) = value.split_once('.').unwrap_or((value, ""));
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    if whole.len() > 1 || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
-        return Err(wrong());
-    }
-    let number: u32 = format!("0{whole}{decimals:0<3}").parse().map_err(|_| wrong())?;
-    if (least..=1000).contains(&number) { Ok(number) } else { Err(wrong()) }
-}
-
-fn duration(value: &str) -> Result<Duration, String> {
-    value.parse().map_err(|e: units::ParseUnitError| e.to_string())
-}
-
-/// A duration within bounds.
-fn between(value: &str, least: Duration, most: Duration) -> Result<Duration, String> {
-    let duration = duration(value)?;
-    match (least..=most).contains(&duration) {
-        true => Ok(duration),
-        false => Err(format!("must lie between {least} and {most}")),
-    }
-}
-
-fn on_off(value: &str) -> Result<bool, String> {
-    choose(value, &[("on", true), ("off", false)])
-}
-
-fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    let found = choices.iter().find(|(name, _)| *name == value);
-    found.map(|(_, choice)| *choice).ok_or_else(|| "is not one of its values".into())
 }

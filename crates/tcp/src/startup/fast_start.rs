@@ -7,7 +7,7 @@
 //! destination of which something is remembered. The idle rule must leave the window to the start-up
 //! ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Phase, Seed, Setback, Start, StartUp};
+use super::{Occasion, Phase, Remembered, Setback, Start, StartUp};
 use crate::ack::{AckSample, RttEstimator};
 use crate::send_plan::{Mark, SendPlan};
 use crate::window::{Cause, Window};
@@ -145,7 +145,7 @@ impl FastStart {
         self.attempt(window, cwnd, start.initial_window);
     }
 
-    fn trusts(&self, seed: &Seed) -> bool {
+    fn trusts(&self, seed: &Remembered) -> bool {
         seed.age <= self.options.max_age && seed.srtt.max(seed.rttvar) <= LONGEST_RTT
     }
 
@@ -303,7 +303,7 @@ mod tests {
     const MSS: u64 = 1460;
     const IW: u64 = 3 * MSS;
 
-    fn begin(seed: Seed, handshake: Option<Duration>) -> (Window, FastStart) {
+    fn begin(seed: Remembered, handshake: Option<Duration>) -> (Window, FastStart) {
         let mut window = Window::new(MSS, IW, u64::MAX, false);
         window.set_limit(u64::MAX);
         let mut policy = FastStart::new(FastStartOptions::default(), Box::new(SlowStart));
@@ -317,7 +317,7 @@ mod tests {
         (window, policy)
     }
 
-    const SEED: Seed = Seed {
+    const SEED: Remembered = Remembered {
         cwnd: 40 * MSS,
         ssthresh: None,
         srtt: Duration::from_millis(100),
@@ -325,6 +325,8 @@ mod tests {
         min_rtt: None,
         age: Duration::from_secs(60),
         share: None,
+        mss: None,
+        early_data: false,
     };
 
     #[test]
@@ -335,17 +337,17 @@ mod tests {
         let rtt = RttEstimator::new(crate::Config::default().rto);
         assert_eq!(policy.reset_timeout(&rtt, true), Some(Duration::from_millis(140)));
         // One segment less in avoidance, straight in which it goes on.
-        let (window, _) = begin(Seed { ssthresh: Some(20 * MSS), ..SEED }, None);
+        let (window, _) = begin(Remembered { ssthresh: Some(20 * MSS), ..SEED }, None);
         assert_eq!((window.cwnd(), window.ssthresh()), (39 * MSS, 20 * MSS));
     }
 
     #[test]
     fn what_is_too_old_or_of_no_path_is_as_good_as_nothing() {
         for seed in [
-            Seed { age: Duration::from_secs(601), ..SEED },
-            Seed { srtt: Duration::from_secs(61), ..SEED },
-            Seed { srtt: Duration::ZERO, ..SEED },
-            Seed { cwnd: 0, ..SEED },
+            Remembered { age: Duration::from_secs(601), ..SEED },
+            Remembered { srtt: Duration::from_secs(61), ..SEED },
+            Remembered { srtt: Duration::ZERO, ..SEED },
+            Remembered { cwnd: 0, ..SEED },
         ] {
             let (mut window, policy) = begin(seed, None);
             assert_eq!((window.cwnd(), window.ssthresh()), (IW, u64::MAX), "{seed:?}");
@@ -363,7 +365,7 @@ mod tests {
         ) {
             let cwnd = if small { cwnd % (100 * MSS) } else { cwnd };
             let [srtt, rttvar] = [srtt, rttvar].map(|n| Duration::from_nanos(if small { n % (1 << 33) } else { n }));
-            let seed = Seed { cwnd, ssthresh, srtt, rttvar, age: Duration::from_nanos(age), ..SEED };
+            let seed = Remembered { cwnd, ssthresh, srtt, rttvar, age: Duration::from_nanos(age), ..SEED };
             let (mut window, policy) = begin(seed, handshake.map(Duration::from_nanos));
             prop_assert!((IW..=4096 * MSS).contains(&window.cwnd()), "{}", window.cwnd());
             match window.take_order() {
@@ -382,7 +384,7 @@ mod tests {
         #[test]
         fn the_reset_timer_is_bounded(srtt in 1u64..1 << 40, rttvar in 0u64..1 << 40) {
             let [srtt, rttvar] = [srtt, rttvar].map(Duration::from_nanos);
-            let (_, policy) = begin(Seed { srtt, rttvar, ..SEED }, None);
+            let (_, policy) = begin(Remembered { srtt, rttvar, ..SEED }, None);
             let rtt = RttEstimator::new(crate::Config::default().rto);
             let timeout = policy.reset_timeout(&rtt, true);
             prop_assert!(timeout.is_none_or(|t| t <= Duration::from_secs(300)));

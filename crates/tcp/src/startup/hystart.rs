@@ -6,10 +6,9 @@
 //! smallest round trip of the first samples above the smallest ever. Either sets
 //! `ssthresh` := `cwnd`. Facts of Linux `tcp_cubic.c`: `hystart_update`, `cubictcp_acked`.
 
-use super::{Occasion, Phase, Start, StartUp};
+use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp};
 use crate::ack::AckSample;
 use crate::window::{Cause, Window};
-use arith::window::slow_start;
 use units::{Duration, Instant};
 
 /// Below this window, segments, nothing is detected.
@@ -73,22 +72,10 @@ impl StartUp for HyStart {
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
-        if sample.cwnd_limited && window.below_ssthresh() {
-            grow(window, sample.delivered);
-        }
-        if window.below_ssthresh() { Phase::Continue } else { Phase::Done }
+        LinuxSlowStart.on_ack(window, sample)
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
-}
-
-/// Grows by the segments the ACK touches, whatever their number, up to `ssthresh`.
-fn grow(window: &mut Window, acked: u64) {
-    let mss = window.mss();
-    let (cwnd, ssthresh) = (window.cwnd() / mss, window.ssthresh().div_ceil(mss));
-    let (grown, _) = slow_start(cwnd, ssthresh, acked.div_ceil(mss));
-    let room = window.ssthresh() - window.cwnd();
-    window.grow(((grown - cwnd) * mss).min(room), Cause::SlowStart);
 }
 
 impl HyStart {
@@ -201,6 +188,7 @@ mod tests {
                 sent_total: self.sent,
                 acked_total: self.acked,
                 round: None,
+                delivery: None,
             };
             self.hystart.observe(&mut self.window, &sample);
             sample

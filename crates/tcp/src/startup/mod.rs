@@ -6,6 +6,7 @@
 //! sent more than slow start would have may take that back ([`Phase::Retreat`]) when it meets a
 //! [`Setback`]. Any start-up runs with any congestion control and any recovery.
 
+pub mod bbr;
 pub mod careful_resume;
 pub mod fast_start;
 pub mod hoe;
@@ -19,18 +20,20 @@ pub mod start;
 pub mod vegas;
 
 use crate::ack::{AckSample, RttEstimator};
+use crate::bbr::Model;
 use crate::window::Window;
 use units::Duration;
 
+pub use bbr::BbrStart;
 pub use careful_resume::CarefulResume;
 pub use fast_start::FastStart;
 pub use hoe::Hoe;
 pub use jump_start::JumpStart;
 pub use paced_start::PacedStart;
 pub use rbp::Rbp;
-pub use slow_start::SlowStart;
+pub use slow_start::{LinuxSlowStart, SlowStart};
 pub use spand::Spand;
-pub use start::{Occasion, Seed, Start, Transfer};
+pub use start::{Occasion, Remembered, Start, Transfer};
 pub use vegas::VegasStart;
 
 /// Whether a start-up goes on.
@@ -104,6 +107,21 @@ pub trait StartUp {
     /// path's first data.
     fn awaits_transfer(&self) -> bool {
         false
+    }
+
+    /// Is told that the last reduction was spurious and was undone.
+    fn on_undo(&mut self) {}
+
+    /// As long as it owns the window the policy answers losses itself: it is shown every ACK, with
+    /// [`AckSample::delivery`], by [`StartUp::on_ack`], also during recovery, and neither congestion
+    /// control nor recovery moves the window, but for a timeout.
+    fn rules_recovery(&self) -> bool {
+        false
+    }
+
+    /// Its model of the path, once it is done, for a controller that goes on with it.
+    fn hand_over(&mut self) -> Option<Box<Model>> {
+        None
     }
 
     /// The policy wants [`AckSample::round`].

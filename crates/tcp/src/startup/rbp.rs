@@ -5,9 +5,8 @@
 //! remembered begins alike; others, and windows that fell by loss, are left to the start-up inside. The idle rule must leave the window to the
 //! start-up ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Phase, Seed, Setback, Start, StartUp};
+use super::{Occasion, Phase, Remembered, Setback, Start, StartUp};
 use crate::ack::{AckSample, RttEstimator};
-use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
 use units::Duration;
 
@@ -32,13 +31,25 @@ pub struct RbpOptions {
     pub rate: RbpRate,
     /// The window is spread over the smoothed round trip; otherwise over the latest.
     pub smoothed: bool,
-    /// The first ACK takes the window to what had been sent until then.
-    pub cap: bool,
+    /// What ends it.
+    pub end: RbpEnd,
+}
+
+/// What ends the pacing of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RbpEnd {
+    /// The first ACK.
+    FirstAck,
+    /// The first ACK, which takes the window to what had been sent until then, as in ns-2.
+    Cut,
+    /// An ACK that finds the window used up. Where an application had too little to send, the first
+    /// one does not, and would let the rest of the window go at once.
+    UsedUp,
 }
 
 impl Default for RbpOptions {
     fn default() -> Self {
-        Self { scale: 750, rate: RbpRate::Window, smoothed: true, cap: true }
+        Self { scale: 750, rate: RbpRate::Window, smoothed: true, end: RbpEnd::Cut }
     }
 }
 
@@ -83,19 +94,28 @@ impl Rbp {
         }
         let paced = self.segments(window).saturating_mul(window.mss());
         window.set_cwnd(paced.min(window.cwnd()), Cause::Seed);
-        let usable = (window.usable() / window.mss()).max(1);
-        window.follow_plan(SendPlan::spaced(1, rtt / usable));
+        window.spread_over(rtt);
         self.pacing = true;
     }
 
     /// A new path begins as the remembered one was (Eggert, Heidemann & Touch 2000 §3.1).
-    fn reuse(&mut self, window: &mut Window, seed: &Seed) {
+    fn reuse(&mut self, window: &mut Window, seed: &Remembered) {
         if let Some(ssthresh) = seed.ssthresh {
             window.set_ssthresh(ssthresh, Cause::Seed);
         }
         window.set_cwnd(seed.cwnd, Cause::Seed);
         (self.srtt, self.latest) = (seed.srtt, seed.srtt);
         self.start(window);
+    }
+
+    fn on_paced_ack(&mut self, window: &mut Window, sample: &AckSample) {
+        if self.options.end == RbpEnd::UsedUp && !window.is_used_up(sample.prior_in_flight) {
+            return window.spread_over(self.srtt);
+        }
+        self.stop(window);
+        if self.options.end == RbpEnd::Cut && sample.acked > 0 {
+            window.set_cwnd(sample.prior_in_flight, Cause::Seed);
+        }
     }
 
     fn stop(&mut self, window: &mut Window) {
@@ -123,10 +143,7 @@ impl StartUp for Rbp {
             self.rate = Some((round.sent, round.rtt));
         }
         if self.pacing {
-            self.stop(window);
-            if self.options.cap && sample.acked > 0 {
-                window.set_cwnd(sample.prior_in_flight, Cause::Seed);
-            }
+            self.on_paced_ack(window, sample);
         }
         self.inner.observe(window, sample);
     }

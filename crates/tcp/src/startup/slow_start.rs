@@ -3,6 +3,7 @@
 use super::{Phase, Start, StartUp};
 use crate::ack::AckSample;
 use crate::window::{Cause, Window};
+use arith::window::slow_start;
 
 /// Slow start with `L` = 1 (RFC 3465 §2.2): an ACK adds what it acknowledges, a segment at most.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,4 +20,31 @@ impl StartUp for SlowStart {
     }
 
     fn on_congestion(&mut self, _: &mut Window) {}
+}
+
+/// Slow start as Linux counts (`tcp_slow_start`): an ACK adds every segment it touches (RFC 3465 without
+/// its limit), while the window is what limits sending.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinuxSlowStart;
+
+impl StartUp for LinuxSlowStart {
+    fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+        if sample.cwnd_limited && window.below_ssthresh() {
+            grow(window, sample.delivered);
+        }
+        if window.below_ssthresh() { Phase::Continue } else { Phase::Done }
+    }
+
+    fn on_congestion(&mut self, _: &mut Window) {}
+}
+
+/// Grows by the segments the ACK touches, whatever their number, up to `ssthresh`.
+fn grow(window: &mut Window, acked: u64) {
+    let mss = window.mss();
+    let (cwnd, ssthresh) = (window.cwnd() / mss, window.ssthresh().div_ceil(mss));
+    let (grown, _) = slow_start(cwnd, ssthresh, acked.div_ceil(mss));
+    let room = window.ssthresh() - window.cwnd();
+    window.grow(((grown - cwnd) * mss).min(room), Cause::SlowStart);
 }

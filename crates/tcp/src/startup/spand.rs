@@ -7,7 +7,7 @@
 //! other, and does not count as the transfer: a TLS handshake is not what the connection is for. The
 //! idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Phase, Seed, SlowStart, Start, StartUp, Transfer};
+use super::{Occasion, Phase, Remembered, SlowStart, Start, StartUp, Transfer};
 use crate::ack::AckSample;
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
@@ -22,12 +22,18 @@ pub struct SpandOptions {
     pub choice: Choice,
     /// Depth of the token bucket, segments (§5.2.5).
     pub depth: u32,
+    /// Segments that the share is taken to be, whatever the gateway has learnt: what a better
+    /// estimate of it would be worth.
+    pub assumed_share: Option<u32>,
+    /// An average between two whole segments is taken as the nearer, not as the lower one. The paper
+    /// leaves it open.
+    pub nearest: bool,
 }
 
 impl Default for SpandOptions {
     fn default() -> Self {
         let choice = Choice { shift: true, not_below_bottom: false };
-        Self { per_ack: 1, choice, depth: 4 }
+        Self { per_ack: 1, choice, depth: 4, assumed_share: None, nearest: false }
     }
 }
 
@@ -51,8 +57,10 @@ impl Spand {
 
     /// `cwnd_opt`, segments. A transfer of unknown size is taken as one of whole epochs.
     fn first_window(&self, share: u64, transfer: Option<Transfer>, mss: u64) -> u64 {
-        let capacity = (share / mss).min(u64::from(MAX_CAPACITY)) as u32;
-        let share = Share { capacity, per_ack: self.options.per_ack };
+        let SpandOptions { per_ack, assumed_share, nearest, .. } = self.options;
+        let share = if nearest { share.saturating_add(mss / 2) } else { share };
+        let learnt = (share / mss).min(u64::from(MAX_CAPACITY)) as u32;
+        let share = Share { capacity: assumed_share.unwrap_or(learnt), per_ack };
         match transfer {
             Some(Transfer { bytes, .. }) => {
                 share.initial_window(bytes.div_ceil(mss), self.options.choice)
@@ -61,7 +69,7 @@ impl Spand {
         }
     }
 
-    fn resume(&mut self, window: &mut Window, start: &Start<'_>, (seed, share): (Seed, u64)) {
+    fn resume(&mut self, window: &mut Window, start: &Start<'_>, (seed, share): (Remembered, u64)) {
         let segments = self.first_window(share, start.transfer, window.mss());
         let cwnd = segments * window.mss();
         window.set_ssthresh(cwnd, Cause::Seed);
@@ -123,11 +131,9 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    fn seed(share: u64) -> Seed {
-        let srtt = Duration::from_millis(100);
-        let (rttvar, age) = (Duration::ZERO, Duration::ZERO);
-        let (ssthresh, min_rtt, bytes) = (None, None, share * MSS);
-        Seed { cwnd: bytes, ssthresh, srtt, rttvar, min_rtt, age, share: Some(bytes) }
+    fn seed(share: u64) -> Remembered {
+        let (srtt, bytes) = (Duration::from_millis(100), share * MSS);
+        Remembered { cwnd: bytes, srtt, share: Some(bytes), ..Remembered::default() }
     }
 
     /// A window of 10 segments after a start on this occasion with this share, in segments, if any.
@@ -165,6 +171,27 @@ mod tests {
             spand.observe(&mut window, &sample(5));
             assert_eq!(window.take_order(), Some(PlanOrder::End));
         }
+    }
+
+    #[test]
+    fn an_assumed_share_takes_the_place_of_the_learnt_one() {
+        // Wc = 31, F = 30: all in one window; with 12 it would be 9 (9 + 10 + 11 = 30).
+        let assumed_share = Some(31);
+        let spand = Spand::new(SpandOptions { assumed_share, ..SpandOptions::default() });
+        let transfer = Some(Transfer { bytes: 30 * MSS, admitted: u64::MAX });
+        assert_eq!(spand.first_window(12 * MSS, transfer, MSS), 30);
+        assert_eq!(Spand::new(SpandOptions::default()).first_window(12 * MSS, transfer, MSS), 9);
+    }
+
+    #[test]
+    fn a_share_between_two_segments_is_the_lower_one_unless_said() {
+        // F = 30: Wc = 8 begins with 4 (4 + ... + 8 = 30), Wc = 9 with 6 (6 + ... + 9 = 30).
+        let transfer = Some(Transfer { bytes: 30 * MSS, admitted: u64::MAX });
+        let begins = |nearest, share| {
+            let options = SpandOptions { nearest, ..SpandOptions::default() };
+            Spand::new(options).first_window(share, transfer, MSS)
+        };
+        assert_eq!([begins(false, 8999), begins(true, 8500), begins(true, 8499)], [4, 6, 4]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a start-up is told when it begins.
 
 use crate::ack::RttEstimator;
+pub use memory::Remembered;
 use units::{Duration, Instant};
 
 /// Why a start-up begins.
@@ -26,7 +27,7 @@ pub struct Start<'a> {
     /// Round trips of the path so far; on a new path at most that of the handshake.
     pub rtt: &'a RttEstimator,
     /// What is remembered of the destination, on a new path only.
-    pub seed: Option<Seed>,
+    pub seed: Option<Remembered>,
     /// What waits to be sent, where data starts the occasion.
     pub transfer: Option<Transfer>,
     /// Initial and restart window, bytes.
@@ -42,26 +43,6 @@ pub struct Transfer {
     pub bytes: u64,
     /// Bytes that the peer's window admits, whether or not so many wait.
     pub admitted: u64,
-}
-
-/// What is remembered of a destination, as it was when it was learnt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seed {
-    /// Congestion window, bytes.
-    pub cwnd: u64,
-    /// Slow-start threshold, bytes; `None`: unlimited.
-    pub ssthresh: Option<u64>,
-    /// Smoothed round trip time; zero if unknown.
-    pub srtt: Duration,
-    /// Its mean deviation.
-    pub rttvar: Duration,
-    /// Lowest round trip, where it is known.
-    pub min_rtt: Option<Duration>,
-    /// How long ago that was.
-    pub age: Duration,
-    /// The share of the path that a gateway promises a connection (`Wc` of Zhang, Qiu &
-    /// Keshav 2000 §4), bytes.
-    pub share: Option<u64>,
 }
 
 #[cfg(test)]

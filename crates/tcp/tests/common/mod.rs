@@ -7,8 +7,10 @@ use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, Ecn, Event, EventKind, FourTuple, Host, HostConfig, Scheme, Segment, Transmit};
-use units::{Duration, Instant, Rate};
+use tcp::{
+    ConnId, Ecn, Event, EventKind, Flags, FourTuple, Host, HostConfig, Scheme, Segment, Transmit,
+};
+use units::{Duration, Instant, Rate, SeqNum};
 
 /// What the pipe does to a segment, in parts per thousand.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +65,58 @@ impl Direction {
     }
 }
 
+/// What ACKs have told a host of what it sent, on the one connection that it has.
+#[derive(Default)]
+struct Heard {
+    /// The newest packet, and one past all that came, once a SYN has. What is older, or brings nothing,
+    /// the host may refuse to hear: its number lies before the window, its timestamp is old
+    /// (RFC 9293 §3.10.7.4, RFC 7323 §5.3).
+    newest: u64,
+    end: Option<SeqNum>,
+    acked: Option<SeqNum>,
+    sacked: Vec<(SeqNum, SeqNum)>,
+}
+
+/// How a sender knows that a segment has arrived.
+#[derive(Clone, Copy, Debug)]
+pub enum Known {
+    Cumulatively,
+    BySack,
+}
+
+impl Heard {
+    fn on_arrival(&mut self, number: u64, segment: &Segment) {
+        let (end, len) = (segment.seq + segment.sequence_len(), segment.sequence_len());
+        let Some(before) = self.end.or(segment.has(Flags::SYN).then_some(segment.seq)) else {
+            return;
+        };
+        let news = if len > 0 { before.precedes(end) } else { !end.precedes(before) };
+        if !news || number < self.newest || segment.has(Flags::RST) {
+            return;
+        }
+        (self.end, self.newest) = (Some(end), number);
+        if !segment.has(Flags::ACK) {
+            return;
+        }
+        let acked = self.acked.filter(|acked| segment.ack.precedes(*acked)).unwrap_or(segment.ack);
+        self.acked = Some(acked);
+        self.sacked.extend(segment.options.sack.as_slice());
+        self.sacked.retain(|&(_, right)| acked.precedes(right));
+        self.sacked.sort_unstable_by_key(|&(left, right)| (left.0, right.0));
+        self.sacked.dedup();
+    }
+
+    fn tells_of(&self, segment: &Segment) -> Option<Known> {
+        let (left, right) = (segment.seq, segment.seq + segment.sequence_len());
+        let acked = self.acked.filter(|_| left != right)?;
+        if !acked.precedes(right) {
+            return Some(Known::Cumulatively);
+        }
+        let covers = |block: &(SeqNum, SeqNum)| !left.precedes(block.0) && !block.1.precedes(right);
+        self.sacked.iter().any(covers).then_some(Known::BySack)
+    }
+}
+
 /// A client (0) and a server (1); the server listens on port 80.
 pub struct World {
     pub now: Instant,
@@ -70,6 +124,10 @@ pub struct World {
     pub events: Vec<(Instant, usize, Event)>,
     /// Segments that were sent, with the host that sent them and whether they got lost.
     pub sent: Vec<(Instant, usize, Segment, bool)>,
+    /// Of those, sent though an ACK had told the sender that all of it had arrived: cumulatively, or by
+    /// SACK only.
+    pub sent_in_vain: [u64; 2],
+    heard: [Heard; 2],
     /// Marks every ECN-capable packet of the server once this many have passed.
     pub mark_from: Option<u64>,
     directions: [Direction; 2],
@@ -106,6 +164,8 @@ impl World {
             hosts,
             events: Vec::new(),
             sent: Vec::new(),
+            sent_in_vain: [0; 2],
+            heard: Default::default(),
             mark_from: None,
             directions: [direction(0), direction(1)],
             unplugged: Vec::new(),
@@ -145,6 +205,9 @@ impl World {
                     self.releases.push((self.now, host, bytes, rate));
                 }
                 self.check_window(host, &t);
+                if let Some(how) = self.heard[host].tells_of(&t.segment) {
+                    self.sent_in_vain[how as usize] += 1;
+                }
                 self.sent.push((self.now, host, t.segment, arrivals.is_empty()));
                 let mut segment = t.segment;
                 if self.mark_from.is_some_and(|n| self.counter >= n) && segment.ecn == Ecn::Ect0 {
@@ -252,6 +315,24 @@ impl World {
         }
     }
 
+    /// The same for schemes that pace in batches, as offload carries them: of those that leave at one
+    /// instant the payload's time passes before the next, or half of it where the batch left late.
+    pub fn check_batches(&self) {
+        const HEADERS: u64 = 40;
+        for host in 0..2 {
+            let sent: Vec<_> = self.releases.iter().filter(|r| r.1 == host).collect();
+            let batches: Vec<_> = sent.chunk_by(|a, b| a.0 == b.0).collect();
+            for pair in batches.windows(2).skip(UNPACED + 2) {
+                let last = pair[0].last().unwrap();
+                let payload = pair[0].iter().map(|r| r.2 - HEADERS).sum::<u64>();
+                let (Some(rate), at) = (last.3, last.0) else { continue };
+                // Options are no payload either.
+                let gap = rate.transmit_time(payload) * 9 / 20;
+                assert!(pair[1][0].0 >= at + gap, "host {host}: {:?} after {:?}", pair[1], pair[0]);
+            }
+        }
+    }
+
     /// Moves to the next thing that happens; false if nothing will.
     pub fn step(&mut self) -> bool {
         self.drain();
@@ -265,7 +346,8 @@ impl World {
             if entry.key().0 > self.now {
                 break;
             }
-            let (from, client, segment) = entry.remove();
+            let ((_, number), (from, client, segment)) = entry.remove_entry();
+            self.heard[1 - from].on_arrival(number, &segment);
             self.deliver(1 - from, client, &segment);
         }
         for host in &mut self.hosts {

@@ -25,6 +25,7 @@ enum Kind {
     Fixed(f64),
     Uniform { low: f64, high: f64 },
     Exponential { mean: f64 },
+    Weibull { scale: f64, shape: f64 },
     Pareto(Pareto),
     Listed(Arc<Listed>),
     Telnet,
@@ -74,6 +75,16 @@ impl Distribution {
     pub fn exponential(mean: f64) -> Result<Self, DistributionError> {
         error::require_positive("mean", mean)?;
         Ok(Self(Kind::Exponential { mean }))
+    }
+
+    /// Weibull with `P(X > x) = exp(-(x / scale)^shape)`.
+    ///
+    /// # Errors
+    /// Unless both are positive and finite.
+    pub fn weibull(scale: f64, shape: f64) -> Result<Self, DistributionError> {
+        error::require_positive("scale", scale)?;
+        error::require_positive("shape", shape)?;
+        Ok(Self(Kind::Weibull { scale, shape }))
     }
 
     /// Pareto with `P(X > x) = (minimum / x)^shape` from `minimum` on.
@@ -155,6 +166,7 @@ impl Distribution {
             Kind::Fixed(value) => *value,
             Kind::Uniform { low, high } => (low + high) / 2.0,
             Kind::Exponential { mean } => *mean,
+            Kind::Weibull { scale, shape } => scale * libm::tgamma(1.0 + 1.0 / shape),
             Kind::Pareto(pareto) => pareto.mean(),
             Kind::Listed(listed) => listed.mean(),
             Kind::Telnet => telnet::MEAN,
@@ -182,6 +194,7 @@ impl Distribution {
             Kind::Fixed(value) => *value,
             Kind::Uniform { low, high } => low + u * (high - low),
             Kind::Exponential { mean } => -mean * libm::log1p(-u),
+            Kind::Weibull { scale, shape } => scale * libm::pow(-libm::log1p(-u), 1.0 / shape),
             Kind::Pareto(pareto) => pareto.quantile(u),
             Kind::Listed(listed) => listed.quantile(u),
             Kind::Telnet => telnet::quantile(u),

@@ -42,6 +42,21 @@ fn uniform() {
 }
 
 #[test]
+fn weibull() {
+    let d = Distribution::weibull(3.0, 2.0).unwrap();
+    assert!(ks_distance(&d, |x| 1.0 - (-(x / 3.0) * (x / 3.0)).exp()) < KS_BOUND);
+    // Of shape 2 the mean is scale * sqrt(pi) / 2, the variance scale^2 * (1 - pi / 4).
+    let pi = std::f64::consts::PI;
+    assert!((d.mean() - 1.5 * pi.sqrt()).abs() < 1e-12);
+    assert_mean(&d, 3.0 * (1.0 - pi / 4.0).sqrt());
+    // Of shape 1 it is exponential.
+    let [one, exponential] =
+        [Distribution::weibull(50.0, 1.0), Distribution::exponential(50.0)].map(Result::unwrap);
+    assert!((one.quantile(0.9) - exponential.quantile(0.9)).abs() < 1e-9);
+    assert!(Distribution::weibull(0.0, 1.0).is_err() && Distribution::weibull(1.0, 0.0).is_err());
+}
+
+#[test]
 fn exponential() {
     let d = Distribution::exponential(50.0).unwrap();
     assert!(ks_distance(&d, |x| 1.0 - (-x / 50.0).exp()) < KS_BOUND);

@@ -9,7 +9,7 @@ use crate::papers::finding::{
     Findings, Interval, Line, PERCENT, PLAIN, SECONDS, Unit, furthest_out,
 };
 use crate::papers::ns2::Ns2;
-use crate::papers::reading::{Readings, RunRecords};
+use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::Measured;
 
 const RATE: &str = "workload.cross.traffic.rate";
@@ -20,6 +20,8 @@ const SCHEMES: [&str; 4] = [SACK, HOE, VEGAS, PAST];
 /// The readings: seconds, shares, bit/s.
 const TIME: &str = "startup.time";
 const LOSS: &str = "startup.loss";
+/// What was lost in 50 s, as a share of the segments of its start-up.
+const LATER: &str = "startup.and_later_loss";
 const EARLY: &str = "startup.throughput";
 const THROUGHPUT: &str = "flow.goodput";
 
@@ -37,10 +39,9 @@ fn start_up(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set_mean(TIME, time());
     let acked = run.of("flow").map(|flow| flow.startup_acked).zip(time());
     readings.set_mean(EARLY, acked.map(|(acked, time)| Some(acked? as f64 * 8.0 / time?)));
-    let lost = run
-        .of("flow")
-        .map(|flow| Some(flow.startup_retransmissions? as f64 / flow.startup_segments? as f64));
-    readings.set_mean(LOSS, lost);
+    let later = |flow: &Flow| Some(flow.lost as f64 / flow.startup_segments? as f64);
+    readings.set_mean(LATER, run.of("flow").map(later));
+    readings.set_mean(LOSS, run.of("flow").map(Flow::startup_loss));
 }
 
 /// Cross traffic, Mbit/s.
@@ -164,9 +165,13 @@ pub(super) fn ps_3(book: &Book) -> Findings {
     let below = cases.iter().filter(|case| mbps(case) < 60.0);
     let none = ("Hoe's start-up loss below 60 Mbit/s", PERCENT, Interval::at_most(0.0));
     deciding(&mut findings, none, (below, |case: &Case<'_>| loss(case, HOE)), Line::must);
-    let above = cases.iter().filter(|case| mbps(case) > 60.0);
+    let heavier = || cases.iter().filter(|case| mbps(case) > 60.0);
     let much = ("Hoe's start-up loss above 60 Mbit/s", PERCENT, Interval::at_least(1.0));
-    deciding(&mut findings, much, (above, |case: &Case<'_>| loss(case, HOE)), Line::must);
+    deciding(&mut findings, much, (heavier(), |case: &Case<'_>| loss(case, HOE)), Line::must);
+    let label = "Hoe's loss in start-up and after, of start-up's segments, above 60 Mbit/s";
+    let much = (label, PERCENT, Interval::at_least(1.0));
+    let later = |case: &Case<'_>| case.samples(HOE, LATER).map(|share| 100.0 * share).mean();
+    deciding(&mut findings, much, (heavier(), later), Line::also);
     for (name, scheme) in [("Vegas", VEGAS), ("Paced Start", PAST)] {
         let what = format!("{name}'s start-up loss");
         let none = (what.as_str(), PERCENT, Interval::at_most(0.0));

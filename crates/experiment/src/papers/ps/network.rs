@@ -1,8 +1,8 @@
 //! Flows that come and go: whole networks under either kind, and mixed.
 //!
 //! Flows are of kind a or b with equal probability; what a cell sweeps is which scheme either has.
-//! So all cells have the same arrivals, and kind a under Sack can be compared with itself among
-//! others.
+//! So all cells have the same arrivals, and the mixed network is run twice, with either kind under
+//! Sack: a flow is compared with itself among others.
 
 use super::{PAST, SACK};
 use crate::papers::book::{Book, Record};
@@ -34,13 +34,25 @@ macro_rules! experiment {
     };
 }
 
-const QUICK: Quick = Quick { repeats: 2, keep: &[] };
+/// The key of what the papers leave open of receivers, and its values: delayed ACKs, and an ACK for every
+/// segment.
+pub(super) const ACKS: &str = "parameters";
+pub(super) const DELAYED: &str = "profile=ns2+window=20000+ssthresh=20000+rwnd=1000MB+ack=100ms";
+const IMMEDIATE: &str = "profile=ns2+window=20000+ssthresh=20000+rwnd=1000MB";
+/// Whether ACKs wait behind data.
+pub(super) const QUEUE: &str = "topology.bottleneck.queue.kind";
+pub(super) const FIFO: &str = "droptail";
+pub(super) const ACKS_FIRST: &str = "acks-first";
+
+const QUICK: Quick = Quick { repeats: 2, keep: &[(ACKS, &[DELAYED]), (QUEUE, &[FIFO])] };
+/// Where the queue is not varied.
+const QUICK_ACKS: Quick = Quick { keep: &[(ACKS, &[DELAYED])], ..QUICK };
 
 pub(super) const PS_4: Experiment = experiment!("PS-4", QUICK);
 pub(super) const PS_4_LONG: Experiment = experiment!("PS-4-200", QUICK);
-pub(super) const PS_5: Experiment = experiment!("PS-5", QUICK);
-pub(super) const PS_6: Experiment = experiment!("PS-6", Quick { repeats: 1, keep: &[] });
-pub(super) const PS_7: Experiment = experiment!("PS-7", QUICK);
+pub(super) const PS_5: Experiment = experiment!("PS-5", Quick { repeats: 2, keep: &[] });
+pub(super) const PS_6: Experiment = experiment!("PS-6", Quick { repeats: 1, ..QUICK_ACKS });
+pub(super) const PS_7: Experiment = experiment!("PS-7", QUICK_ACKS);
 
 /// What the counted flows of either kind, and of both, got and lost.
 fn flows(run: &RunRecords<'_>, readings: &mut Readings) {
@@ -56,7 +68,7 @@ fn flows(run: &RunRecords<'_>, readings: &mut Readings) {
     }
     let seconds: f64 = counted.iter().filter_map(|flow| flow.time_to_ack()).sum();
     let span = counted.last().zip(counted.first()).map(|(last, first)| last.start - first.start);
-    readings.set("active", seconds / span.unwrap_or(f64::NAN));
+    readings.set("all.active", seconds / span.unwrap_or(f64::NAN));
 }
 
 /// Mbit/s of a flow, from handing it to TCP to its last acknowledgement.
@@ -101,148 +113,201 @@ fn class_of(number: usize) -> std::ops::Range<u64> {
     least..CLASSES.get(number).map_or(u64::MAX, |most| most * PACKET)
 }
 
-/// Segments sent again stand for segments lost.
+/// What was lost, as shares of all flows and of all segments sent.
 fn losses(kind: &str, flows: &[&Flow], readings: &mut Readings) {
     let total = |count: fn(&Flow) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>() as f64;
     let sent = total(|flow| flow.segments);
-    let lossy = total(|flow| u64::from(flow.retransmissions > 0));
+    let lossy = total(|flow| u64::from(flow.lost > 0));
     readings.set(format!("{kind}.lossy"), 100.0 * lossy / flows.len() as f64);
-    readings.set(format!("{kind}.loss"), 100.0 * total(|flow| flow.retransmissions) / sent);
-    let in_start_up = total(|flow| flow.startup_retransmissions.unwrap_or(0));
+    readings.set(format!("{kind}.loss"), 100.0 * total(|flow| flow.lost) / sent);
+    let in_start_up = total(|flow| flow.startup_lost.unwrap_or(0));
     readings.set(format!("{kind}.startup_loss"), 100.0 * in_start_up / sent);
 }
 
-/// A network with its cells.
-#[derive(Clone, Copy)]
-struct Network<'a> {
+/// A network with its cells, under one choice of what the paper leaves open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Network<'a> {
     record: &'a Record,
     /// The keys of the schemes of kind a and b.
     keys: [&'a str; 2],
     name: &'a str,
+    /// Which receivers; `None` if there is but one kind.
+    acks: Option<&'a str>,
+    /// Which queue at the bottleneck; `None` if there is but one.
+    queue: Option<&'a str>,
 }
 
-/// Who kind a and kind b are.
-type Mix = [&'static str; 2];
-const SACK_ONLY: Mix = [SACK, SACK];
-const PAST_ONLY: Mix = [PAST, PAST];
-const MIXED: Mix = [SACK, PAST];
+/// Who is asked for: flows of one scheme, among their own or beside the other's.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Who {
+    SackOnly,
+    PastOnly,
+    SackMixed,
+    PastMixed,
+    /// Of either scheme, mixed.
+    BothMixed,
+}
+
+impl Who {
+    const EACH: [(&'static str, Self); 4] = [
+        ("Sack only", Self::SackOnly),
+        ("Paced Start only", Self::PastOnly),
+        ("Sack mixed", Self::SackMixed),
+        ("Paced Start mixed", Self::PastMixed),
+    ];
+
+    /// The schemes of kind a and b, and which of both are looked at, in the two halves that are
+    /// taken together.
+    const fn halves(self) -> [([&'static str; 2], &'static str); 2] {
+        match self {
+            Self::SackOnly => [([SACK, SACK], "a"), ([SACK, SACK], "b")],
+            Self::PastOnly => [([PAST, PAST], "a"), ([PAST, PAST], "b")],
+            Self::SackMixed => [([SACK, PAST], "a"), ([PAST, SACK], "b")],
+            Self::PastMixed => [([PAST, SACK], "a"), ([SACK, PAST], "b")],
+            Self::BothMixed => [([SACK, PAST], "all"), ([PAST, SACK], "all")],
+        }
+    }
+}
 
 impl<'a> Network<'a> {
     fn dumbbell(record: &'a Record, name: &'a str) -> Self {
-        Self { record, keys: ["workload.a-there.scheme", "workload.b-there.scheme"], name }
+        let keys = ["workload.a-there.scheme", "workload.b-there.scheme"];
+        Self { record, keys, name, acks: Some(DELAYED), queue: Some(FIFO) }
     }
 
     fn row(record: &'a Record) -> Self {
-        Self { record, keys: ["workload.a.scheme", "workload.b.scheme"], name: "ten links" }
+        let keys = ["workload.a.scheme", "workload.b.scheme"];
+        Self { record, keys, name: "ten links", acks: Some(DELAYED), queue: None }
     }
 
-    fn samples(self, mix: Mix, kind: &str, what: &str) -> Samples {
-        let at = [(self.keys[0], mix[0]), (self.keys[1], mix[1])];
+    fn immediate(self) -> Self {
+        Self { acks: Some(IMMEDIATE), ..self }
+    }
+
+    fn acks_first(self) -> Self {
+        Self { queue: Some(ACKS_FIRST), ..self }
+    }
+
+    /// The choices that were run, with what sets them apart.
+    fn choices(self) -> Vec<(&'static str, Self)> {
+        let mut all =
+            vec![("delayed ACKs", self), ("every segment acknowledged", self.immediate())];
+        if self.queue.is_some() {
+            all.push(("delayed ACKs, acks first", self.acks_first()));
+            all.push(("every segment acknowledged, acks first", self.immediate().acks_first()));
+        }
+        let was_run = |network: &Self| !network.samples(Who::SackOnly, "p50").values().is_empty();
+        all.into_iter().filter(|(_, network)| was_run(network)).collect()
+    }
+
+    fn half(self, (mix, kind): ([&str; 2], &str), what: &str) -> Samples {
+        let mut at = vec![(self.keys[0], mix[0]), (self.keys[1], mix[1])];
+        at.extend(self.acks.map(|acks| (ACKS, acks)));
+        at.extend(self.queue.map(|queue| (QUEUE, queue)));
         self.record.samples(&at, &format!("{kind}.{what}"))
     }
 
-    /// Adds the percentile that decides whether throughput lies in an interval around another's.
-    fn distribution(
-        self,
-        findings: &mut Findings,
-        what: &str,
-        ([ours, theirs], within): ([(Mix, &str); 2], Interval),
-    ) {
-        let excess = PERCENTILES.map(|percent| {
-            let [ours, theirs] =
-                [ours, theirs].map(|(mix, kind)| self.samples(mix, kind, &format!("p{percent}")));
-            (percent, ours.excess_over(&theirs))
-        });
-        if let Some((percent, excess)) = furthest_out(within, excess) {
-            let label = format!("{}: {what}, the percentile that decides ({percent})", self.name);
-            findings.line(Line::new(label, PERCENT).ours(excess).must(within));
-        }
+    pub(super) fn samples(self, who: Who, what: &str) -> Samples {
+        Samples::mean_of(&who.halves().map(|half| self.half(half, what)))
+    }
+
+    /// A figure over another's.
+    fn ratio(self, [ours, theirs]: [Who; 2], what: &str) -> Measured {
+        self.samples(ours, what).over(&self.samples(theirs, what))
+    }
+
+    fn excess(self, [ours, theirs]: [Who; 2], what: &str) -> Measured {
+        self.samples(ours, what).excess_over(&self.samples(theirs, what))
+    }
+
+    /// The percentile that decides whether throughput lies in an interval around another's.
+    fn distribution(self, what: &str, (pair, within): ([Who; 2], Interval)) -> Option<Line> {
+        let excess =
+            PERCENTILES.map(|percent| (percent, self.excess(pair, &format!("p{percent}"))));
+        let (percent, excess) = furthest_out(within, excess)?;
+        let label = format!("{}: {what}, the percentile that decides ({percent})", self.name);
+        Some(Line::new(label, PERCENT).ours(excess))
     }
 
     /// Adds that throughput is at or above Sack's and Sack's as among its own.
     fn throughput(self, findings: &mut Findings) {
-        let above = Interval::at_least(0.0);
-        let only = [(PAST_ONLY, "all"), (SACK_ONLY, "all")];
-        self.distribution(findings, "Paced Start's above Sack's, only", (only, above));
-        let mixed = [(MIXED, "b"), (MIXED, "a")];
-        self.distribution(findings, "Paced Start's above Sack's, mixed", (mixed, above));
-        let same = ([(MIXED, "a"), (SACK_ONLY, "a")], Interval::between(-5.0, 5.0));
-        self.distribution(findings, "Sack's mixed above Sack's only", same);
+        use Who::{PastMixed, PastOnly, SackMixed, SackOnly};
+        for (what, pair, within) in [
+            ("Paced Start's above Sack's, only", [PastOnly, SackOnly], Interval::at_least(0.0)),
+            ("Paced Start's above Sack's, mixed", [PastMixed, SackMixed], Interval::at_least(0.0)),
+            ("Sack's mixed above Sack's only", [SackMixed, SackOnly], Interval::between(-5.0, 5.0)),
+        ] {
+            if let Some(line) = self.distribution(what, (pair, within)) {
+                findings.line(line.must(within));
+            }
+        }
     }
 
     /// Adds that fewer flows lose anything, and far fewer segments are lost in start-up.
     fn losses(self, findings: &mut Findings) {
-        let ratio = |ours: (Mix, &str), theirs: (Mix, &str), what: &str| {
-            self.samples(ours.0, ours.1, what).over(&self.samples(theirs.0, theirs.1, what))
-        };
-        let (sack, past) = ((SACK_ONLY, "all"), (PAST_ONLY, "all"));
-        let lines = [
-            ("flows with losses over Sack's, only", ratio(past, sack, "lossy"), 1.0),
-            (
-                "flows with losses over Sack's, mixed",
-                ratio((MIXED, "b"), (MIXED, "a"), "lossy"),
-                1.0,
-            ),
-            (
-                "flows with losses, both mixed over Sack only",
-                ratio((MIXED, "all"), sack, "lossy"),
-                1.0,
-            ),
-            ("lost in start-up over Sack's, only", ratio(past, sack, "startup_loss"), 0.5),
-            (
-                "lost in start-up over Sack's, mixed",
-                ratio((MIXED, "b"), (MIXED, "a"), "startup_loss"),
-                0.5,
-            ),
-        ];
-        for (what, ratio, most) in lines {
-            let line = Line::new(format!("{}: {what}", self.name), PLAIN).ours(ratio);
-            findings.line(line.must(Interval::at_most(most)));
+        use Who::{BothMixed, PastMixed, PastOnly, SackMixed, SackOnly};
+        let (only, mixed) = ([PastOnly, SackOnly], [PastMixed, SackMixed]);
+        for (what, pair, reading, most) in [
+            ("flows with losses over Sack's, only", only, "lossy", 1.0),
+            ("flows with losses over Sack's, mixed", mixed, "lossy", 1.0),
+            ("flows with losses, both mixed over Sack only", [BothMixed, SackOnly], "lossy", 1.0),
+            ("lost in start-up over Sack's, only", only, "startup_loss", 0.5),
+            ("lost in start-up over Sack's, mixed", mixed, "startup_loss", 0.5),
+        ] {
+            let line = Line::new(format!("{}: {what}", self.name), PLAIN);
+            findings.line(line.ours(self.ratio(pair, reading)).must(Interval::at_most(most)));
         }
-        let raised = self.samples(MIXED, "b", "loss").minus(&self.samples(PAST_ONLY, "b", "loss"));
+        let raised = self.samples(PastMixed, "loss").minus(&self.samples(PastOnly, "loss"));
         let label = format!("{}: lost by Paced Start's more beside Sack's, points", self.name);
         findings.line(Line::new(label, PERCENT).ours(raised.mean()).also(Interval::at_least(0.0)));
     }
 
-    /// Shows what was lost, and how many flows were under way.
-    fn shown(self, findings: &mut Findings) {
-        let kinds = [
-            ("Sack only", SACK_ONLY, "all"),
-            ("Paced Start only", PAST_ONLY, "all"),
-            ("Sack mixed", MIXED, "a"),
-            ("Paced Start mixed", MIXED, "b"),
-        ];
-        for (name, mix, kind) in kinds {
+    /// Shows what was lost, and how many flows were under way, which the paper gives.
+    fn shown(self, findings: &mut Findings, paper_active: Option<f64>) {
+        for (name, who) in Who::EACH {
             for (what, reading) in [
                 ("flows with losses", "lossy"),
                 ("lost", "loss"),
                 ("lost in start-up", "startup_loss"),
             ] {
                 let label = format!("{}: {what}, {name}", self.name);
-                findings
-                    .line(Line::new(label, PERCENT).ours(self.samples(mix, kind, reading).mean()));
+                findings.line(Line::new(label, PERCENT).ours(self.samples(who, reading).mean()));
             }
         }
-        let at = [(self.keys[0], SACK), (self.keys[1], SACK)];
-        let active = self.record.samples(&at, "active").mean();
-        findings.line(
-            Line::new(format!("{}: flows under way, Sack only", self.name), PLAIN).ours(active),
-        );
+        for (choice, network) in self.choices() {
+            let active = network.half(([SACK, SACK], "all"), "active").mean();
+            let label = format!("{}: flows under way, Sack only, {choice}", self.name);
+            let line = Line::new(label, PLAIN).ours(active);
+            findings.line(match paper_active {
+                Some(paper) => line.paper(paper),
+                None => line,
+            });
+        }
+    }
+
+    /// Shows how the verdict's figures would be under each choice.
+    fn alternatives(self, findings: &mut Findings) {
+        use Who::{PastMixed, PastOnly, SackMixed, SackOnly};
+        for (choice, network) in self.choices() {
+            let label = |what: &str| format!("{}: {what}, {choice}", self.name);
+            for (what, pair) in [("only", [PastOnly, SackOnly]), ("mixed", [PastMixed, SackMixed])]
+            {
+                let line = Line::new(label(&format!("median above Sack's, {what}")), PERCENT);
+                findings.line(line.ours(network.excess(pair, "p50")));
+                let line =
+                    Line::new(label(&format!("lost in start-up over Sack's, {what}")), PLAIN);
+                findings.line(line.ours(network.ratio(pair, "startup_loss")));
+            }
+        }
     }
 
     /// The distribution of throughput.
     fn plot(self, figure: &str) -> Plot {
         let title = format!("Distribution of throughput, {} ({figure})", self.name);
         let mut plot = Plot::new(title, ("flows", PERCENT), ("throughput at most", "Mbit/s"));
-        let kinds = [
-            ("Sack only", SACK_ONLY, "all"),
-            ("Paced Start only", PAST_ONLY, "all"),
-            ("Sack mixed", MIXED, "a"),
-            ("Paced Start mixed", MIXED, "b"),
-        ];
-        for (name, mix, kind) in kinds {
+        for (name, who) in Who::EACH {
             let point = |percent: u32| {
-                let y = self.samples(mix, kind, &format!("p{percent}")).mean();
+                let y = self.samples(who, &format!("p{percent}")).mean();
                 Point { x: f64::from(percent), y }
             };
             plot = plot.ours(name, PERCENTILES.map(point).to_vec());
@@ -258,35 +323,60 @@ pub(super) fn ps_4(book: &Book) -> Findings {
     short.throughput(&mut findings);
     long.throughput(&mut findings);
     long.losses(&mut findings);
-    let lost = short.samples(SACK_ONLY, "all", "loss").mean();
+    let lost = short.samples(Who::SackOnly, "loss").mean();
     let line = Line::new("mean 50: lost, Sack only (hardly any)", PERCENT).ours(lost);
     findings.line(line.also(Interval::at_most(0.5)));
-    let ns2 = Ns2::read(include_str!("../../../data/ns2-ps4-dumbbell.csv"));
-    let row = [("variant", "sack1"), ("bidir", "1"), ("seed", "1")];
-    for percent in PERCENTILES {
-        let theirs = ns2.measured(&row, &format!("p{percent}_mbps")).map(|m| m.mean);
-        let ours = short.samples(SACK_ONLY, "all", &format!("p{percent}")).mean();
-        let line = Line::new(format!("mean 50: {percent}th percentile, Sack only"), "Mbit/s");
-        findings.line(line.ns2(theirs).ours(ours));
-    }
-    short.shown(&mut findings);
-    long.shown(&mut findings);
+    beside_ns2(&mut findings, short.immediate());
+    short.shown(&mut findings, Some(7.0));
+    long.shown(&mut findings, None);
+    short.alternatives(&mut findings);
+    long.alternatives(&mut findings);
     findings.plot(short.plot("Figure 11")).plot(long.plot("Figure 12"));
     findings
 }
 
+/// Shows the distribution beside ns-2's, which was run without delayed ACKs.
+fn beside_ns2(findings: &mut Findings, short: Network<'_>) {
+    let ns2 = Ns2::read(include_str!("../../../data/ns2-ps4-dumbbell.csv"));
+    let row = [("variant", "sack1"), ("bidir", "1"), ("seed", "1")];
+    for percent in PERCENTILES {
+        let ours = short.half(([SACK, SACK], "all"), &format!("p{percent}"));
+        if ours.values().is_empty() {
+            continue;
+        }
+        let theirs = ns2.measured(&row, &format!("p{percent}_mbps")).map(|m| m.mean);
+        let label =
+            format!("mean 50: {percent}th percentile, Sack only, every segment acknowledged");
+        findings.line(Line::new(label, "Mbit/s").ns2(theirs).ours(ours.mean()));
+    }
+}
+
+/// The same with a threshold of 20 packets.
+const DELAYED_20: &str = "profile=ns2+window=20000+ssthresh=20+rwnd=1000MB+ack=100ms";
+const IMMEDIATE_20: &str = "profile=ns2+window=20000+ssthresh=20+rwnd=1000MB";
+
 pub(super) fn ps_5(book: &Book) -> Findings {
     let mut findings = Findings::default();
-    let limited = Network::dumbbell(book.of("PS-5"), "threshold of 20");
     let free = Network::dumbbell(book.of("PS-4-200"), "threshold of 20,000");
-    let level = |network: Network<'_>| network.samples(SACK_ONLY, "all", "p90").mean();
-    let line = Line::new("90th percentile of Sack's throughput", "Mbit/s").ours(level(limited));
-    findings.line(line.must(Interval::between(3.6, 4.4)));
-    let line = Line::new("the same with a threshold of 20,000", "Mbit/s").ours(level(free));
-    findings.line(line);
-    let past = limited.samples(PAST_ONLY, "all", "p90").mean();
+    let limited = |acks| {
+        let network = Network::dumbbell(book.of("PS-5"), "threshold of 20");
+        Network { acks: Some(acks), queue: None, ..network }
+    };
+    let level = |network: Network<'_>, mix| network.half((mix, "all"), "p90").mean();
+    let sack = level(limited(DELAYED_20), [SACK, SACK]);
+    let line = Line::new("90th percentile of Sack's throughput", "Mbit/s").ours(sack);
+    let near = Interval::between(3.6, 4.4);
+    findings.line(line.must(near));
+    let immediate = level(limited(IMMEDIATE_20), [SACK, SACK]);
+    if !immediate.mean.is_nan() {
+        let label = "the same with every segment acknowledged";
+        findings.line(Line::new(label, "Mbit/s").ours(immediate).also(near));
+    }
+    let line = Line::new("the same with a threshold of 20,000", "Mbit/s");
+    findings.line(line.ours(level(free, [SACK, SACK])));
+    let past = level(limited(DELAYED_20), [PAST, PAST]);
     findings.line(Line::new("90th percentile of Paced Start's", "Mbit/s").ours(past));
-    findings.plot(limited.plot("Figure 13"));
+    findings.plot(limited(DELAYED_20).plot("Figure 13"));
     findings
 }
 
@@ -295,7 +385,8 @@ pub(super) fn ps_6(book: &Book) -> Findings {
     let network = Network::row(book.of("PS-6"));
     network.throughput(&mut findings);
     network.losses(&mut findings);
-    network.shown(&mut findings);
+    network.shown(&mut findings, Some(15.0));
+    network.alternatives(&mut findings);
     findings.plot(network.plot("Figure 14"));
     findings
 }
@@ -306,10 +397,11 @@ const INTERMEDIATE: [&str; 2] = ["100kB", "150kB"];
 
 pub(super) fn ps_7(book: &Book) -> Findings {
     let (record, mut findings) = (book.of("PS-7"), Findings::default());
-    let samples = |scheme: &'static str, mean: &str| {
+    let at = |scheme: &'static str, mean: &str, acks: &str| {
         let [a, b] = ["workload.a-there.scheme", "workload.b-there.scheme"];
-        record.samples(&[(a, scheme), (b, scheme), (MEAN, mean)], "all.middle")
+        record.samples(&[(a, scheme), (b, scheme), (MEAN, mean), (ACKS, acks)], "all.middle")
     };
+    let samples = |scheme: &'static str, mean: &str| at(scheme, mean, DELAYED);
     let gain = |mean: &str| samples(PAST, mean).excess_over(&samples(SACK, mean));
     let means = record.values(MEAN);
     let largest = INTERMEDIATE.map(gain).into_iter().max_by(|a, b| a.mean.total_cmp(&b.mean));
@@ -321,6 +413,12 @@ pub(super) fn ps_7(book: &Book) -> Findings {
     }
     for mean in &means {
         findings.line(Line::new(format!("gain at {mean}"), PERCENT).ours(gain(mean)));
+        let immediate = [PAST, SACK].map(|scheme| at(scheme, mean, IMMEDIATE));
+        if !immediate[0].values().is_empty() {
+            let label = format!("gain at {mean}, every segment acknowledged");
+            let ours = immediate[0].excess_over(&immediate[1]);
+            findings.line(Line::new(label, PERCENT).ours(ours));
+        }
     }
     by_class(&mut findings, Network::dumbbell(book.of("PS-4"), "mean 50"));
     super::flow::over_time_lines(&mut findings, book);
@@ -344,7 +442,8 @@ pub(super) fn ps_7(book: &Book) -> Findings {
 fn by_class(findings: &mut Findings, network: Network<'_>) {
     for number in 0..=CLASSES.len() {
         let reading = format!("class{number}");
-        let [past, sack] = [PAST_ONLY, SACK_ONLY].map(|mix| network.samples(mix, "all", &reading));
+        let [past, sack] =
+            [[PAST, PAST], [SACK, SACK]].map(|mix| network.half((mix, "all"), &reading));
         let (what, within) = match number {
             0 => ("below 50".to_owned(), Interval::between(-5.0, 5.0)),
             1 => ("of 50 to 100".to_owned(), Interval::at_least(-5.0)),

@@ -1,50 +1,99 @@
 //! How start-ups end: by the rate that was found, or by a loss.
 
-use super::PAST;
-use crate::papers::book::{Book, Record};
+use super::network::{ACKS, DELAYED, FIFO, QUEUE};
+use super::{PAST, SACK};
+use crate::papers::book::{Book, Cell};
 use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN};
 use crate::papers::reading::{Flow, Readings};
 use crate::papers::sample::{Measured, Samples};
 
-/// Readings: start-ups that ended, and those of them that found what they looked for.
+/// Readings: start-ups that ended; those of them that found what they looked for, and that lost
+/// nothing.
 const ENDED: &str = "starts.ended";
 const BY_RATE: &str = "starts.by_rate";
+const WHOLE: &str = "starts.whole";
 
 /// Counts the start-ups of Paced Start's flows that ended.
 pub(super) fn count<'f>(flows: impl Iterator<Item = &'f Flow>, readings: &mut Readings) {
     let of_past = flows.filter(|flow| flow.scheme.split('+').next() == Some(PAST));
-    let exits: Vec<&str> = of_past.filter_map(|flow| flow.startup_exit.as_deref()).collect();
-    let by_rate = exits.iter().filter(|exit| **exit == "completed").count();
-    readings.set(ENDED, exits.len() as f64);
-    readings.set(BY_RATE, by_rate as f64);
+    let ended: Vec<&Flow> = of_past.filter(|flow| flow.startup_exit.is_some()).collect();
+    let count = |which: fn(&Flow) -> bool| ended.iter().filter(|flow| which(flow)).count() as f64;
+    readings.set(ENDED, ended.len() as f64);
+    readings.set(BY_RATE, count(|flow| flow.startup_exit.as_deref() == Some("completed")));
+    readings.set(WHOLE, count(|flow| flow.startup_lost == Some(0)));
 }
 
-/// A reading of all cells together, repeat by repeat.
-fn total(record: &Record, reading: &str) -> Samples {
-    let cells = record.cells.iter();
+/// A reading of several cells together, repeat by repeat.
+fn total(cells: &[&Cell], reading: &str) -> Samples {
     let each: Vec<Samples> = cells
+        .iter()
         .map(|cell| Samples::new(cell.repeats.iter().map(|r| r.value(reading)).collect()))
         .collect();
     let count = each.len() as f64;
     Samples::mean_of(&each).map(|mean| mean * count)
 }
 
+/// A count of cells in per cent of their start-ups that ended.
+fn share(cells: &[&Cell], reading: &str) -> Measured {
+    total(cells, reading).map(|starts| 100.0 * starts).over(&total(cells, ENDED))
+}
+
+fn value<'c>(cell: &'c Cell, key: &str) -> Option<&'c str> {
+    cell.coordinates.iter().find(|c| c.key == key).map(|c| c.value.as_str())
+}
+
+/// Cells under the choices that the verdicts of their experiments rest on.
+fn is_counted(cell: &&Cell) -> bool {
+    let is = |key, chosen| value(cell, key).is_none_or(|value| value == chosen);
+    is(ACKS, DELAYED) && is(QUEUE, FIFO)
+}
+
+/// Flows of both schemes come and go in it.
+fn is_mixed(cell: &&Cell) -> bool {
+    let has = |scheme: &str| cell.coordinates.iter().any(|c| c.value == scheme);
+    has(SACK) && has(PAST)
+}
+
 pub(super) fn ps_8(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let mut all: Vec<(f64, Measured)> = Vec::new();
     for experiment in ["PS-2", "PS-4", "PS-4-200", "PS-6"] {
-        let record = book.of(experiment);
-        let [by_rate, ended] = [BY_RATE, ENDED].map(|reading| total(record, reading));
-        let share = by_rate.map(|starts| 100.0 * starts).over(&ended);
-        let starts = ended.values().iter().sum();
-        findings.line(Line::new(format!("exits by rate, {experiment}"), PERCENT).ours(share));
+        let cells: Vec<&Cell> = book.of(experiment).cells.iter().filter(is_counted).collect();
+        let by_rate = share(&cells, BY_RATE);
+        let starts = total(&cells, ENDED).values().iter().sum();
+        findings.line(Line::new(format!("exits by rate, {experiment}"), PERCENT).ours(by_rate));
         let line = Line::new(format!("start-ups that ended, {experiment}"), PLAIN);
         findings.line(line.ours(Measured::exact(starts)));
-        all.push((starts, share));
+        all.push((starts, by_rate));
     }
     let line = Line::new("exits by rate", PERCENT).ours(weighted(&all));
     findings.line(line.must(Interval::between(75.0, 85.0)));
+    by_company(&mut findings, book);
     findings
+}
+
+/// Shows how often start-ups of long flows end by rate, and lose nothing, by who is beside them and by
+/// what receivers acknowledge.
+fn by_company(findings: &mut Findings, book: &Book) {
+    let fifo = |cell: &&Cell| value(cell, QUEUE) == Some(FIFO);
+    let cells: Vec<&Cell> = book.of("PS-4-200").cells.iter().filter(fifo).collect();
+    for mixed in [false, true] {
+        for delayed in [true, false] {
+            let is_one = |cell: &&&Cell| {
+                is_mixed(cell) == mixed && (value(cell, ACKS) == Some(DELAYED)) == delayed
+            };
+            let these: Vec<&Cell> = cells.iter().filter(is_one).copied().collect();
+            if these.is_empty() {
+                continue;
+            }
+            let beside = if mixed { "beside Sack's" } else { "among their own" };
+            let acks = if delayed { "delayed ACKs" } else { "every segment acknowledged" };
+            for (what, reading) in [("exits by rate", BY_RATE), ("starts without a loss", WHOLE)] {
+                let label = format!("mean 200: {what} {beside}, {acks}");
+                findings.line(Line::new(label, PERCENT).ours(share(&these, reading)));
+            }
+        }
+    }
 }
 
 /// The mean of independent figures by their weights.

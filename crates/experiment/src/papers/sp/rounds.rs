@@ -1,8 +1,12 @@
 //! Rounds of transfers: SPAND against four kinds of TCP, by number of connections and by size.
 
+use super::gains::{
+    SPAND, TIME, always, always_told, always_with, extremes, gain, mean_gain, mostly,
+    share_of_cases,
+};
 use super::{NSSR, SSR};
 use crate::papers::book::{Book, Record};
-use crate::papers::cases::{Case, MOST, mean_of, share_meeting};
+use crate::papers::cases::{Case, MOST, SCHEME, share_meeting};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::{Plot, Point};
 use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, SECONDS, furthest_out};
@@ -10,18 +14,23 @@ use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::Measured;
 
-const SPAND: &str = "spand";
 const COUNT: &str = "workload.web.count";
 const SIZE: &str = "workload.web.traffic.size";
 const BULK: &str = "workload.ftp.count";
 /// The key of the delay: of the one bottleneck, or of each of several.
 const DELAYS: [&str; 2] = ["topology.bottleneck.delay", "topology.hop.delay"];
-/// The figure that all claims are about: the mean time of all transfers.
-const TIME: &str = "completion";
 
 /// Parts for a quick run, of plans that vary the number of connections and of those that vary sizes.
 const NUMBERS: Quick = Quick { repeats: 2, keep: &[(COUNT, &["1", "10", "30"])] };
+const ONE_NUMBER: Quick = Quick { repeats: 1, keep: &[(COUNT, &["10"])] };
 const FEW_NUMBERS: Quick = Quick { repeats: 1, keep: &[(COUNT, &["1", "10"])] };
+const FEW_UNTOLD: Quick = Quick {
+    repeats: 1,
+    keep: &[
+        (COUNT, &["1", "10"]),
+        (SCHEME, &["reno-ssr", "newreno-ssr", "reno-nssr", "newreno-nssr", "spand"]),
+    ],
+};
 const SIZES: Quick = Quick { repeats: 1, keep: &[(SIZE, &["10kB", "30kB", "500kB"])] };
 const FEW_SIZES: Quick = Quick { repeats: 1, keep: &[(SIZE, &["30kB", "500kB"])] };
 const ON_T3: Quick = Quick { repeats: 1, keep: &[(BULK, &["2"]), (COUNT, &["1", "7"])] };
@@ -38,74 +47,25 @@ macro_rules! experiment {
 }
 
 pub(super) const SP_2: Experiment = experiment!("SP-2", NUMBERS);
+pub(super) const SP_2_DELAYED: Experiment = experiment!("SP-2-delayed", ONE_NUMBER);
 pub(super) const SP_3: Experiment = experiment!("SP-3", SIZES);
-pub(super) const SP_4: Experiment = experiment!("SP-4", FEW_NUMBERS);
+pub(super) const SP_4: Experiment = experiment!("SP-4", FEW_UNTOLD);
 pub(super) const SP_4_SIZES: Experiment = experiment!("SP-4-sizes", FEW_SIZES);
 pub(super) const SP_5: Experiment = experiment!("SP-5", FEW_NUMBERS);
+pub(super) const SP_5_UNHEARD: Experiment = experiment!("SP-5-unheard", ONE_NUMBER);
 pub(super) const SP_5_T3: Experiment = experiment!("SP-5-t3", ON_T3);
-pub(super) const SP_6: Experiment = experiment!("SP-6", FEW_NUMBERS);
+pub(super) const SP_6: Experiment = experiment!("SP-6", FEW_UNTOLD);
 pub(super) const SP_6_SIZES: Experiment = experiment!("SP-6-sizes", FEW_SIZES);
-pub(super) const SP_7: Experiment = experiment!("SP-7", FEW_NUMBERS);
+pub(super) const SP_7: Experiment = experiment!("SP-7", FEW_UNTOLD);
 
 /// The mean time of all transfers, to the last acknowledgement.
 fn completion(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set_mean(TIME, run.of("web").map(Flow::time_to_ack));
 }
 
-/// By how many per cent SPAND is below a baseline.
-fn gain(case: &Case<'_>, baseline: &str) -> Measured {
-    case.gain([SPAND, baseline], TIME)
-}
-
 /// The key of the delay in a record.
 fn delay_key(record: &Record) -> &'static str {
     DELAYS.into_iter().find(|key| !record.values(key).is_empty()).unwrap_or(DELAYS[0])
-}
-
-/// Adds whether the gain over a baseline lies in an interval in most cases.
-fn mostly(findings: &mut Findings, cases: &[Case<'_>], (baseline, within): (&str, Interval)) {
-    let gains: Vec<Measured> = cases.iter().map(|case| gain(case, baseline)).collect();
-    let bounds = match within.most.is_finite() {
-        true => format!("of {} to {} %", within.least, within.most),
-        false => format!("of at least {} %", within.least),
-    };
-    let label = format!("cases with a gain {bounds} over {baseline}");
-    findings.line(Line::new(label, PERCENT).ours(share_meeting(within, &gains)).must(MOST));
-    extremes(findings, cases, baseline);
-}
-
-/// Shows the least and the largest gain over a baseline.
-fn extremes(findings: &mut Findings, cases: &[Case<'_>], baseline: &str) {
-    let mut gains: Vec<(String, Measured)> =
-        cases.iter().map(|case| (case.label(), gain(case, baseline))).collect();
-    gains.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
-    for (which, (at, gain)) in ["least", "largest"].into_iter().zip(ends(gains)) {
-        findings
-            .line(Line::new(format!("{which} gain over {baseline} ({at})"), PERCENT).ours(gain));
-    }
-}
-
-/// The first and the last.
-fn ends<T>(mut values: Vec<T>) -> impl Iterator<Item = T> {
-    let last = values.pop();
-    values.into_iter().take(1).chain(last)
-}
-
-/// Adds that the gain over a baseline lies in an interval in every case: the case that decides.
-fn always(findings: &mut Findings, cases: &[Case<'_>], (baseline, within): (&str, Interval)) {
-    let gains = cases.iter().map(|case| (case.label(), gain(case, baseline)));
-    if let Some((at, gain)) = furthest_out(within, gains) {
-        let label =
-            format!("gain over {baseline}, the case nearest to its bounds or out of them ({at})");
-        findings.line(Line::new(label, PERCENT).ours(gain).must(within));
-    }
-    extremes(findings, cases, baseline);
-}
-
-/// The mean gain over a baseline of several cases.
-fn mean_gain<'c>(cases: impl IntoIterator<Item = &'c Case<'c>>, baseline: &str) -> Measured {
-    let gains: Vec<Measured> = cases.into_iter().map(|case| gain(case, baseline)).collect();
-    mean_of(&gains)
 }
 
 pub(super) fn sp_2(book: &Book) -> Findings {
@@ -114,6 +74,8 @@ pub(super) fn sp_2(book: &Book) -> Findings {
     SSR.iter().for_each(|b| mostly(&mut findings, &cases, (b, Interval::at_least(50.0))));
     NSSR.iter().for_each(|b| mostly(&mut findings, &cases, (b, Interval::between(15.0, 25.0))));
     let ns2 = Ns2::read(include_str!("../../../data/ns2-sp2-30kb.csv"));
+    SSR.into_iter().zip(NSSR).for_each(|pair| room_for_both(&mut findings, &cases, (pair, &ns2)));
+    with_delayed_acks(&mut findings, book.of("SP-2-delayed"));
     for case in cases.iter().filter(|case| case.value(COUNT) == "10") {
         for scheme in [SSR, NSSR].concat() {
             let label = format!("{scheme}, {}", case.label());
@@ -125,6 +87,38 @@ pub(super) fn sp_2(book: &Book) -> Findings {
     }
     by_number(&mut findings, record, ("Figure 10", Some(&ns2)));
     findings
+}
+
+/// Shows in how many cases both gains are possible at once: 50 % over -ssr, and no more than 25 % over
+/// -nssr, need an -nssr a third below -ssr or more.
+fn room_for_both(
+    findings: &mut Findings,
+    cases: &[Case<'_>],
+    ((ssr, nssr), ns2): ((&str, &str), &Ns2),
+) {
+    let a_third = Interval::at_least(100.0 / 3.0);
+    let ours: Vec<Measured> = cases.iter().map(|case| case.gain([nssr, ssr], TIME)).collect();
+    let time = |case: &Case<'_>, variant| {
+        let row = [("scenario", scenario(case)), ("variant", variant), ("n", case.value(COUNT))];
+        ns2.measured(&row, "mean_s").map(|time| time.mean)
+    };
+    let below = |case| Some(Measured::exact(100.0 - 100.0 * time(case, nssr)? / time(case, ssr)?));
+    let theirs: Vec<Measured> = cases.iter().filter_map(below).collect();
+    let label = format!("cases with {nssr} a third below {ssr}, as both gains together need");
+    let line = Line::new(label, PERCENT).ns2(Some(share_meeting(a_third, &theirs).mean));
+    findings.line(line.ours(share_meeting(a_third, &ours)));
+}
+
+/// Adds, outside the verdict, the same with delayed ACKs.
+fn with_delayed_acks(findings: &mut Findings, record: &Record) {
+    let cases = Case::all(record);
+    let bounds = [(SSR, Interval::at_least(50.0)), (NSSR, Interval::between(15.0, 25.0))];
+    for (baselines, within) in bounds {
+        for baseline in baselines {
+            let line = share_of_cases("with delayed ACKs, ", &cases, (baseline, within));
+            findings.line(line.also(MOST));
+        }
+    }
 }
 
 /// The paper's number of a case's scenario, where it has a single bottleneck.
@@ -196,6 +190,9 @@ pub(super) fn sp_4(book: &Book) -> Findings {
     let (cases, mut findings) = (Case::all(record), Findings::default());
     SSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(35.0, 65.0))));
     NSSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(25.0, 50.0))));
+    SSR.iter().for_each(|b| always_told(&mut findings, &cases, (b, Interval::between(35.0, 65.0))));
+    NSSR.iter()
+        .for_each(|b| always_told(&mut findings, &cases, (b, Interval::between(25.0, 50.0))));
     with_larger_pipes(&mut findings, sizes);
     let ns2 = Ns2::read(include_str!("../../../data/ns2-sp4-udp.csv"));
     by_number(&mut findings, record, ("Figure 12", Some(&ns2)));
@@ -227,6 +224,11 @@ pub(super) fn sp_5(book: &Book) -> Findings {
         let label = format!("mean gain less over {nssr} than over {ssr}, points");
         findings.line(Line::new(label, PERCENT).ours(less).must(Interval::at_least(0.0)));
         extremes(&mut findings, &cases, nssr);
+    }
+    let unheard = Case::all(book.of("SP-5-unheard"));
+    for baseline in SSR {
+        let with = ("the gateway hearing nothing from FTP: ", &unheard[..]);
+        always_with(&mut findings, with, (baseline, Interval::between(35.0, 50.0)));
     }
     let all = Case::all(t3);
     let (few, many): (Vec<_>, Vec<_>) = all.into_iter().partition(|case| case.value(BULK) == "2");
@@ -269,6 +271,9 @@ pub(super) fn sp_6(book: &Book) -> Findings {
     let (cases, mut findings) = (Case::all(record), Findings::default());
     SSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(30.0, 65.0))));
     NSSR.iter().for_each(|b| always(&mut findings, &cases, (b, Interval::between(25.0, 55.0))));
+    SSR.iter().for_each(|b| always_told(&mut findings, &cases, (b, Interval::between(30.0, 65.0))));
+    NSSR.iter()
+        .for_each(|b| always_told(&mut findings, &cases, (b, Interval::between(25.0, 55.0))));
     with_larger_pipes(&mut findings, sizes);
     by_number(&mut findings, record, ("Figure 16", None));
     by_size(&mut findings, sizes, "Figure 17");
@@ -284,6 +289,7 @@ pub(super) fn sp_7(book: &Book) -> Findings {
         let less = mean_gain(&of_lighter, baseline).less(mean_gain(&cases, baseline));
         let label = format!("mean gain over {baseline} less than with 12 kbit/s, points");
         findings.line(Line::new(label, PERCENT).ours(less).must(Interval::at_least(0.0)));
+        always_told(&mut findings, &cases, (baseline, Interval::at_least(0.0)));
     }
     by_number(&mut findings, record, ("Figure 18", None));
     findings

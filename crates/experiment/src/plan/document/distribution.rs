@@ -14,6 +14,8 @@ pub(crate) enum Spread<T> {
     Uniform(Uniform<T>),
     /// Exponential.
     Exponential(Exponential<T>),
+    /// Weibull: below shape 1 many small values and few large ones.
+    Weibull(Weibull<T>),
     /// Pareto: many small values, few huge ones.
     Pareto(Pareto<T>),
     /// One of several values.
@@ -38,6 +40,16 @@ pub(crate) struct Uniform<T> {
 pub(crate) struct Exponential<T> {
     /// Mean.
     pub(crate) mean: T,
+}
+
+/// Weibull.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Weibull<T> {
+    /// 63 % of values are below it.
+    pub(crate) scale: T,
+    /// Shape: 1 is exponential.
+    pub(crate) shape: f64,
 }
 
 /// Pareto; either `mean` or `minimum`.
@@ -78,6 +90,7 @@ impl<T: Amount> Spread<Written<T>> {
                 Distribution::uniform(low, plan.high.0.number())
             }
             Self::Exponential(plan) => Distribution::exponential(plan.mean.0.number()),
+            Self::Weibull(plan) => Distribution::weibull(plan.scale.0.number(), plan.shape),
             Self::Pareto(plan) => return plan.distribution(),
             Self::Listed(plan) => return plan.distribution(),
             Self::Telnet(_) => Ok(Distribution::telnet()),

@@ -7,7 +7,9 @@ mod quantity;
 mod topology;
 mod workload;
 
-pub(crate) use self::workload::{Page, Pairing, Requests, Rounds, Start, Times, Traffic, Workload};
+pub(crate) use self::workload::{
+    Page, Pairing, Requests, Rounds, Start, Times, Traffic, User, Workload,
+};
 pub(crate) use distribution::Spread;
 pub(crate) use link::{CoDel, FqCoDel, OneWay, Queue, Red, Reordering, Wire};
 pub(crate) use memory::{Collecting, Memory, Scope};

@@ -180,6 +180,28 @@ impl Text for Bytes {
     }
 }
 
+/// A number of things, which may be drawn: then it need not be whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Things(pub(crate) f64);
+
+impl Text for Things {
+    const NAME: &'static str = "things";
+    const FORM: &'static str = "a number as text, like \"4\" or \"1.5\", from 1 to 1000000";
+    const PATTERN: &'static str = "^[0-9]+([.][0-9]{1,9})?$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let number = text.parse().ok().filter(|number| (1.0..=1e6).contains(number));
+        let wrong = || format!("cannot read {text:?}: expected {}", Self::FORM);
+        number.map(Self).ok_or_else(wrong)
+    }
+}
+
+impl Amount for Things {
+    fn number(self) -> f64 {
+        self.0
+    }
+}
+
 impl Text for QueueLimit {
     const NAME: &'static str = "queue_limit";
     const FORM: &'static str =

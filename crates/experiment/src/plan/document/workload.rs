@@ -1,7 +1,7 @@
 //! Workloads: who sends what to whom, when, under which scheme.
 
 use super::distribution::Spread;
-use super::quantity::{At, Bytes, Count, Few, TextOr, Written};
+use super::quantity::{At, Bytes, Count, Few, TextOr, Things, Written};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tcp::Scheme;
@@ -93,6 +93,8 @@ pub(crate) enum Traffic {
     Rounds(Rounds),
     /// Transfers that arrive at random, each over a connection of its own.
     Poisson(Poisson),
+    /// A user who asks for objects one after another and thinks between pages: a closed loop.
+    User(User),
     /// Visits to a page, from servers to a browser, with time to think between.
     Page(Page),
     /// Small messages over one connection, as typed.
@@ -156,6 +158,24 @@ pub(crate) struct Poisson {
     pub(crate) flows: Option<Count>,
 }
 
+/// A user who asks for the objects of a page one after another, reads, and asks for the next page, as a
+/// user equivalent of SURGE does (Barford & Crovella 1998). Each object comes over a connection of its
+/// own and is a transfer in results; asking takes no time. A member is one user.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct User {
+    /// Bytes of each object.
+    pub(crate) size: Sizes,
+    /// Objects of each page; 1 unless given.
+    pub(crate) objects: Option<At<TextOr<Things, Spread<Written<Things>>>>>,
+    /// From the end of an object to asking for the next of its page; none unless given.
+    pub(crate) pause: Option<Times>,
+    /// Before each page, the first included.
+    pub(crate) think: Times,
+    /// Pages of each member; without end unless given.
+    pub(crate) pages: Option<Count>,
+}
+
 /// Visits to a page. The page's servers are the hosts of the workload's `from`, in turn; the browser
 /// is the member's host of `to`. Each visit has connections of its own, which close with it, and is one
 /// transfer in results: from its start to its last byte.
@@ -167,9 +187,11 @@ pub(crate) struct Page {
     /// When objects of the papers' pages are asked for; at the first segment of the HTML that names
     /// them unless given.
     pub(crate) requests: Option<At<Requests>>,
+    /// How long after that; of the papers' pages too. 0s unless given.
+    pub(crate) request_delay: Option<At<Written<Duration>>>,
     /// Load as simulations do whose agents only send: requests take no trip, the server connects to
-    /// the browser, and connections close when the visit is over. Its schemes should `open=one-way`.
-    /// False unless given.
+    /// the browser, and connections go, without a packet, when the next visit begins. Its schemes
+    /// should `open=one-way`. False unless given.
     #[serde(default)]
     pub(crate) one_way: bool,
     /// HTTP version of all hosts: 1.0, 1.1 or 2, as text; as the page says unless given.

@@ -2,12 +2,12 @@
 
 use super::flows::SharedFlows;
 use crate::plan::document::Pairing;
-use crate::plan::scenario::{Activity, Begin, Group, Net, RoundsPlan};
+use crate::plan::scenario::{Activity, Begin, Group, Net, RoundsPlan, UserPlan};
 use crate::race;
 use netsim::{
     AppId, Application, Browsing, BrowsingSpec, BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowRecord,
     HostId, OnOff, OnOffSpec, PageSpec, PairChoice, PoissonFlows, PoissonSpec, RoundPair, Rounds,
-    RoundsSpec, Simulation, Telnet, TelnetSpec, stream,
+    RoundsSpec, Simulation, Telnet, TelnetSpec, User, UserSpec, stream,
 };
 use rand_core::RngCore;
 use std::borrow::Cow;
@@ -73,6 +73,13 @@ pub(super) fn add(
             });
             each.collect()
         }
+        Activity::User(plan) => {
+            let each = members.iter().enumerate().map(|(first, member)| {
+                let app = User::with_sink(member.user(plan), sink(flows, (index, first)));
+                actor(first, seat(simulation, group, (member.begin, app)))
+            });
+            each.collect()
+        }
         _ => {
             let each = members.iter().enumerate();
             each.map(|(first, member)| actor(first, member.add(simulation))).collect()
@@ -121,6 +128,21 @@ impl<'a> Member<'a> {
         sizes.into_iter().map(spec).collect()
     }
 
+    fn user(&self, plan: &UserPlan) -> UserSpec {
+        UserSpec {
+            name: self.name.clone(),
+            from: self.from,
+            to: self.to,
+            objects: plan.objects.clone(),
+            bytes: plan.size.clone(),
+            pause: plan.pause.clone(),
+            think: plan.think.clone(),
+            pages: plan.pages,
+            scheme: self.group.scheme.clone(),
+            receiver: self.group.receiver.clone(),
+        }
+    }
+
     fn add(&self, simulation: &mut Simulation) -> AppId {
         let Self { group, from, to, begin, .. } = *self;
         let (scheme, receiver) = (group.scheme.clone(), group.receiver.clone());
@@ -152,7 +174,10 @@ impl<'a> Member<'a> {
                 let spec = OnOffSpec { name, from, to, wire_bytes, rate, on, off };
                 seat(simulation, group, (begin, OnOff::new(spec)))
             }
-            Activity::Bulk { .. } | Activity::Rounds(_) | Activity::Poisson { .. } => {
+            Activity::Bulk { .. }
+            | Activity::Rounds(_)
+            | Activity::Poisson { .. }
+            | Activity::User(_) => {
                 unreachable!("the caller adds these in its own way")
             }
         }
@@ -301,6 +326,9 @@ impl Actor {
 
     /// Transfers that have begun, are not over and have no record yet.
     pub(super) fn active(&self, simulation: &Simulation) -> u64 {
+        if let Some(user) = simulation.application::<User>(self.app) {
+            return u64::from(user.is_waiting());
+        }
         let poisson = simulation.application::<PoissonFlows>(self.app);
         poisson.map_or(0, |poisson| poisson.active() as u64)
     }
@@ -313,6 +341,9 @@ impl Actor {
         }
         if let Some(poisson) = simulation.application::<PoissonFlows>(self.app) {
             return poisson.totals().bytes;
+        }
+        if let Some(user) = simulation.application::<User>(self.app) {
+            return user.totals().bytes;
         }
         let flows = self.flows(simulation);
         let over = flows.iter().filter(|flow| flow.received_at.is_some());

@@ -38,13 +38,15 @@ pub(super) struct FlowRow<'a> {
     segments: u64,
     /// Segments sent again.
     retransmissions: u64,
+    /// Segments lost: dropped by a queue, or on a link.
+    lost: u64,
     /// Retransmission timeouts.
     timeouts: u64,
     /// The connection was reset or given up.
     reset: bool,
     /// Of a visit to a page: when its HTML had arrived.
     html: Option<f64>,
-    /// When congestion avoidance first answered an ACK on its path. These five are of the path's
+    /// When congestion avoidance first answered an ACK on its path. These six are of the path's
     /// first start-up, also where the connection carried transfers before.
     startup_end: Option<f64>,
     /// What ended the start-up.
@@ -53,6 +55,8 @@ pub(super) struct FlowRow<'a> {
     startup_segments: Option<u64>,
     /// Segments sent again before all that was sent in it was acknowledged.
     startup_retransmissions: Option<u64>,
+    /// Segments lost in it.
+    startup_lost: Option<u64>,
     /// Bytes acknowledged in it.
     startup_acked: Option<u64>,
 }
@@ -81,6 +85,7 @@ impl<'a> FlowRow<'a> {
             bytes: record.bytes,
             segments: record.segments_sent,
             retransmissions: record.segments_retransmitted,
+            lost: record.losses.segments,
             timeouts: record.timeouts,
             reset: record.reset,
             html: seconds(record.html_at),
@@ -88,6 +93,7 @@ impl<'a> FlowRow<'a> {
             startup_exit: startup.and_then(|s| s.exit).map(StartUpExit::name),
             startup_segments: startup.map(|s| s.segments),
             startup_retransmissions: startup.map(|s| s.retransmitted),
+            startup_lost: startup.map(|_| record.losses.in_startup),
             startup_acked: startup.filter(|s| s.ended_at.is_some()).map(|s| s.acked),
         }
     }

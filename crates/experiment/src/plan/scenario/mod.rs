@@ -8,7 +8,7 @@ mod wire;
 
 pub(crate) use memory::Memories;
 pub(crate) use net::Net;
-pub(crate) use traffic::{Activity, Rounds as RoundsPlan};
+pub(crate) use traffic::{Activity, Rounds as RoundsPlan, User as UserPlan};
 
 use super::document::{At, Document, Measure, Packets, Pairing, Start, TextOr, Workload, Written};
 use super::error::Fault;

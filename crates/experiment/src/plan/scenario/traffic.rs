@@ -20,6 +20,16 @@ pub(crate) struct Rounds {
     pub(crate) every: Duration,
 }
 
+/// A user; sizes in bytes, times in seconds.
+#[derive(Clone, Debug)]
+pub(crate) struct User {
+    pub(crate) size: Distribution,
+    pub(crate) objects: Distribution,
+    pub(crate) pause: Distribution,
+    pub(crate) think: Distribution,
+    pub(crate) pages: Option<u64>,
+}
+
 /// A workload's traffic, checked.
 #[derive(Clone, Debug)]
 pub(crate) enum Activity {
@@ -30,6 +40,8 @@ pub(crate) enum Activity {
     Rounds(Box<Rounds>),
     /// Transfers that come and go; gaps in seconds, sizes in bytes.
     Poisson { gaps: Distribution, size: Distribution, count: Option<u64> },
+    /// Objects one after another, and time to think between pages; times in seconds, sizes in bytes.
+    User(Box<User>),
     /// Visits to a page; time to think in seconds.
     Page {
         page: Arc<workload::Page>,
@@ -54,6 +66,7 @@ impl Activity {
             Self::Telnet { .. } => true,
             Self::Rounds(_)
             | Self::Poisson { .. }
+            | Self::User(_)
             | Self::Page { .. }
             | Self::Cbr { .. }
             | Self::OnOff { .. } => false,
@@ -68,6 +81,7 @@ impl Activity {
             Self::Poisson { count, .. } | Self::Telnet { count, .. } | Self::Cbr { count, .. } => {
                 count.is_none()
             }
+            Self::User(user) => user.pages.is_none(),
             Self::OnOff { .. } => true,
         }
     }
@@ -87,6 +101,7 @@ impl Activity {
                 size: distribution(&plan.size)?,
                 count: plan.flows.map(|count| u64::from(count.0)),
             },
+            Traffic::User(plan) => Self::User(Box::new(user(plan)?)),
             Traffic::Page(plan) => Self::Page {
                 page: page(plan, files)?,
                 config: loader(plan)?,
@@ -131,6 +146,19 @@ fn rounds(plan: &document::Rounds) -> Result<Rounds, Fault> {
     })
 }
 
+fn user(plan: &document::User) -> Result<User, Fault> {
+    Ok(User {
+        size: distribution(&plan.size)?,
+        objects: match &plan.objects {
+            Some(objects) => distribution(objects)?,
+            None => or_fixed(None, 1.0)?,
+        },
+        pause: or_fixed(plan.pause.as_ref(), 0.0)?,
+        think: some_time(&plan.think)?,
+        pages: plan.pages.map(|pages| u64::from(pages.0)),
+    })
+}
+
 /// A value that is the same each time or drawn.
 fn distribution<T: Amount>(
     plan: &At<TextOr<T, Spread<Written<T>>>>,
@@ -160,13 +188,16 @@ fn page(plan: &Page, files: &Files) -> Result<Arc<workload::Page>, Fault> {
         Requests::AtEnd => RequestTiming::AtEnd,
         Requests::AllAtOnce => RequestTiming::AllAtOnce,
     });
-    let model = RequestModel { timing, ..RequestModel::default() };
+    let delay = plan.request_delay.as_ref().map_or(Duration::ZERO, |delay| (**delay).0);
+    let model = RequestModel { timing, delay, ..RequestModel::default() };
     if let Some(page) = workload::Page::builtin_with(&plan.page, model) {
         return Ok(Arc::new(page));
     }
-    if let Some(asked) = &plan.requests {
-        let why = "a HAR file says itself when what is asked for: leave requests out";
-        return Err(Fault::new(asked.span(), why));
+    let asked = plan.requests.as_ref().map(At::span);
+    if let Some(span) = asked.or(plan.request_delay.as_ref().map(At::span)) {
+        let why =
+            "a HAR file says itself when what is asked for: leave requests and their delay out";
+        return Err(Fault::new(span, why));
     }
     let page = workload::parse_har(files.bytes(&plan.page), &plan.page);
     page.map(Arc::new).map_err(|error| Fault::new(plan.page.span(), error))

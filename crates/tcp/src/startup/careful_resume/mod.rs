@@ -7,7 +7,7 @@
 //! *Safe Retreat* answers any congestion before that. *Normal* is the other start-up, which also
 //! grows the window in Reconnaissance and while validating.
 
-use super::{Occasion, Phase, Seed, Setback, Start, StartUp};
+use super::{Occasion, Phase, Remembered, Setback, Start, StartUp};
 use crate::ack::{AckSample, RttEstimator};
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
@@ -47,7 +47,7 @@ pub struct CarefulResume {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Reconnaissance {
-        seed: Seed,
+        seed: Remembered,
     },
     Unvalidated {
         from: u64,
@@ -71,7 +71,7 @@ impl CarefulResume {
 
     /// §4.2: the initial window is acknowledged, by the same path as far as its round trip tells, and
     /// more waits than the window admits.
-    fn reconnoitre(&mut self, window: &mut Window, sample: &AckSample, seed: &Seed) {
+    fn reconnoitre(&mut self, window: &mut Window, sample: &AckSample, seed: &Remembered) {
         let jump = seed.cwnd / 1000 * u64::from(self.options.scale).min(MOST);
         let jump = jump / window.mss() * window.mss();
         let (rtt, saved) = (sample.min_rtt, seed.min_rtt.unwrap_or(seed.srtt));

@@ -19,15 +19,12 @@ impl Sender {
     fn new(cwnd: u64, min_rtt: u64) -> Self {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
         let mut resume = CarefulResume::new(CarefulResumeOptions::default(), Box::new(SlowStart));
-        let seed = Seed {
+        let seed = Remembered {
             cwnd: cwnd * MSS,
-            ssthresh: None,
             // A queue that was there then says nothing of the path.
             srtt: Duration::from_millis(10 * min_rtt),
-            rttvar: Duration::ZERO,
             min_rtt: Some(Duration::from_millis(min_rtt)),
-            age: Duration::ZERO,
-            share: None,
+            ..Remembered::default()
         };
         let rtt = RttEstimator::new(crate::Config::default().rto);
         let start = Start {

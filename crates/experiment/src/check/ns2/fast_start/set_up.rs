@@ -102,23 +102,16 @@ fn duration_of(words: &[&str], prefix: &str) -> Option<Duration> {
     words.iter().find_map(|word| word.strip_prefix(prefix)?.parse().ok())
 }
 
-/// Packets marked by RED: the thresholds of the papers' 50-packet buffer.
-const RED: RedConfig = RedConfig {
-    thresholds: Thresholds::Packets { min: 7.5, max: 30.0 },
-    weight: 0.02,
-    max_p: 0.1,
-    gentle: false,
-    ecn: true,
-    mark_above_max: true,
-    wait: false,
-    mean_packet: 1000,
-    low_priority_first: false,
-};
+/// RED with the thresholds of the papers' 50-packet buffer.
+fn red_of(low_priority_first: bool) -> RedConfig {
+    let thresholds = Thresholds::Packets { min: 7.5, max: 30.0 };
+    RedConfig { thresholds, low_priority_first, ..RedConfig::default() }
+}
 
 fn discipline_of(scheme: &str, red: bool) -> Discipline {
     match (scheme.starts_with("fs-pdrop"), red) {
         (false, false) => Discipline::DropTail,
         (true, false) => Discipline::PriorityDrop,
-        (low_priority_first, true) => Discipline::Red(RedConfig { low_priority_first, ..RED }),
+        (low_priority_first, true) => Discipline::Red(red_of(low_priority_first)),
     }
 }

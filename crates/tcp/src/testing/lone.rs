@@ -1,9 +1,10 @@
-//! A hostile peer made of bytes, for fuzzing and for replaying what fuzzing found.
+//! One host and one peer that does anything.
 //!
-//! Bytes become events: segments with numbers near or far from what is expected, time passing, the
-//! application writing, reading and closing. Whatever comes, the host must not panic, must keep
-//! its books, and must not send beyond what the peer's window ever admitted.
+//! Segments with numbers near or far from what is expected, time passing, the application writing,
+//! reading and closing. Whatever comes, the host must not panic, must keep its books, and must not
+//! send beyond what the peer's window ever admitted.
 
+use super::{Input, Played};
 use crate::connection::State;
 use crate::segment::{Ecn, Flags, Options, Segment, Timestamps};
 use crate::{ConnId, EventKind, FourTuple, Host, HostConfig, Scheme};
@@ -28,11 +29,11 @@ const MAX_EVENTS: usize = 400;
 ///
 /// # Panics
 /// If the host breaks one of its invariants: that is what it is for.
-pub fn play(data: &[u8]) {
+pub fn play(data: &[u8]) -> Played {
     let mut input = Input { data };
     let name = SCHEMES[usize::from(input.byte()) % SCHEMES.len()];
     let Ok(scheme) = Scheme::parse(name) else {
-        return;
+        return Played::default();
     };
     let mut world = Hostile::new(&scheme, input.byte());
     for _ in 0..MAX_EVENTS {
@@ -42,28 +43,7 @@ pub fn play(data: &[u8]) {
         world.step(&mut input);
         world.check();
     }
-}
-
-struct Input<'a> {
-    data: &'a [u8],
-}
-
-impl Input<'_> {
-    fn byte(&mut self) -> u8 {
-        let Some((&first, rest)) = self.data.split_first() else {
-            return 0;
-        };
-        self.data = rest;
-        first
-    }
-
-    fn word(&mut self) -> u16 {
-        u16::from_le_bytes([self.byte(), self.byte()])
-    }
-
-    fn long(&mut self) -> u32 {
-        u32::from(self.word()) << 16 | u32::from(self.word())
-    }
+    Played { forged: world.forged, ..Played::default() }
 }
 
 struct Hostile {
@@ -75,6 +55,7 @@ struct Hostile {
     snd_nxt: SeqNum,
     rcv_nxt: SeqNum,
     isn: Option<SeqNum>,
+    forged: u64,
     /// Highest sequence number the peer's windows ever admitted.
     edge: Option<SeqNum>,
 }
@@ -91,8 +72,17 @@ impl Hostile {
         let now = Instant::ZERO;
         let conn = active.then(|| host.connect(now, tuple, scheme).ok()).flatten();
         let zero = SeqNum(0);
-        let mut world =
-            Self { host, now, tuple, conn, snd_nxt: zero, rcv_nxt: zero, isn: None, edge: None };
+        let mut world = Self {
+            host,
+            now,
+            tuple,
+            conn,
+            snd_nxt: zero,
+            rcv_nxt: zero,
+            isn: None,
+            forged: 0,
+            edge: None,
+        };
         world.drain();
         world
     }
@@ -108,6 +98,7 @@ impl Hostile {
             _ => {
                 let segment = self.segment(input);
                 self.note_window(&segment);
+                self.forged += 1;
                 self.host.handle_segment(self.now, &self.tuple, &segment);
             }
         }

@@ -1,0 +1,125 @@
+//! SPAND's gains over a baseline, as claims put them: in most cases, in every case, on average; and
+//! what they would be if the gateway knew better.
+
+use crate::papers::cases::{Case, MOST, mean_of, share_meeting};
+use crate::papers::finding::{Findings, Interval, Line, PERCENT, furthest_out};
+use crate::papers::sample::Measured;
+
+pub(super) const SPAND: &str = "spand";
+/// The figure that all claims are about: the mean time of all transfers.
+pub(super) const TIME: &str = "completion";
+
+/// SPAND, told the share instead of asking.
+const TOLD: [&str; 4] =
+    ["spand+spand_share=6", "spand+spand_share=12", "spand+spand_share=18", "spand+spand_share=31"];
+
+/// By how many per cent SPAND is below a baseline.
+pub(super) fn gain(case: &Case<'_>, baseline: &str) -> Measured {
+    case.gain([SPAND, baseline], TIME)
+}
+
+/// Adds whether the gain over a baseline lies in an interval in most cases.
+pub(super) fn mostly(
+    findings: &mut Findings,
+    cases: &[Case<'_>],
+    (baseline, within): (&str, Interval),
+) {
+    findings.line(share_of_cases("", cases, (baseline, within)).must(MOST));
+    extremes(findings, cases, baseline);
+}
+
+/// In how many of the cases the gain over a baseline lies in an interval.
+pub(super) fn share_of_cases(
+    with: &str,
+    cases: &[Case<'_>],
+    (baseline, within): (&str, Interval),
+) -> Line {
+    let gains: Vec<Measured> = cases.iter().map(|case| gain(case, baseline)).collect();
+    let bounds = match within.most.is_finite() {
+        true => format!("of {} to {} %", within.least, within.most),
+        false => format!("of at least {} %", within.least),
+    };
+    let label = format!("{with}cases with a gain {bounds} over {baseline}");
+    Line::new(label, PERCENT).ours(share_meeting(within, &gains))
+}
+
+/// Shows the least and the largest gain over a baseline.
+pub(super) fn extremes(findings: &mut Findings, cases: &[Case<'_>], baseline: &str) {
+    let mut gains: Vec<(String, Measured)> =
+        cases.iter().map(|case| (case.label(), gain(case, baseline))).collect();
+    gains.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+    for (which, (at, gain)) in ["least", "largest"].into_iter().zip(ends(gains)) {
+        findings
+            .line(Line::new(format!("{which} gain over {baseline} ({at})"), PERCENT).ours(gain));
+    }
+}
+
+/// The first and the last.
+fn ends<T>(mut values: Vec<T>) -> impl Iterator<Item = T> {
+    let last = values.pop();
+    values.into_iter().take(1).chain(last)
+}
+
+/// Adds that the gain over a baseline lies in an interval in every case: the case that decides.
+pub(super) fn always(
+    findings: &mut Findings,
+    cases: &[Case<'_>],
+    (baseline, within): (&str, Interval),
+) {
+    let gains = cases.iter().map(|case| (case.label(), gain(case, baseline)));
+    deciding(findings, ("", baseline), furthest_out(within, gains), |line| line.must(within));
+    extremes(findings, cases, baseline);
+}
+
+/// Adds, outside the verdict, the same under another open choice.
+pub(super) fn always_with(
+    findings: &mut Findings,
+    (with, cases): (&str, &[Case<'_>]),
+    (baseline, within): (&str, Interval),
+) {
+    let gains = cases.iter().map(|case| (case.label(), gain(case, baseline)));
+    deciding(findings, (with, baseline), furthest_out(within, gains), |line| line.also(within));
+}
+
+/// Adds, outside the verdict, the same with a gateway that knows better: each case with the best of
+/// a few shares.
+pub(super) fn always_told(
+    findings: &mut Findings,
+    cases: &[Case<'_>],
+    (baseline, within): (&str, Interval),
+) {
+    let gains = cases.iter().filter_map(|case| Some((case.label(), told_gain(case, baseline)?)));
+    let with = "the share known (the best of 6, 12, 18, 31): ";
+    deciding(findings, (with, baseline), furthest_out(within, gains), |line| line.also(within));
+}
+
+/// The gain with that of the shares with which SPAND is fastest; none if they were not run.
+fn told_gain(case: &Case<'_>, baseline: &str) -> Option<Measured> {
+    let time = |scheme: &&&str| case.samples(scheme, TIME).mean().mean;
+    let run = TOLD.iter().filter(|scheme| time(scheme).is_finite());
+    let fastest = run.min_by(|a, b| time(a).total_cmp(&time(b)))?;
+    Some(case.gain([fastest, baseline], TIME))
+}
+
+fn deciding(
+    findings: &mut Findings,
+    (with, baseline): (&str, &str),
+    found: Option<(String, Measured)>,
+    bear: impl Fn(Line) -> Line,
+) {
+    if let Some((at, gain)) = found {
+        let label = format!(
+            "{with}gain over {baseline}, the case nearest to its bounds or out of them ({at})"
+        );
+        findings.line(bear(Line::new(label, PERCENT).ours(gain)));
+    }
+}
+
+/// The mean gain over a baseline of several cases.
+pub(super) fn mean_gain<'c>(
+    cases: impl IntoIterator<Item = &'c Case<'c>>,
+    baseline: &str,
+) -> Measured {
+    let gains: Vec<Measured> = cases.into_iter().map(|case| gain(case, baseline)).collect();
+    mean_of(&gains)
+}

@@ -1,0 +1,176 @@
+//! A user: asks for the objects of a page one after another, reads, asks for the next page.
+//!
+//! A *user equivalent* of SURGE (Barford & Crovella 1998 §3): what it asks for waits for what it has
+//! got, so that a crowd of users slows down with the network, as Poisson arrivals do not. Asking takes
+//! no time: the server opens a connection for each object, sends it, and closes.
+
+use super::channel::{self, Channel};
+use super::flow_log::{FlowLog, FlowTotals};
+use crate::application::{Application, Context};
+use crate::{FlowRecord, HostId};
+use rand_pcg::Pcg32;
+use tcp::{Event, EventKind, Scheme};
+use units::Duration;
+use workload::Distribution;
+
+/// From where to where, how much, how often.
+#[derive(Clone, Debug)]
+pub struct UserSpec {
+    /// Names its random stream, `app/<name>/user`.
+    pub name: String,
+    /// The server, which opens the connections.
+    pub from: HostId,
+    /// Where the user is.
+    pub to: HostId,
+    /// Objects of a page, at least 1.
+    pub objects: Distribution,
+    /// Bytes of an object, at least 1.
+    pub bytes: Distribution,
+    /// Seconds from the end of an object to asking for the next of its page.
+    pub pause: Distribution,
+    /// Seconds before each page, the first included.
+    pub think: Distribution,
+    /// Pages to ask for; `None`: without end.
+    pub pages: Option<u64>,
+    /// The server's scheme.
+    pub scheme: Scheme,
+    /// The user's scheme.
+    pub receiver: Scheme,
+}
+
+/// A user; finished when the last object of the last page is over. Draws come in the order in which
+/// the user makes use of them, so that they do not depend on how fast objects arrive.
+pub struct User {
+    spec: UserSpec,
+    port: u16,
+    draws: Option<Pcg32>,
+    /// Objects of this page that are not over.
+    left: u64,
+    /// Pages begun.
+    pages: u64,
+    /// The object under way.
+    channel: Option<Channel>,
+    log: FlowLog,
+}
+
+impl User {
+    /// A user who has not begun. Every object's record is kept.
+    pub fn new(spec: UserSpec) -> Self {
+        Self::with_log(spec, FlowLog::keeping())
+    }
+
+    /// As [`User::new`], but each record goes to `sink` when its object is over, and is not kept.
+    pub fn with_sink(spec: UserSpec, sink: impl FnMut(&FlowRecord) + 'static) -> Self {
+        Self::with_log(spec, FlowLog::handing_to(Box::new(sink)))
+    }
+
+    fn with_log(spec: UserSpec, log: FlowLog) -> Self {
+        Self { spec, port: 0, draws: None, left: 0, pages: 0, channel: None, log }
+    }
+
+    /// Pages begun so far.
+    pub const fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// An object is under way.
+    pub const fn is_waiting(&self) -> bool {
+        self.channel.is_some()
+    }
+
+    /// Sums over all objects that are over.
+    pub const fn totals(&self) -> &FlowTotals {
+        self.log.totals()
+    }
+
+    /// Records in the order of the objects, unless they went to a sink.
+    pub fn flows(&self) -> &[FlowRecord] {
+        self.log.flows()
+    }
+
+    fn draw(&mut self, of: impl Fn(&UserSpec) -> &Distribution) -> f64 {
+        self.draws.as_mut().map_or(0.0, |stream| of(&self.spec).sample(stream))
+    }
+
+    fn draw_count(&mut self, of: impl Fn(&UserSpec) -> &Distribution) -> u64 {
+        self.draws.as_mut().map_or(1, |stream| of(&self.spec).sample_count(stream))
+    }
+
+    fn wait(&mut self, context: &mut Context<'_>, seconds: f64) {
+        context.set_timer(context.now() + Duration::from_secs_f64(seconds), 0);
+    }
+
+    fn ask(&mut self, context: &mut Context<'_>) {
+        if self.left == 0 {
+            self.left = self.draw_count(|spec| &spec.objects);
+            self.pages += 1;
+        }
+        let bytes = self.draw_count(|spec| &spec.bytes);
+        let UserSpec { from, to, scheme, .. } = &self.spec;
+        let channel = Channel::open(context, (*from, *to), self.port, scheme, Some(bytes));
+        context.shutdown(*from, channel.sender());
+        self.channel = Some(channel);
+    }
+
+    /// The object under way is over.
+    fn on_over(&mut self, context: &mut Context<'_>) {
+        let Some(channel) = self.channel.take() else { return };
+        self.log.push(channel.flow());
+        self.left -= 1;
+        if self.left > 0 {
+            let pause = self.draw(|spec| &spec.pause);
+            self.wait(context, pause);
+        } else if self.spec.pages == Some(self.pages) {
+            context.finish();
+        } else {
+            let think = self.draw(|spec| &spec.think);
+            self.wait(context, think);
+        }
+    }
+
+    /// Whether an event is of the object under way, and not of one that is over and closes.
+    fn is_of_object(&self, context: &Context<'_>, host: HostId, event: &Event) -> bool {
+        let Some(channel) = &self.channel else { return false };
+        if host == self.spec.from {
+            return event.conn == channel.sender();
+        }
+        if event.kind != EventKind::Accepted {
+            return channel.receiver() == Some(event.conn);
+        }
+        let caller = context.peer(host, event.conn).map(|peer| peer.port);
+        let own = context.peer(self.spec.from, channel.sender()).map(|peer| peer.local_port);
+        caller == own
+    }
+}
+
+impl Application for User {
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.port = channel::listen(context, self.spec.to, &self.spec.receiver);
+        self.draws = Some(context.stream(&format!("{}/user", self.spec.name)));
+        let think = self.draw(|spec| &spec.think);
+        self.wait(context, think);
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+        self.ask(context);
+    }
+
+    fn on_event(&mut self, context: &mut Context<'_>, host: HostId, event: &Event) {
+        if event.kind == EventKind::PeerClosed {
+            channel::close(context, host, event.conn);
+        }
+        if !self.is_of_object(context, host, event) {
+            return;
+        }
+        if let Some(channel) = &mut self.channel
+            && channel.on_event(context, host, event)
+        {
+            self.on_over(context);
+        }
+    }
+
+    fn describe(&self) -> String {
+        let UserSpec { name, .. } = &self.spec;
+        format!("user {name}: page {}, {} objects of it not over", self.pages, self.left)
+    }
+}

@@ -1,0 +1,125 @@
+//! How far ACKs run ahead of the bandwidth in bunches, so that the window can bridge the silences
+//! between them (Linux `tcp_bbr.c`, ACK aggregation; Wi-Fi and cable links do this).
+//!
+//! Within an epoch what was acknowledged is compared with what the bandwidth explains; the excess is
+//! what had gathered. An epoch ends when ACKs fall behind. The largest excess of the last five to
+//! ten rounds counts.
+
+use crate::ack::{Delivery, micros};
+use arith::bbr::BW_SCALE;
+use units::Instant;
+
+/// Rounds after which the older of two maxima is dropped.
+const WINDOW_ROUNDS: u32 = 5;
+/// The excess counts up to what the path delivers in 100 ms.
+const MOST_US: u64 = 100_000;
+/// An epoch of so many segments is too old to go on.
+const MOST_ACKED: u64 = 1 << 20;
+
+/// Maxima of the excess, in segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aggregation {
+    epoch: Instant,
+    acked: u64,
+    maxima: [u64; 2],
+    current: usize,
+    rounds: u32,
+}
+
+impl Aggregation {
+    /// Sending begins, or goes on after idling: a new epoch.
+    pub(super) fn restart(&mut self, now: Instant) {
+        self.epoch = now;
+        self.acked = 0;
+    }
+
+    /// Takes an ACK at the given bandwidth and window.
+    pub(super) fn on_ack(&mut self, delivery: &Delivery, (bw, cwnd): (u64, u64), round: bool) {
+        if delivery.fresh == 0 {
+            return;
+        }
+        if round {
+            self.age();
+        }
+        let elapsed = micros(self.epoch, delivery.at);
+        let mut expected = bw.saturating_mul(elapsed) >> BW_SCALE;
+        if self.acked <= expected || self.acked + delivery.fresh >= MOST_ACKED {
+            self.restart(delivery.at);
+            expected = 0;
+        }
+        self.acked += delivery.fresh;
+        let excess = (self.acked - expected).min(cwnd);
+        let most = &mut self.maxima[self.current];
+        *most = excess.max(*most);
+    }
+
+    fn age(&mut self) {
+        self.rounds += 1;
+        if self.rounds >= WINDOW_ROUNDS {
+            self.rounds = 0;
+            self.current = 1 - self.current;
+            self.maxima[self.current] = 0;
+        }
+    }
+
+    /// Segments that the window is larger by.
+    pub(super) fn excess(&self, bw: u64) -> u64 {
+        let most = self.maxima[0].max(self.maxima[1]);
+        most.min(bw.saturating_mul(MOST_US) >> BW_SCALE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ack::Episode;
+    use arith::bbr::bandwidth;
+
+    fn delivery(us: u64, fresh: u64) -> Delivery {
+        let at = Instant::from_nanos(us * 1000);
+        Delivery {
+            total: 0,
+            at,
+            fresh,
+            lost: 0,
+            total_lost: 0,
+            rate: None,
+            episode: Episode::None,
+            delayed: false,
+            resumed: None,
+            next_release: at,
+        }
+    }
+
+    #[test]
+    fn the_excess_is_what_comes_beyond_the_bandwidth() {
+        // One segment per millisecond; every 10 ms ten are acknowledged at once. The first ACK of an
+        // epoch is all excess.
+        let bw = bandwidth(1, 1000);
+        let mut aggregation = Aggregation::default();
+        aggregation.on_ack(&delivery(10_000, 10), (bw, 100), false);
+        // At 20 ms: 20 acknowledged since, 10 (less a rounding) expected, the excess is still 10.
+        aggregation.on_ack(&delivery(20_000, 10), (bw, 100), false);
+        assert_eq!(aggregation.excess(bw), 11);
+        // The window bounds it, and so does what 100 ms deliver (at a tenth of the bandwidth 10).
+        assert_eq!(aggregation.excess(bw / 10), 9);
+        let mut bounded = Aggregation::default();
+        bounded.on_ack(&delivery(10_000, 10), (bw, 4), false);
+        assert_eq!(bounded.excess(bw), 4);
+    }
+
+    #[test]
+    fn a_maximum_counts_for_five_to_ten_rounds() {
+        let bw = bandwidth(1, 1000);
+        let mut aggregation = Aggregation::default();
+        aggregation.on_ack(&delivery(10_000, 30), (bw, 100), true);
+        let excess: Vec<_> = (2..=11)
+            .map(|round| {
+                aggregation.on_ack(&delivery(round * 1_000_000, 1), (bw, 100), true);
+                aggregation.excess(bw)
+            })
+            .collect();
+        // The fifth round begins the other half, the tenth drops the first.
+        assert_eq!(excess, [30, 30, 30, 30, 30, 30, 30, 30, 1, 1]);
+    }
+}

@@ -1,0 +1,37 @@
+//! Which bytes of a segment are news: for whoever keeps the bytes beside the core. All of it asks and
+//! changes nothing; stream offsets count payload bytes from the stream's first.
+
+use super::Connection;
+use crate::segment::{Flags, Segment};
+
+impl Connection {
+    /// Stream offset of the first payload byte of `segment`; `None` if it would lie before the stream.
+    pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
+        let first = segment.seq + u32::from(segment.has(Flags::SYN));
+        // The peer's SYN has offset 0 in its sequence space.
+        self.receiver.offset_of(first)?.checked_sub(1)
+    }
+
+    /// Appends to `gaps` what of the payload of `segment` has not arrived, ascending, as stream offsets
+    /// `[left, right)`.
+    pub fn gaps(&self, segment: &Segment, gaps: &mut Vec<(u64, u64)>) {
+        let Some(offset) = self.payload_offset(segment) else { return };
+        let (mut left, right) = (offset, offset + u64::from(segment.len));
+        while left < right {
+            let arrived = self.arrived_until(left);
+            if arrived > left {
+                left = arrived;
+                continue;
+            }
+            let end =
+                self.receiver.next_arrived(left + 1).map_or(right, |next| right.min(next - 1));
+            gaps.push((left, end));
+            left = end;
+        }
+    }
+
+    /// Everything from stream offset `from` up to this has arrived; `from` itself if nothing has.
+    pub fn arrived_until(&self, from: u64) -> u64 {
+        self.receiver.arrived_until(from + 1) - 1
+    }
+}

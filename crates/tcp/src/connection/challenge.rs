@@ -1,0 +1,113 @@
+//! Answers to segments that a stranger may have forged (RFC 5961), and to those that are merely not
+//! acceptable: an ACK that tells the true peer where we are, rarely enough that no two hosts can keep
+//! each other answering and nobody can make us flood a third.
+
+use super::{Connection, State};
+use crate::guard::{Guard, INVALID_INTERVAL};
+use crate::segment::{Flags, Segment};
+use units::Instant;
+
+/// Why a segment's sequence number or timestamp is not acceptable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unacceptable {
+    /// Outside the window.
+    OutOfWindow,
+    /// Its timestamp is from the past (RFC 7323 §5).
+    Outdated,
+}
+
+impl Connection {
+    /// A reset or SYN in the window (RFC 9293 §3.10.7.4, second and fourth check).
+    pub(super) fn handle_control(
+        &mut self,
+        now: Instant,
+        guard: &mut Guard,
+        left: u64,
+        segment: &Segment,
+    ) {
+        let reset = segment.has(Flags::RST);
+        // RFC 5961 §3: only the exact number resets; any other in the window is challenged, and so
+        // is a SYN (§4).
+        if reset && left == self.receiver.rcv_nxt() {
+            if self.state == State::SynReceived {
+                guard.counters.embryonic_resets += 1;
+            } else {
+                guard.counters.resets_received += 1;
+            }
+            return self.on_reset();
+        }
+        guard.counters.reset_challenges += u64::from(reset);
+        guard.counters.syn_challenges += u64::from(!reset);
+        self.challenge(now, guard);
+    }
+
+    /// A challenge ACK (RFC 5961 §3.2, §4.2, §5.2), not too often (§7).
+    pub(super) fn challenge(&mut self, now: Instant, guard: &mut Guard) {
+        if !self.timers.may_answer_invalid(now) {
+            guard.counters.ack_skipped_challenge += 1;
+        } else if guard.may_challenge(now) {
+            self.receiver.demand_ack();
+        }
+    }
+
+    /// An unacceptable segment other than a reset is answered with an ACK (RFC 9293 §3.10.7.4, first
+    /// check). One with data may be a repetition whose ACK was lost, so it is answered every time, and
+    /// as it is not itself an answer, no loop comes of it.
+    pub(super) fn on_unacceptable(
+        &mut self,
+        now: Instant,
+        guard: &mut Guard,
+        (left, why): (Option<u64>, Unacceptable),
+        segment: &Segment,
+    ) {
+        match why {
+            Unacceptable::Outdated => guard.counters.paws_rejected += 1,
+            Unacceptable::OutOfWindow => guard.counters.out_of_window += 1,
+        }
+        if segment.has(Flags::SYN) {
+            if self.state == State::SynReceived {
+                return self.on_repeated_syn(now, guard);
+            }
+            guard.counters.syn_challenges += 1;
+            return self.challenge(now, guard);
+        }
+        if self.state == State::TimeWait && segment.has(Flags::FIN) {
+            // The peer has not heard our last ACK: the wait begins anew.
+            self.timers.start_time_wait(now);
+        }
+        // The duplicate is booked: D-SACK tells the peer which data came twice.
+        if let Some(left) = left.filter(|_| segment.len > 0) {
+            self.receiver.on_duplicate(left, segment);
+        }
+        if segment.sequence_len() > 0 || self.timers.may_answer_invalid(now) {
+            self.receiver.on_unacceptable(now, left, segment);
+            return;
+        }
+        match (self.state, why) {
+            (State::SynReceived, _) => guard.counters.ack_skipped_syn_recv += 1,
+            (_, Unacceptable::Outdated) => guard.counters.ack_skipped_paws += 1,
+            (_, Unacceptable::OutOfWindow) => guard.counters.ack_skipped_seq += 1,
+        }
+    }
+
+    /// The peer has not heard our SYN-ACK: it goes again.
+    fn on_repeated_syn(&mut self, now: Instant, guard: &mut Guard) {
+        if self.timers.may_answer_invalid(now) {
+            self.board.mark_all_lost();
+        } else {
+            guard.counters.ack_skipped_syn_recv += 1;
+        }
+    }
+}
+
+impl super::timers::Timers {
+    /// Linux `tcp_oow_rate_limited`: not twice within [`INVALID_INTERVAL`].
+    pub(super) fn may_answer_invalid(&mut self, now: Instant) -> bool {
+        let recently =
+            self.answered_invalid.is_some_and(|at| now.saturating_since(at) < INVALID_INTERVAL);
+        if !recently {
+            self.answered_invalid = Some(now);
+        }
+        !recently
+    }
+}

@@ -1,0 +1,75 @@
+//! Fast Open as a connection sees it (RFC 7413): what its SYN shows or asks for, what the answer
+//! gives, and what becomes of data that the peer did not take.
+
+use super::{Connection, State};
+use crate::config::Opening;
+use crate::fast_open::{Exchange, FastOpenCookie, Offer, Verdict};
+use crate::segment::{Flags, Segment};
+
+impl Connection {
+    /// Active: what the SYN says. With a cookie it takes data along.
+    pub(crate) fn offer_fast_open(&mut self, offer: Offer) {
+        let ours = match offer {
+            Offer::Cookie(cookie) => Some(cookie),
+            Offer::Request => Some(FastOpenCookie::REQUEST),
+            Offer::Nothing => None,
+        };
+        self.early_data = matches!(offer, Offer::Cookie(_));
+        self.fast_open = Some(Box::new(Exchange { ours, ..Exchange::default() }));
+    }
+
+    /// Passive: what the host made of the peer's SYN.
+    pub(crate) fn admit_fast_open(&mut self, verdict: Verdict) {
+        self.early_data = verdict.admitted;
+        self.fast_open = Some(Box::new(Exchange { ours: verdict.grant, ..Exchange::default() }));
+    }
+
+    /// The option of our SYN or SYN-ACK. One that goes again goes without: a box on the way may not
+    /// like it (RFC 7413 §4.1.3, §7.2).
+    pub(super) fn fast_open_option(&self) -> Option<FastOpenCookie> {
+        self.fast_open.as_deref()?.ours.filter(|_| self.stats.timeouts == 0)
+    }
+
+    /// Our SYN leaves, with data or not, or leaves again.
+    pub(super) fn note_fast_open_syn(&mut self, payload: u32) {
+        let lost = self.stats.timeouts > 0;
+        if let Some(exchange) =
+            self.fast_open.as_deref_mut().filter(|_| self.state == State::SynSent)
+        {
+            exchange.data_sent |= payload > 0;
+            exchange.syn_lost |= lost;
+        }
+    }
+
+    /// The SYN-ACK has come and acknowledges up to `una`.
+    pub(super) fn note_fast_open_answer(&mut self, una: u64, segment: &Segment) {
+        if let Some(exchange) = self.fast_open.as_deref_mut() {
+            exchange.granted = segment.options.fast_open.filter(|cookie| !cookie.is_request());
+            exchange.data_taken = una > 1;
+        }
+    }
+
+    /// What the host is to learn of an active open, once.
+    pub(crate) fn take_fast_open(&mut self) -> Option<Exchange> {
+        self.fast_open.take().map(|exchange| *exchange)
+    }
+
+    /// It was accepted by a cookie, and its handshake has not ended.
+    pub(crate) fn is_pending_fast_open(&self) -> bool {
+        self.fast_open.is_some() && self.early_data && self.snd_una == 0
+    }
+
+    /// Data in the peer's SYN or SYN-ACK is taken. Our cookie shows that we are who we are, not the peer:
+    /// a SYN that crosses ours is anybody's.
+    pub(super) fn takes_data_in(&self, syn: &Segment) -> bool {
+        let known = self.state == State::SynReceived || syn.has(Flags::ACK);
+        self.early_data && (known || self.config.opening != Opening::FastOpen)
+    }
+
+    /// Segments without ACK may follow the SYN: they know no number to acknowledge yet.
+    pub(super) fn takes_data_without_ack(&self) -> bool {
+        self.state == State::SynReceived
+            && self.early_data
+            && self.config.opening != Opening::FastOpen
+    }
+}

@@ -1,0 +1,168 @@
+//! Smaller segments on a path that takes no larger ones: told by ICMP (RFC 1191, RFC 8201), believed
+//! as RFC 5927 §7.2 says, or found out because full segments vanish (RFC 4821, RFC 8899).
+//!
+//! A forged message can do no more than cost a retransmission timeout's patience: what it claims must
+//! be in flight, and if segments of full size have been acknowledged before, it is only remembered
+//! until the very segment that it quotes times out.
+
+use super::Connection;
+use crate::guard::Guard;
+use crate::path::Path;
+use crate::segment::TCP_HEADER;
+use std::net::IpAddr;
+use units::{Duration, Instant, SeqNum};
+
+/// Bytes of the IP header before a segment, without options or extensions.
+fn ip_header(remote: IpAddr) -> u32 {
+    if remote.is_ipv4() { 20 } else { 40 }
+}
+
+/// A smaller path MTU is forgotten after so long (RFC 1191 §6.3, RFC 8899 §5.1.1 `PMTU_RAISE_TIMER`).
+pub(crate) const RAISE_AFTER: Duration = Duration::from_secs(600);
+/// Timeouts in a row after which a path is suspected to swallow full segments (Linux `tcp_retries1`;
+/// RFC 8899 §4.3).
+const SUSPECT_AFTER: u32 = 3;
+/// Usual path MTUs (RFC 1191 table 7-1).
+const PLATEAUS: [u32; 10] = [65_535, 32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508, 296];
+/// Payload tried first then (Linux `tcp_base_mss`); RFC 8899 §5.1.2 has `BASE_PLPMTU` 1200.
+const BASE_MSS: u64 = 1024;
+
+/// What a connection has learnt of the packets that its path takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PathMtu {
+    /// Payload without options that the path was known to take when the connection began.
+    pub(super) ceiling: u32,
+    /// Payload that a message claims to be the largest, and the offset it quotes; not believed yet.
+    doubted: Option<(u64, u64)>,
+    /// The payload agreed on at first, and when the smaller one of now was believed.
+    lowered: Option<(u64, Instant)>,
+    /// Offset from which on the present size has been in use.
+    since: u64,
+}
+
+impl Default for PathMtu {
+    fn default() -> Self {
+        Self { ceiling: u32::MAX, doubted: None, lowered: None, since: 0 }
+    }
+}
+
+impl Connection {
+    /// The way to the peer is known to take packets of `mtu` bytes.
+    pub(crate) fn begin_with_path_mtu(&mut self, mtu: u32) {
+        self.mtu.ceiling = mtu.saturating_sub(ip_header(self.tuple.remote) + TCP_HEADER).max(64);
+        let payload = u64::from(self.config.mss.min(self.mtu.ceiling));
+        self.agreed.mss = payload - self.option_bytes().min(payload / 2);
+    }
+
+    /// A router says that the packet that began at sequence number `seq` is larger than `mtu`. Answers
+    /// what was believed, if segments are smaller now.
+    pub(crate) fn on_too_big(
+        &mut self,
+        now: Instant,
+        (path, guard): (&mut Path, &mut Guard),
+        (seq, mtu): (SeqNum, u32),
+    ) -> Option<u32> {
+        let Some(offset) = self.quoted(seq) else {
+            guard.counters.icmp_out_of_window += 1;
+            return None;
+        };
+        let least = guard.limits.mtu.least(self.tuple.remote);
+        let mtu = if mtu == 0 { self.plateau() } else { mtu };
+        let mss = self.payload_within(mtu.max(least));
+        if mss >= self.agreed.mss {
+            guard.counters.mtu_ignored += 1;
+            return None;
+        }
+        if self.full_segments_arrived() {
+            guard.counters.mtu_doubted += 1;
+            self.mtu.doubted = Some((offset, mss));
+            return None;
+        }
+        guard.counters.mtu_reduced += 1;
+        self.lower_mss(now, path, mss);
+        Some(mtu.max(least))
+    }
+
+    /// The offset of a sequence number that an ICMP message quotes, if it is in flight (RFC 5927
+    /// §4.1).
+    pub(super) fn quoted(&self, seq: SeqNum) -> Option<u64> {
+        let offset = self.ack_offset(seq)?;
+        (self.snd_una <= offset && offset < self.snd_nxt).then_some(offset)
+    }
+
+    /// Payload of a full segment in packets of `mtu` bytes.
+    fn payload_within(&self, mtu: u32) -> u64 {
+        let headers = ip_header(self.tuple.remote) + TCP_HEADER;
+        u64::from(mtu.saturating_sub(headers)) - self.option_bytes().min(u64::from(mtu) / 2)
+    }
+
+    /// A router before RFC 1191 names no size: the next smaller of the usual ones (§7.1).
+    fn plateau(&self) -> u32 {
+        let headers = u64::from(ip_header(self.tuple.remote) + TCP_HEADER);
+        let now = self.agreed.mss + self.option_bytes() + headers;
+        PLATEAUS.into_iter().find(|&mtu| u64::from(mtu) < now).unwrap_or(0)
+    }
+
+    /// Some segment of the present size must have arrived: more has been acknowledged than two take.
+    /// (RFC 5927's `maxsizeacked`, known without a look at every ACK. An application that writes less
+    /// at a time passes for one whose segments arrived, and waits for a timeout.)
+    fn full_segments_arrived(&self) -> bool {
+        self.snd_una >= self.mtu.since.max(1) + 2 * self.agreed.mss
+    }
+
+    /// Full segments are smaller from now on, no more than the connection began with. What is
+    /// outstanding and larger has not arrived: it goes again in pieces, and the window, in segments,
+    /// stays (RFC 1191 §6.5: no congestion; Linux `tcp_simple_retransmit`).
+    fn lower_mss(&mut self, now: Instant, path: &mut Path, mss: u64) {
+        let first = self.mtu.lowered.map_or(self.agreed.mss, |(first, _)| first);
+        self.mtu.doubted = None;
+        self.mtu.lowered = Some((first, now));
+        self.mtu.since = self.snd_nxt;
+        self.agreed.mss = mss;
+        path.set_mss(mss);
+        for index in 0..self.board.len() {
+            if self.board.segment(index).is_some_and(|s| u64::from(s.len) > mss) {
+                self.board.mark_lost(index);
+            }
+        }
+        self.board.split_longer_than(mss);
+        self.timers.timed = None;
+        self.settle_in_flight(path);
+    }
+
+    /// The retransmission timer ran out, once more, for the oldest segment: a claim that quotes it is
+    /// true after all; without any, full segments may be vanishing.
+    pub(super) fn suspect_path_mtu(&mut self, now: Instant, path: &mut Path, guard: &mut Guard) {
+        let Some(head) = self.board.segment(0) else { return };
+        let (start, end, full) = (head.start, head.end(), u64::from(head.len) >= self.agreed.mss);
+        if let Some((_, mss)) = self.mtu.doubted.filter(|(at, _)| (start..end).contains(at)) {
+            guard.counters.mtu_reduced += 1;
+            return self.lower_mss(now, path, mss);
+        }
+        let limits = guard.limits.mtu;
+        if !limits.black_hole_detection || self.timers.retries < SUSPECT_AFTER || !full {
+            return;
+        }
+        let least = self.payload_within(limits.least(self.tuple.remote));
+        let half = if self.agreed.mss > BASE_MSS { BASE_MSS } else { self.agreed.mss / 2 };
+        if half.max(least) < self.agreed.mss {
+            guard.counters.mtu_black_holes += 1;
+            self.lower_mss(now, path, half.max(least));
+        }
+    }
+
+    /// Larger segments are tried again when what was learnt is old.
+    pub(crate) fn forget_old_path_mtu(&mut self, now: Instant, path: &mut Path) {
+        let Some((first, at)) = self.mtu.lowered else { return };
+        if now.saturating_since(at) >= RAISE_AFTER {
+            self.mtu = PathMtu { since: self.snd_nxt, ..PathMtu::default() };
+            self.agreed.mss = first;
+            path.set_mss(first);
+        }
+    }
+
+    /// Payload that options take from every data segment.
+    fn option_bytes(&self) -> u64 {
+        super::handshake::option_bytes(&self.config, self.agreed.timestamps)
+    }
+}

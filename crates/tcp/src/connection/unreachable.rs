@@ -1,0 +1,51 @@
+//! ICMP says that the peer cannot be reached: an error that ends an attempt to connect, never a
+//! connection (RFC 1122 §4.2.3.9, RFC 5461, RFC 5927 §6).
+
+use super::{Connection, ResetCause, State};
+use crate::guard::Guard;
+use units::SeqNum;
+
+/// What an ICMP message says of why a packet did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreachable {
+    /// Network or host unreachable, source route failed, IPv6: no route, address unreachable, beyond
+    /// scope. A soft error: it may pass.
+    Route,
+    /// The hop limit was used up on the way. A soft error.
+    TimeExceeded,
+    /// Nobody speaks TCP there. A hard error.
+    Protocol,
+    /// The host itself says that nobody listens. A hard error.
+    Port,
+    /// Forbidden by somebody on the way. A hard error of an attempt to connect.
+    Prohibited,
+}
+
+impl Unreachable {
+    /// Trying again is of no use (RFC 1122 §4.2.3.9).
+    pub const fn is_hard(self) -> bool {
+        matches!(self, Self::Protocol | Self::Port | Self::Prohibited)
+    }
+}
+
+impl Connection {
+    /// A message that quotes sequence number `seq`.
+    ///
+    /// Once SYNs are exchanged every error is a soft one: the connection lives as long as its timers
+    /// let it (RFC 5461 §3.1). Before, a hard one ends the attempt, and a soft one does if it comes
+    /// again after a retransmission (RFC 5461 §4.1), so that the next address can be tried.
+    pub(crate) fn on_unreachable(&mut self, guard: &mut Guard, seq: SeqNum, kind: Unreachable) {
+        if self.quoted(seq).is_none() {
+            guard.counters.icmp_out_of_window += 1;
+            return;
+        }
+        let attempt = self.state == State::SynSent;
+        let persists = self.soft_error.is_some() && self.timers.retries > 0;
+        if attempt && (kind.is_hard() || persists) {
+            guard.counters.hard_errors += 1;
+            return self.end(ResetCause::Unreachable(kind));
+        }
+        guard.counters.soft_errors += 1;
+        self.soft_error = Some(kind);
+    }
+}

@@ -1,0 +1,181 @@
+//! One slow timer that sees to peers that have gone, or take what they get too slowly
+//! ([`crate::Lifetimes`]): FIN-WAIT-2 that does not end, the user timeout, keepalive.
+//!
+//! It looks at how things are when it fires and is not touched by segments: whatever an ordinary
+//! segment changes, it finds out then.
+
+use super::timers::Deadline;
+use super::{BareProbe, Connection, PendingReset, ResetCause, State};
+use crate::guard::{Guard, KeepAlive};
+use crate::segment::Segment;
+use units::{Duration, Instant};
+
+/// What the timer waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// The peer's FIN, after the application has closed.
+    Fin,
+    /// That data is acknowledged.
+    Progress,
+    /// Any sign of life.
+    Life,
+}
+
+/// What the application wants, and what was so when the timer was set.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Watch {
+    purpose: Option<Purpose>,
+    user_timeout: Option<Duration>,
+    keepalive: Option<KeepAlive>,
+    /// `snd_una` when progress was last seen.
+    mark: u64,
+    /// Segments received until then.
+    seen: u64,
+    /// Keepalive probes without an answer.
+    unanswered: u32,
+    /// The application has closed: how long the peer's FIN may take then.
+    pub(super) orphan: Option<Duration>,
+}
+
+impl Connection {
+    /// The application is done with it.
+    pub(crate) fn close(&mut self, now: Instant, guard: &mut Guard) {
+        if self.receiver.unread() > 0 && self.state.is_synchronized() {
+            guard.counters.aborted_on_data += 1;
+            return self.abort();
+        }
+        self.shutdown();
+        self.watch.orphan = Some(guard.limits.lifetimes.fin_wait);
+        self.watch(now, guard);
+    }
+
+    /// Data for an application that has closed (RFC 9293 §3.10.7.4, "if the application has closed").
+    pub(super) fn refuses(&mut self, left: u64, segment: &Segment, guard: &mut Guard) -> bool {
+        let fresh = left + u64::from(segment.len) > self.receiver.rcv_nxt();
+        if self.watch.orphan.is_none() || segment.len == 0 || !fresh {
+            return false;
+        }
+        guard.counters.aborted_on_data += 1;
+        self.reset_pending = Some(PendingReset::Refuse(segment.ack));
+        self.end(ResetCause::Local);
+        true
+    }
+
+    pub(crate) fn set_user_timeout(
+        &mut self,
+        now: Instant,
+        timeout: Option<Duration>,
+        guard: &Guard,
+    ) {
+        self.watch.user_timeout = timeout;
+        self.watch_anew(now, guard);
+    }
+
+    pub(crate) fn set_keepalive(
+        &mut self,
+        now: Instant,
+        keepalive: Option<KeepAlive>,
+        guard: &Guard,
+    ) {
+        self.watch.keepalive = keepalive;
+        self.watch_anew(now, guard);
+    }
+
+    /// All was acknowledged: new data has all the time again.
+    pub(super) fn watch_no_more(&mut self) {
+        if self.watch.purpose == Some(Purpose::Progress) {
+            self.watch.purpose = None;
+        }
+    }
+
+    fn watch_anew(&mut self, now: Instant, guard: &Guard) {
+        self.watch.purpose = None;
+        self.timers.watch = Deadline::NEVER;
+        self.watch(now, guard);
+    }
+
+    /// Sets the timer if there is something that it should wait for and does not yet.
+    pub(crate) fn watch(&mut self, now: Instant, guard: &Guard) {
+        let wanted = self.to_watch(guard);
+        let purpose = wanted.map(|(purpose, _)| purpose);
+        if self.state == State::Closed || self.state == State::TimeWait {
+            return;
+        }
+        if purpose != self.watch.purpose {
+            self.watch.purpose = purpose;
+            (self.watch.mark, self.watch.unanswered) = (self.snd_una, 0);
+            self.watch.seen = self.stats.segments_received;
+            self.timers.watch = wanted.map(|(_, delay)| now + delay).into();
+        }
+    }
+
+    /// All of ours is acknowledged: from now on only the peer's FIN is missing.
+    pub(super) fn await_fin(&mut self, now: Instant) {
+        if let Some(limit) = self.watch.orphan {
+            self.watch.purpose = Some(Purpose::Fin);
+            self.timers.watch = Deadline::at(now + limit);
+        }
+    }
+
+    /// What there is to wait for, and how long.
+    fn to_watch(&self, guard: &Guard) -> Option<(Purpose, Duration)> {
+        if let Some(limit) = self.watch.orphan.filter(|_| self.state == State::FinWait2) {
+            return Some((Purpose::Fin, limit));
+        }
+        let lifetimes = &guard.limits.lifetimes;
+        let waiting = self.state.is_synchronized() && self.snd_una < self.send_end();
+        if let Some(limit) = self.watch.user_timeout.or(lifetimes.user_timeout).filter(|_| waiting)
+        {
+            return Some((Purpose::Progress, limit));
+        }
+        let keepalive = self.keepalive(guard).filter(|_| self.state.is_synchronized())?;
+        Some((Purpose::Life, keepalive.idle))
+    }
+
+    fn keepalive(&self, guard: &Guard) -> Option<KeepAlive> {
+        self.watch.keepalive.or(guard.limits.lifetimes.keepalive)
+    }
+
+    /// The timer has fired.
+    pub(super) fn on_watch(&mut self, now: Instant, guard: &mut Guard) {
+        self.timers.watch = Deadline::NEVER;
+        let was = self.watch.purpose.take();
+        let now_wanted = self.to_watch(guard).map(|(purpose, _)| purpose);
+        match was.filter(|purpose| Some(*purpose) == now_wanted) {
+            Some(Purpose::Fin) => {
+                guard.counters.fin_wait_expired += 1;
+                return self.forget();
+            }
+            Some(Purpose::Progress) if self.snd_una < self.watch.mark + self.agreed.mss => {
+                guard.counters.stalled += 1;
+                return self.give_up_on_peer();
+            }
+            Some(Purpose::Life) => return self.ask_for_life(now, guard),
+            _ => {}
+        }
+        self.watch(now, guard);
+    }
+
+    /// Nothing to say on either side: is anybody there (RFC 9293 §3.8.4)?
+    fn ask_for_life(&mut self, now: Instant, guard: &mut Guard) {
+        let Some(keepalive) = self.keepalive(guard) else { return };
+        if self.stats.segments_received != self.watch.seen {
+            return self.watch(now, guard);
+        }
+        if self.watch.unanswered >= keepalive.probes {
+            guard.counters.timed_out += 1;
+            return self.give_up_on_peer();
+        }
+        guard.counters.keepalives += 1;
+        self.watch.unanswered += 1;
+        self.watch.purpose = Some(Purpose::Life);
+        self.probe_due = BareProbe::Alive;
+        self.timers.watch = Deadline::at(now + keepalive.interval);
+    }
+
+    /// The peer may be there, and is told.
+    pub(super) fn give_up_on_peer(&mut self) {
+        self.reset_pending = Some(PendingReset::Abort);
+        self.give_up();
+    }
+}

@@ -1,0 +1,140 @@
+//! A server's side: making cookies, knowing them again, and how many may come in by one at a time.
+
+use super::{FastOpen, FastOpenCookie};
+use crate::guard::Counters;
+use siphasher::sip::SipHasher24;
+use std::collections::VecDeque;
+use std::hash::Hasher;
+use std::net::IpAddr;
+use units::{Duration, Instant};
+
+/// A connection that a reset ended before its handshake did counts for so long among the pending:
+/// otherwise resets by an attacker would make room for more of it (RFC 7413 §5.1; Linux).
+const RESET_COUNTS: Duration = Duration::from_secs(60);
+
+/// What becomes of a SYN to a port that takes Fast Open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// The data in it is taken.
+    pub(crate) admitted: bool,
+    /// The cookie that the SYN-ACK gives.
+    pub(crate) grant: Option<FastOpenCookie>,
+}
+
+/// Who may come in before the handshake ends.
+pub(crate) struct Doorman {
+    config: FastOpen,
+    /// When connections that were reset while pending no longer count.
+    resets: VecDeque<Instant>,
+}
+
+impl Doorman {
+    pub(crate) const fn new(config: FastOpen) -> Self {
+        Self { config, resets: VecDeque::new() }
+    }
+
+    pub(crate) fn set(&mut self, config: FastOpen) {
+        self.config = config;
+    }
+
+    /// Judges a SYN with `shown` from `remote`, which brings data or not; so many are `pending`.
+    pub(crate) fn judge(
+        &mut self,
+        now: Instant,
+        remote: IpAddr,
+        (shown, pending): (Option<FastOpenCookie>, usize),
+        counters: &mut Counters,
+    ) -> Verdict {
+        let Some(shown) = shown else {
+            return Verdict { admitted: false, grant: None };
+        };
+        let fresh = cookie(&self.config.key, remote).in_form_of(shown);
+        let current = shown == fresh;
+        let previous = self
+            .config
+            .previous_key
+            .is_some_and(|key| cookie(&key, remote).in_form_of(shown) == shown);
+        counters.fast_open_cookie_requests += u64::from(shown.is_request());
+        counters.fast_open_alt_key += u64::from(previous);
+        if !current && !previous {
+            counters.fast_open_passive_fail += u64::from(!shown.is_request());
+            return Verdict { admitted: false, grant: Some(fresh) };
+        }
+        while self.resets.front().is_some_and(|until| *until <= now) {
+            self.resets.pop_front();
+        }
+        let admitted = pending + self.resets.len() < self.config.pending;
+        counters.fast_open_passive += u64::from(admitted);
+        counters.fast_open_overflows += u64::from(!admitted);
+        Verdict { admitted, grant: (!current).then_some(fresh) }
+    }
+
+    /// A connection that came in by a cookie was reset before its handshake ended.
+    pub(crate) fn note_reset(&mut self, now: Instant) {
+        if self.resets.len() < self.config.pending {
+            self.resets.push_back(now + RESET_COUNTS);
+        }
+    }
+}
+
+/// The cookie of a client: eight bytes of a keyed hash of its address (RFC 7413 §4.1.2).
+fn cookie(key: &[u8; 16], remote: IpAddr) -> FastOpenCookie {
+    let mut hash = SipHasher24::new_with_key(key);
+    match remote.to_canonical() {
+        IpAddr::V4(address) => hash.write(&address.octets()),
+        IpAddr::V6(address) => hash.write(&address.octets()),
+    }
+    FastOpenCookie::new(&hash.finish().to_be_bytes()).unwrap_or(FastOpenCookie::REQUEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    const NOW: Instant = Instant::ZERO;
+
+    fn address(last: u8) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::new(192, 0, 2, last))
+    }
+
+    fn judge(doorman: &mut Doorman, last: u8, shown: FastOpenCookie) -> Verdict {
+        doorman.judge(NOW, address(last), (Some(shown), 0), &mut Counters::default())
+    }
+
+    #[test]
+    fn a_cookie_opens_for_the_address_that_it_was_given_to_and_no_other() {
+        let mut doorman = Doorman::new(FastOpen::new([1; 16]));
+        let asked = judge(&mut doorman, 1, FastOpenCookie::REQUEST);
+        assert!(!asked.admitted);
+        let cookie = asked.grant.unwrap();
+        assert_eq!(judge(&mut doorman, 1, cookie), Verdict { admitted: true, grant: None });
+        let stolen = judge(&mut doorman, 2, cookie);
+        assert!(!stolen.admitted && stolen.grant.is_some_and(|other| other != cookie));
+    }
+
+    #[test]
+    fn the_key_before_still_opens_and_its_cookie_is_replaced() {
+        let mut doorman = Doorman::new(FastOpen::new([1; 16]));
+        let old = judge(&mut doorman, 1, FastOpenCookie::REQUEST).grant.unwrap();
+        doorman.set(FastOpen { previous_key: Some([1; 16]), ..FastOpen::new([2; 16]) });
+        let verdict = judge(&mut doorman, 1, old);
+        assert!(verdict.admitted && verdict.grant.is_some_and(|new| new != old));
+        doorman.set(FastOpen::new([2; 16]));
+        assert!(!judge(&mut doorman, 1, old).admitted);
+    }
+
+    #[test]
+    fn resets_do_not_make_room_for_more() {
+        let mut doorman = Doorman::new(FastOpen { pending: 2, ..FastOpen::new([1; 16]) });
+        let cookie = judge(&mut doorman, 1, FastOpenCookie::REQUEST).grant.unwrap();
+        let at = |now, doorman: &mut Doorman| {
+            doorman.judge(now, address(1), (Some(cookie), 0), &mut Counters::default()).admitted
+        };
+        assert!(at(NOW, &mut doorman));
+        doorman.note_reset(NOW);
+        doorman.note_reset(NOW);
+        assert!(!at(NOW + Duration::from_secs(59), &mut doorman));
+        assert!(at(NOW + RESET_COUNTS, &mut doorman));
+    }
+}

@@ -1,0 +1,69 @@
+//! How long what dead, silent or slow peers left behind is kept.
+//!
+//! | state | freed after | by |
+//! |---|---|---|
+//! | SYN-SENT, SYN-RECEIVED | `syn_retries`, `syn_ack_retries` timeouts: 127 s | retransmission timer |
+//! | data or FIN that nobody acknowledges | `data_retries` timeouts (R2, RFC 9293 §3.8.3): 13 to 30 min | retransmission timer |
+//! | data that a peer takes too slowly, or not at all though it answers | `user_timeout` | retransmission and persist timers |
+//! | a shut window and no answer to probes | `data_retries` probes | persist timer |
+//! | FIN-WAIT-2 after the application closed | `fin_wait`: 60 s | idle timer |
+//! | a silent peer with nothing to say on either side | `keepalive` | idle timer |
+//! | TIME-WAIT | `time_wait`: 60 s | when it is looked up or another comes |
+
+use units::Duration;
+
+/// When what is left of dead or slow peers is freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// Twice the longest life of a segment (RFC 9293 §3.6.1); Linux's 60 s. Heeded with
+    /// [`super::Limits::retire_early`].
+    pub time_wait: Duration,
+    /// FIN-WAIT-2, once the application has closed (Linux `tcp_fin_timeout`): 60 s.
+    pub fin_wait: Duration,
+    /// Timeouts of our SYN before the attempt fails (Linux `tcp_syn_retries`): 6, or 127 s.
+    pub syn_retries: u32,
+    /// Timeouts of our SYN-ACK before the peer's attempt is forgotten: 6.
+    pub syn_ack_retries: u32,
+    /// Timeouts in a row of data, or unanswered probes of a shut window, before the connection fails
+    /// (R2 of RFC 9293 §3.8.3; Linux `tcp_retries2`): 15.
+    pub data_retries: u32,
+    /// While data waits, at least a full segment has to be acknowledged in so long, or the connection
+    /// fails: the user timeout of RFC 9293 §3.9.1 and RFC 5482, which bounds also peers that keep
+    /// their window shut and answer every probe (RFC 6429 §3), and such that read a byte a second.
+    /// Default: none.
+    pub user_timeout: Option<Duration>,
+    /// Whether silent peers are asked if they live (RFC 9293 §3.8.4). Default: no.
+    pub keepalive: Option<KeepAlive>,
+}
+
+impl Default for Lifetimes {
+    fn default() -> Self {
+        Self {
+            time_wait: Duration::from_secs(60),
+            fin_wait: Duration::from_secs(60),
+            syn_retries: 6,
+            syn_ack_retries: 6,
+            data_retries: 15,
+            user_timeout: None,
+            keepalive: None,
+        }
+    }
+}
+
+/// When a silent peer is asked whether it lives (RFC 9293 §3.8.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepAlive {
+    /// Silence before the first probe, at least; at most twice that.
+    pub idle: Duration,
+    /// Time between probes.
+    pub interval: Duration,
+    /// Unanswered probes after which the connection fails.
+    pub probes: u32,
+}
+
+impl Default for KeepAlive {
+    /// Linux's: two hours, 75 s, nine probes.
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 9 }
+    }
+}

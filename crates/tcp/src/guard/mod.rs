@@ -1,0 +1,61 @@
+//! What stands between a host and peers that mean it no good, or have gone: limits of what they may
+//! cost, and counters of what was refused and why.
+//!
+//! The host owns one [`Guard`] and shows it to a connection with everything that reaches it from
+//! outside. Connections touch it on rare occasions only; an ordinary segment passes it by.
+
+mod counters;
+mod lifetimes;
+mod limits;
+mod rate;
+
+pub use counters::Counters;
+pub use lifetimes::{KeepAlive, Lifetimes};
+pub use limits::{Limits, MtuLimits};
+pub(crate) use rate::RateLimit;
+use units::{Duration, Instant};
+
+/// Linux `tcp_invalid_ratelimit`: at most one ACK to segments of one connection that are not
+/// acceptable in so long. RFC 5961 §7 suggests ten in five seconds, which is the same.
+pub(crate) const INVALID_INTERVAL: Duration = Duration::from_millis(500);
+
+/// A host's limits and counters.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    pub(crate) limits: Limits,
+    pub(crate) counters: Counters,
+    challenges: RateLimit,
+    resets: RateLimit,
+}
+
+impl Guard {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            limits: Limits::default(),
+            counters: Counters::default(),
+            challenges: RateLimit::new(seed),
+            resets: RateLimit::new(!seed),
+        }
+    }
+
+    /// What the rates draw from is not to be foretold.
+    pub(crate) fn reseed(&mut self, seed: u64) {
+        (self.challenges, self.resets) = (RateLimit::new(seed), RateLimit::new(!seed));
+    }
+
+    /// The host may send one more challenge ACK.
+    pub(crate) fn may_challenge(&mut self, now: Instant) -> bool {
+        let allowed = self.challenges.take(now, self.limits.challenges_per_second);
+        self.counters.challenge_acks += u64::from(allowed);
+        self.counters.ack_skipped_challenge += u64::from(!allowed);
+        allowed
+    }
+
+    /// The host may answer one more segment of no connection with a reset.
+    pub(crate) fn may_reset(&mut self, now: Instant) -> bool {
+        let allowed = self.resets.take(now, self.limits.resets_per_second);
+        self.counters.resets_sent += u64::from(allowed);
+        self.counters.resets_skipped += u64::from(!allowed);
+        allowed
+    }
+}

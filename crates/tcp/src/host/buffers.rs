@@ -1,0 +1,87 @@
+//! Room for received data that no application has read, of all connections together.
+//!
+//! Half of the limit is for whoever comes. When that is taken, a connection gets no more than its
+//! equal share of the other half, so that those who hold much, in order or not, cannot keep others
+//! from receiving. Where nothing is limited nothing is counted.
+
+use super::{ConnId, Host};
+use crate::segment::{Flags, Segment};
+use units::Instant;
+
+/// What all connections hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buffers {
+    limit: u64,
+    held: u64,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self { limit: u64::MAX, held: 0 }
+    }
+}
+
+impl Buffers {
+    pub(super) fn set_limit(&mut self, limit: u64) {
+        self.limit = limit;
+    }
+
+    pub(super) const fn are_limited(&self) -> bool {
+        self.limit != u64::MAX
+    }
+
+    /// A connection that holds `held` among `connections` may take `more`.
+    fn admits(&self, (held, more): (u64, u64), connections: usize) -> bool {
+        let share = self.limit / 2 / (connections.max(1) as u64);
+        let all = self.held.saturating_add(more);
+        all <= self.limit / 2 || (all <= self.limit && held.saturating_add(more) <= share)
+    }
+
+    /// A connection that held `before` holds `now`.
+    fn change(&mut self, before: u64, now: u64) {
+        self.held = (self.held + now).saturating_sub(before);
+    }
+
+    /// A connection that held so much is gone.
+    pub(super) fn release(&mut self, held: u64) {
+        self.held = self.held.saturating_sub(held);
+    }
+}
+
+impl Host {
+    /// Bytes received and not read, of all connections, as far as [`crate::Limits::buffered`] has them
+    /// counted.
+    pub const fn buffered(&self) -> u64 {
+        self.buffers.held
+    }
+
+    /// A segment with data, where room is limited: without room only its acknowledgement counts, and
+    /// the data will come again.
+    pub(super) fn handle_within_room(&mut self, now: Instant, id: ConnId, segment: &Segment) {
+        let Some(entry) = self.connections.at(id.0) else { return };
+        let needs = entry.conn.room_needed(segment);
+        let room = self.buffers.admits((entry.held, needs), self.connections.len());
+        if needs == 0 || room {
+            self.handle_seldom(now, id, segment);
+            return self.note_room(id);
+        }
+        let in_order = entry.conn.is_next_in_order(segment);
+        self.guard.counters.receive_drops += 1;
+        self.guard.counters.out_of_order_drops += u64::from(!in_order);
+        let flags = Flags(segment.flags.0 & !Flags::FIN.0);
+        let bare = Segment { len: 0, flags, ..*segment };
+        self.handle_seldom(now, id, &bare);
+    }
+
+    /// What a connection holds may have changed.
+    pub(super) fn note_room(&mut self, id: ConnId) {
+        if !self.buffers.are_limited() {
+            return;
+        }
+        if let Some(entry) = self.connections.at_mut(id.0) {
+            let now = entry.conn.room_held();
+            self.buffers.change(entry.held, now);
+            entry.held = now;
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! SYN cookies (Bernstein 1996; RFC 4987 §3.6): when the backlog is full, what a SYN said goes back to
+//! its sender within the SYN-ACK's numbers, and nothing is kept.
+//!
+//! As Linux lays them out: eight bits of the number count minutes, 24 are a keyed hash and the
+//! segment size by a table; the lowest six bits of our timestamp carry the other options, if the peer
+//! has timestamps, and else there are none. A guess has one chance in 2^28, and only while SYNs have
+//! overflowed of late.
+
+use super::secret::Secret;
+use crate::segment::{Flags, Options, Segment, Timestamps};
+use crate::tuple::FourTuple;
+use units::{Duration, Instant, SeqNum};
+
+/// How long a count of the clock lasts, and how many of them a cookie is good for.
+const TICK: Duration = Duration::from_secs(64);
+const MOST_TICKS: u32 = 2;
+/// Segment sizes to choose from: the largest that is not larger is taken.
+const SIZES: [u16; 8] = [536, 1024, 1220, 1360, 1440, 1460, 4312, 8960];
+/// Bits of a timestamp that carry options.
+const OPTION_BITS: u32 = 6;
+const SHIFT_MASK: u32 = 0xF;
+const NO_SHIFT: u32 = 0xF;
+const SACK: u32 = 0x10;
+const ECN: u32 = 0x20;
+const HASH_MASK: u32 = 0x00FF_FFFF;
+
+/// When cookies were last given out, which is when they are taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SynCookies {
+    last_given: Option<Instant>,
+}
+
+impl SynCookies {
+    /// Some were given out so lately that they may come back.
+    pub(super) fn are_out(&self, now: Instant) -> bool {
+        self.last_given.is_some_and(|at| now.saturating_since(at) < TICK * u64::from(MOST_TICKS))
+    }
+
+    /// The number of a SYN-ACK that answers `syn`.
+    pub(super) fn give(
+        &mut self,
+        now: Instant,
+        secret: &Secret,
+        (tuple, syn): (&FourTuple, &Segment),
+    ) -> SeqNum {
+        self.last_given = Some(now);
+        let size = syn.options.mss.unwrap_or(0);
+        let index = SIZES.iter().rposition(|known| *known <= size).unwrap_or(0) as u32;
+        let count = count(now);
+        let body = hash(secret, (tuple, syn.seq), Some(count)).wrapping_add(index) & HASH_MASK;
+        SeqNum(base(secret, tuple, syn.seq).wrapping_add(count << 24).wrapping_add(body))
+    }
+
+    /// The SYN that the peer must have sent, if what `segment` acknowledges is a cookie of ours:
+    /// number, segment size and options.
+    pub(super) fn take(
+        &self,
+        now: Instant,
+        secret: &Secret,
+        (tuple, segment): (&FourTuple, &Segment),
+    ) -> Option<Segment> {
+        if !self.are_out(now) || !segment.has(Flags::ACK) || segment.has(Flags::SYN) {
+            return None;
+        }
+        let irs = segment.seq + u32::MAX;
+        let cookie = (segment.ack + u32::MAX).0.wrapping_sub(base(secret, tuple, irs));
+        let age = count(now).wrapping_sub(cookie >> 24) & 0xFF;
+        if age >= MOST_TICKS {
+            return None;
+        }
+        let made = hash(secret, (tuple, irs), Some(count(now).wrapping_sub(age)));
+        let index = cookie.wrapping_sub(made) & HASH_MASK;
+        let mss = *SIZES.get(index as usize)?;
+        Some(said_by(irs, mss, segment))
+    }
+}
+
+/// The SYN as far as the cookie and the echoed timestamp tell.
+fn said_by(irs: SeqNum, mss: u16, segment: &Segment) -> Segment {
+    let mut options = Options { mss: Some(mss), ..Options::default() };
+    let mut flags = Flags::SYN;
+    if let Some(ts) = segment.options.timestamps {
+        let told = ts.echo;
+        options.timestamps = Some(Timestamps { value: ts.value, echo: 0 });
+        options.sack_permitted = told & SACK != 0;
+        let shift = told & SHIFT_MASK;
+        options.window_scale = (shift != NO_SHIFT).then_some(shift as u8);
+        if told & ECN != 0 {
+            flags = flags.with(Flags::ECE).with(Flags::CWR);
+        }
+    }
+    // A window never scales in a SYN; the one of the ACK is read with it at once.
+    Segment { seq: irs, flags, options, window: segment.window, ..Segment::default() }
+}
+
+/// What a timestamp of `clock` becomes to carry the options of a SYN-ACK: never later than it was.
+pub(super) fn marked(clock: u32, agreed: &Options, ecn: bool) -> u32 {
+    let shift = agreed.window_scale.map_or(NO_SHIFT, u32::from).min(NO_SHIFT);
+    let sack = if agreed.sack_permitted { SACK } else { 0 };
+    let told = shift | sack | if ecn { ECN } else { 0 };
+    let carried = clock >> OPTION_BITS << OPTION_BITS | told;
+    if carried.wrapping_sub(clock) as i32 > 0 {
+        carried.wrapping_sub(1 << OPTION_BITS)
+    } else {
+        carried
+    }
+}
+
+fn count(now: Instant) -> u32 {
+    (now.as_nanos() / TICK.as_nanos()) as u32
+}
+
+fn hash(secret: &Secret, of: (&FourTuple, SeqNum), count: Option<u32>) -> u32 {
+    secret.hash("syn cookie", (of.0, of.1.0, count)) as u32
+}
+
+/// What keeps the numbers of one connection apart from those of others.
+fn base(secret: &Secret, tuple: &FourTuple, irs: SeqNum) -> u32 {
+    hash(secret, (tuple, irs), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    const SECRET: Secret = Secret::Key([3; 16]);
+
+    fn tuple(port: u16) -> FourTuple {
+        let remote = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+        FourTuple { local_port: 80, remote, remote_port: port }
+    }
+
+    fn syn(seq: u32, mss: u16) -> Segment {
+        let options = Options { mss: Some(mss), ..Options::default() };
+        Segment { seq: SeqNum(seq), flags: Flags::SYN, options, ..Segment::default() }
+    }
+
+    fn ack(seq: u32, cookie: SeqNum) -> Segment {
+        Segment { seq: SeqNum(seq) + 1, ack: cookie + 1, flags: Flags::ACK, ..Segment::default() }
+    }
+
+    fn after(secs: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(secs)
+    }
+
+    #[test]
+    fn a_cookie_comes_back_with_its_segment_size_and_is_no_one_elses() {
+        let mut cookies = SynCookies::default();
+        let given = cookies.give(after(100), &SECRET, (&tuple(7), &syn(5000, 1452)));
+        let back = |now, port, segment| cookies.take(now, &SECRET, (&tuple(port), &segment));
+        let said = back(after(101), 7, ack(5000, given)).unwrap();
+        // The largest size of the table that is not above 1452 is 1440.
+        assert_eq!((said.seq, said.options.mss), (SeqNum(5000), Some(1440)));
+        assert_eq!(back(after(101), 8, ack(5000, given)), None, "another port");
+        assert_eq!(back(after(101), 7, ack(5001, given)), None, "another number");
+        assert_eq!(back(after(101), 7, ack(5000, given + 0x100)), None, "a guess");
+        // 100 s is in the second count of 64 s, 191 s in the third: the last in which it is good.
+        assert!(back(after(191), 7, ack(5000, given)).is_some());
+        assert_eq!(back(after(192), 7, ack(5000, given)), None, "too old");
+    }
+
+    #[test]
+    fn without_an_overflow_nothing_is_a_cookie() {
+        let mut flooded = SynCookies::default();
+        let given = flooded.give(after(1), &SECRET, (&tuple(7), &syn(5000, 1460)));
+        let calm = SynCookies::default();
+        assert_eq!(calm.take(after(1), &SECRET, (&tuple(7), &ack(5000, given))), None);
+    }
+
+    #[test]
+    fn few_guesses_open_anything() {
+        // 2 counts and 8 sizes of 2^32 numbers: of 2^20 guesses 2^-8 are expected to open.
+        let mut cookies = SynCookies::default();
+        cookies.give(after(100), &SECRET, (&tuple(7), &syn(1, 1460)));
+        let opened = (0..1_u32 << 20)
+            .map(|n| ack(n.wrapping_mul(2_654_435_761), SeqNum(n.wrapping_mul(40_503))))
+            .filter(|guess| cookies.take(after(100), &SECRET, (&tuple(7), guess)).is_some());
+        assert_eq!(opened.count(), 0);
+    }
+
+    proptest! {
+        /// Options go out in a timestamp and come back, and it is never in the future.
+        #[test]
+        fn a_timestamp_carries_the_options(clock: u32, shift in prop::option::of(0..=14_u8), sack: bool, ecn: bool) {
+            let options = Options { window_scale: shift, sack_permitted: sack, ..Options::default() };
+            let echo = marked(clock, &options, ecn);
+            let late = clock.wrapping_sub(echo);
+            prop_assert!(late < 64, "{late} ticks");
+            let timestamps = Some(Timestamps { value: 9, echo });
+            let back = Segment { options: Options { timestamps, ..Options::default() }, ..ack(0, SeqNum(0)) };
+            let said = said_by(SeqNum(0), 1460, &back);
+            prop_assert_eq!(said.options.window_scale, shift);
+            prop_assert_eq!(said.options.sack_permitted, sack);
+            prop_assert_eq!(said.has(Flags::ECE), ecn);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! TCP Fast Open between connections, the cookies that a client has, and the door of a server
+//! ([`crate::fast_open`]).
+
+use super::{ConnId, Host};
+use crate::config::Opening;
+use crate::connection::Connection;
+use crate::fast_open::{Cookies, Doorman, FastOpen, Offer};
+use crate::scheme::Scheme;
+use crate::segment::Segment;
+use units::Instant;
+
+/// What a host has for Fast Open.
+pub(super) struct FastOpenSide {
+    cookies: Cookies,
+    doorman: Doorman,
+    /// Accepted by a cookie; some of them may have ended their handshake since.
+    pending: Vec<ConnId>,
+}
+
+impl FastOpenSide {
+    pub(super) fn new(key: [u8; 16]) -> Self {
+        let doorman = Doorman::new(FastOpen::new(key));
+        Self { cookies: Cookies::default(), doorman, pending: Vec::new() }
+    }
+}
+
+impl Host {
+    /// The key of the cookies that this host gives out, and how many may come in by one at a time.
+    /// Listeners take part whose scheme says `tfo=on`. Without a call the key derives from the seed,
+    /// which is good for simulations only.
+    pub fn set_fast_open(&mut self, config: FastOpen) {
+        self.fast_open.doorman.set(config);
+    }
+
+    /// An active open under a scheme with Fast Open.
+    pub(super) fn offer_fast_open(&mut self, now: Instant, conn: &mut Connection, scheme: &Scheme) {
+        if scheme.config().opening == Opening::FastOpen {
+            let offer = self.fast_open.cookies.offer(now, conn.tuple().remote);
+            self.guard.counters.fast_open_blackhole += u64::from(offer == Offer::Nothing);
+            conn.offer_fast_open(offer);
+        }
+    }
+
+    /// A passive one. True if its data is taken.
+    pub(super) fn judge_fast_open(
+        &mut self,
+        now: Instant,
+        conn: &mut Connection,
+        (scheme, syn): (&Scheme, &Segment),
+    ) -> bool {
+        if scheme.config().opening != Opening::FastOpen {
+            return false;
+        }
+        let (connections, side) = (&self.connections, &mut self.fast_open);
+        side.pending
+            .retain(|id| connections.at(id.0).is_some_and(|e| e.conn.is_pending_fast_open()));
+        let shown = (syn.options.fast_open, side.pending.len());
+        let remote = conn.tuple().remote;
+        let verdict = side.doorman.judge(now, remote, shown, &mut self.guard.counters);
+        conn.admit_fast_open(verdict);
+        verdict.admitted
+    }
+
+    /// A connection that came in by a cookie has a number.
+    pub(super) fn note_pending_fast_open(&mut self, id: ConnId) {
+        if !self.fast_open.pending.contains(&id) {
+            self.fast_open.pending.push(id);
+        }
+    }
+
+    /// It is over before its handshake was.
+    pub(super) fn note_fast_open_reset(&mut self, now: Instant) {
+        self.fast_open.doorman.note_reset(now);
+    }
+
+    /// An active open has succeeded: its cookie, and how its data fared, are remembered.
+    pub(super) fn learn_of_fast_open(&mut self, now: Instant, id: ConnId) {
+        let Some(entry) = self.connections.at_mut(id.0) else { return };
+        let remote = entry.conn.tuple().remote;
+        if let Some(exchange) = entry.conn.take_fast_open() {
+            let counters = &mut self.guard.counters;
+            counters.fast_open_active += u64::from(exchange.data_taken);
+            counters.fast_open_active_fail += u64::from(exchange.data_sent && !exchange.data_taken);
+            self.fast_open.cookies.learn(now, remote, &exchange);
+        }
+    }
+}

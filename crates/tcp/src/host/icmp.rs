@@ -1,0 +1,68 @@
+//! What routers say of packets that did not arrive. Whoever parses ICMP hands the quoted numbers in;
+//! nothing is believed that does not speak of a segment in flight (RFC 5927).
+
+use super::Host;
+use crate::connection::{Connection, RAISE_AFTER, Unreachable};
+use crate::guard::Guard;
+use crate::path::Path;
+use crate::tuple::FourTuple;
+use memory::{PathKey, Scope};
+use std::net::IpAddr;
+use units::{Instant, SeqNum};
+
+/// Destinations whose path MTU is kept.
+pub(super) const DESTINATIONS: usize = 4096;
+
+fn key(remote: IpAddr) -> PathKey {
+    PathKey::new(remote, Scope::Host)
+}
+
+impl Host {
+    /// A packet of the connection `tuple` whose segment begins at sequence number `seq` is larger than
+    /// the way takes: `mtu` bytes of IP packet (RFC 1191 §4, RFC 8201 §4; ICMP "fragmentation needed",
+    /// ICMPv6 "packet too big"). Zero, as of routers before RFC 1191, means the next smaller of the
+    /// usual sizes. Forged messages are refused, or doubted until the quoted segment times out
+    /// ([`crate::MtuLimits`], RFC 5927 §7.2).
+    pub fn handle_too_big(&mut self, now: Instant, tuple: &FourTuple, seq: SeqNum, mtu: u32) {
+        let mut believed = None;
+        self.handle_icmp(now, tuple, |conn, (path, guard)| {
+            believed = conn.on_too_big(now, (path, guard), (seq, mtu));
+        });
+        if let Some(mtu) = believed {
+            *self.path_mtus.entry_or(key(tuple.remote), || (mtu, now)) = (mtu, now);
+        }
+    }
+
+    /// A connection that begins now knows what others have learnt of its path, for ten minutes
+    /// (RFC 1191 §6.3).
+    pub(super) fn begin_with_path_mtu(&mut self, now: Instant, conn: &mut Connection) {
+        let known = self.path_mtus.entry(key(conn.tuple().remote)).copied();
+        if let Some((mtu, _)) = known.filter(|(_, at)| now.saturating_since(*at) < RAISE_AFTER) {
+            conn.begin_with_path_mtu(mtu);
+        }
+    }
+
+    /// A packet of the connection `tuple` whose segment begins at sequence number `seq` did not reach
+    /// the peer, and this is why. It ends attempts to connect at most.
+    pub fn handle_unreachable(
+        &mut self,
+        now: Instant,
+        tuple: &FourTuple,
+        seq: SeqNum,
+        kind: Unreachable,
+    ) {
+        self.handle_icmp(now, tuple, |conn, (_, guard)| conn.on_unreachable(guard, seq, kind));
+    }
+
+    fn handle_icmp(
+        &mut self,
+        now: Instant,
+        tuple: &FourTuple,
+        action: impl FnOnce(&mut Connection, (&mut Path, &mut Guard)),
+    ) {
+        match self.by_tuple.get(tuple) {
+            Some(&id) => self.with(now, id, action),
+            None => self.guard.counters.icmp_unknown += 1,
+        }
+    }
+}

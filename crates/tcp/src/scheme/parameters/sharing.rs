@@ -1,0 +1,145 @@
+//! Parameters of schemes whose connections share a path: who sends next, and what ACKs of one say of
+//! the others' segments.
+
+use super::values::{choose, on_off, positive, whole};
+use super::{Parameter, parameter};
+use crate::ensemble::{Scheduling, Sharing, Tickets, TimerScope};
+use crate::path::Overtaken;
+use crate::scheme::Recipe;
+
+/// So many places are kept in order for each path.
+const MOST_LATER_ACKS: u32 = 100;
+
+pub(super) const SHARING: &[Parameter] = &[
+    parameter!("clients", "number", "proxy: clients behind the host (default: told)", |r, v| {
+        positive(v).map(|n| r.clients = Some(n))
+    }),
+    parameter!(
+        "share",
+        "none|rr|wrr|fair|content|decay|html-pre",
+        "connections to the same host share a path, and take turns: plain, by weight, or by tickets; recovery by SACK then \
+                also hears later ACKs",
+        |r, v| {
+            let tickets = |tickets| Some(Scheduling::Stride(tickets));
+            let choices = [
+                ("none", None),
+                ("rr", Some(Scheduling::RoundRobin)),
+                ("wrr", Some(Scheduling::WeightedRoundRobin)),
+                ("fair", tickets(Tickets::Fair)),
+                ("content", tickets(Tickets::Content)),
+                ("decay", tickets(Tickets::Decay)),
+                ("html-pre", tickets(Tickets::HtmlFirst)),
+            ];
+            let now = r.sharing.unwrap_or_default();
+            choose(v, &choices)
+                .map(|s| r.set_sharing(s.map(|scheduling| Sharing { scheduling, ..now })))
+        }
+    ),
+    parameter!(
+        "share_timer",
+        "connection|path",
+        "share: what a retransmission timer belongs to",
+        |r, v| {
+            let scopes = [("connection", TimerScope::Connection), ("path", TimerScope::Path)];
+            let timer = choose(v, &scopes)?;
+            change_sharing(r, |sharing| sharing.timer = timer)
+        }
+    ),
+    parameter!(
+        "share_turn",
+        "segments",
+        "share: segments of a turn (default: 2 if the receiver delays ACKs, else 1)",
+        |r, v| positive(v).map(|n| r.turn = Some(n))
+    ),
+    parameter!(
+        "share_pacing",
+        "on|off",
+        "share: a connection that finds the path without an ACK clock is paced at first",
+        |r, v| {
+            let on = on_off(v)?;
+            change_sharing(r, |sharing| sharing.paced_joins = on)
+        }
+    ),
+    parameter!(
+        "later_acks",
+        "off|oldest|all|duplicates",
+        "what ACKs of one connection of a path say of the others' segments: nothing; overtaken ones are lost, and go again \
+                one per ACK or all at once; each counts as a duplicate ACK",
+        |r, v| {
+            let rules = [
+                ("off", None),
+                ("oldest", Some(Overtaken::OLDEST_LOST)),
+                ("all", Some(Overtaken::ALL_LOST)),
+                ("duplicates", Some(Overtaken::Each)),
+            ];
+            choose(v, &rules).map(|rule| r.later_acks = rule)
+        }
+    ),
+    parameter!(
+        "later_threshold",
+        "count",
+        "later ACKs that a segment not yet lost may have (3)",
+        |r, v| {
+            let count = whole(v)?;
+            if count > MOST_LATER_ACKS {
+                return Err(format!("must be at most {MOST_LATER_ACKS}"));
+            }
+            *later_rule(r)?.threshold = count;
+            Ok(())
+        }
+    ),
+    parameter!(
+        "later_again",
+        "on|off",
+        "later ACKs: retransmissions may be found lost, too",
+        |r, v| {
+            let on = on_off(v)?;
+            *later_rule(r)?.again = on;
+            Ok(())
+        }
+    ),
+    parameter!(
+        "later_delayed",
+        "on|off",
+        "later ACKs: receivers may delay theirs, which takes more evidence",
+        |r, v| {
+            let on = on_off(v)?;
+            *later_rule(r)?.delayed_acks = on;
+            Ok(())
+        }
+    ),
+    parameter!(
+        "later_growth",
+        "on|off",
+        "later ACKs: those that overtake another connection's segment grow the window, too",
+        |r, v| {
+            let on = on_off(v)?;
+            *later_rule(r)?.grow = on;
+            Ok(())
+        }
+    ),
+];
+
+/// Changes how a path is shared, if it is.
+fn change_sharing(recipe: &mut Recipe, change: impl FnOnce(&mut Sharing)) -> Result<(), String> {
+    let sharing = recipe.sharing.as_mut();
+    sharing.map(change).ok_or_else(|| "the scheme shares no path; share=… goes before".to_owned())
+}
+
+/// The fields of [`Overtaken::Lost`].
+struct LaterRule<'a> {
+    threshold: &'a mut u32,
+    delayed_acks: &'a mut bool,
+    again: &'a mut bool,
+    grow: &'a mut bool,
+}
+
+/// The rule of later ACKs that finds segments lost, if the scheme has it.
+fn later_rule(recipe: &mut Recipe) -> Result<LaterRule<'_>, String> {
+    match &mut recipe.later_acks {
+        Some(Overtaken::Lost { threshold, delayed_acks, again, grow, .. }) => {
+            Ok(LaterRule { threshold, delayed_acks, again, grow })
+        }
+        _ => Err("needs later_acks=oldest or all before it".to_owned()),
+    }
+}

@@ -1,0 +1,55 @@
+//! Reads the values of scheme parameters; every error says what the value must be.
+
+use units::Duration;
+
+/// A whole number of at least 1.
+pub(super) fn positive(value: &str) -> Result<u32, String> {
+    match value.parse() {
+        Ok(0) => Err("must be at least 1".into()),
+        Ok(n) => Ok(n),
+        Err(_) => Err("is not a whole number".into()),
+    }
+}
+
+/// A whole number.
+pub(super) fn whole(value: &str) -> Result<u32, String> {
+    value.parse().map_err(|_| "is not a whole number".to_owned())
+}
+
+/// A decimal fraction of at least so many thousandths, at most 1, in thousandths.
+pub(super) fn per_mille(value: &str, least: u32) -> Result<u32, String> {
+    let from = if least == 0 { "from 0" } else { "above 0 and" };
+    let wrong = || format!("must lie {from} up to 1, with at most three decimals");
+    let (whole, decimals) = value.split_once('.').unwrap_or((value, ""));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if whole.len() > 1 || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
+        return Err(wrong());
+    }
+    let number: u32 = format!("0{whole}{decimals:0<3}").parse().map_err(|_| wrong())?;
+    if (least..=1000).contains(&number) { Ok(number) } else { Err(wrong()) }
+}
+
+/// A duration with its unit.
+pub(super) fn duration(value: &str) -> Result<Duration, String> {
+    value.parse().map_err(|e: units::ParseUnitError| e.to_string())
+}
+
+/// A duration within bounds.
+pub(super) fn between(value: &str, least: Duration, most: Duration) -> Result<Duration, String> {
+    let duration = duration(value)?;
+    match (least..=most).contains(&duration) {
+        true => Ok(duration),
+        false => Err(format!("must lie between {least} and {most}")),
+    }
+}
+
+/// A switch.
+pub(super) fn on_off(value: &str) -> Result<bool, String> {
+    choose(value, &[("on", true), ("off", false)])
+}
+
+/// What one of the names stands for.
+pub(super) fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let found = choices.iter().find(|(name, _)| *name == value);
+    found.map(|(_, choice)| *choice).ok_or_else(|| "is not one of its values".into())
+}
