@@ -1,0 +1,36 @@
+//! UDP headers, for captures of the simulator's datagrams.
+
+use crate::dscp::Dscp;
+use crate::write::{TooLong, write_ip};
+use etherparse::{IpNumber, UdpHeader};
+use std::net::SocketAddrV4;
+use tcp::Ecn;
+
+/// Appends IPv4 and UDP headers to `out`; `payload` counts in lengths and checksum and is not
+/// written.
+///
+/// # Errors
+/// If the packet is longer than IP can say; `out` is then as before.
+pub fn write_datagram_headers(
+    (source, destination): (SocketAddrV4, SocketAddrV4),
+    dscp: Dscp,
+    payload: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), TooLong> {
+    let bytes = UdpHeader::LEN + payload.len();
+    let len = u16::try_from(bytes).ok().filter(|len| len.checked_add(20).is_some());
+    let len = len.ok_or(TooLong { bytes })?;
+    let mut udp = UdpHeader {
+        source_port: source.port(),
+        destination_port: destination.port(),
+        length: len,
+        checksum: 0,
+    };
+    let ends = (source.ip().octets(), destination.ip().octets());
+    let sum = udp.calc_checksum_ipv4_raw(ends.0, ends.1, payload);
+    udp.checksum = sum.map_err(|_| TooLong { bytes })?;
+    let ends = ((*source.ip()).into(), (*destination.ip()).into());
+    write_ip(ends, (IpNumber::UDP, len), (dscp, Ecn::NotEct), out);
+    out.extend_from_slice(&udp.to_bytes());
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! The core's segments as bytes on the wire: IPv4 and IPv6, TCP with its options, checksums, ECN and
+//! DSCP, and the ICMP errors that concern a connection.
+//!
+//! [`parse`] and [`parse_offloaded`] read a packet as a TUN device hands it over, without a link
+//! layer, and never panic: what is not taken comes with its [`Malformed`], which counters count.
+//! [`write()`] and its kin write one. Layouts and checksums are those of crate `etherparse`; this is the
+//! only place that knows them, for endpoints and for captures of the simulator. Nothing here does
+//! I/O or keeps state.
+
+mod datagram;
+mod dscp;
+mod echo;
+mod icmp;
+mod malformed;
+mod options;
+mod packet;
+mod parse;
+mod sum;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod write;
+
+pub use datagram::write_datagram_headers;
+pub use dscp::{Dscp, Marking};
+pub use echo::{Echo, write_echo_reply};
+pub use icmp::{IcmpError, Trouble, write_icmp_error};
+pub use malformed::Malformed;
+pub use packet::{Packet, TcpPacket};
+pub use parse::{parse, parse_offloaded};
+pub use write::{Partial, TooLong, write, write_headers, write_headers_offloaded};
+
+/// Bytes of an IPv6 header (RFC 8200 §3).
+pub const IPV6_HEADER: usize = 40;
+/// Largest packet that an IP header can describe without a jumbo payload.
+pub const MAX_PACKET: usize = 65_535;

@@ -1,0 +1,185 @@
+//! Packets to bytes.
+
+use crate::dscp::Dscp;
+use crate::options::Encoded;
+use crate::packet::TcpPacket;
+use crate::sum::pseudo_header;
+use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHeader};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+use tcp::{Ecn, Flags, Segment};
+
+/// Hops that a packet may take.
+const HOP_LIMIT: u8 = 64;
+
+/// A packet would be longer than IP can say, or its options longer than TCP can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong {
+    /// What does not fit.
+    pub bytes: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes do not fit a packet", self.bytes)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+/// Where a checksum is left to be filled in (checksum offload).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partial {
+    /// Bytes of all headers.
+    pub header_len: u16,
+    /// From here on it sums, counted from the start of the packet.
+    pub start: u16,
+    /// There it goes, counted from `start`.
+    pub offset: u16,
+}
+
+/// Appends a whole packet with its checksums to `out`. `payload` is of [`Segment::len`] bytes.
+///
+/// # Errors
+/// If it is too long; `out` is then as before.
+pub fn write(packet: &TcpPacket, payload: &[u8], out: &mut Vec<u8>) -> Result<(), TooLong> {
+    write_headers(packet, payload, out)?;
+    out.extend_from_slice(payload);
+    Ok(())
+}
+
+/// As [`write()`], without the payload, which lengths and checksums count.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_headers(packet: &TcpPacket, payload: &[u8], out: &mut Vec<u8>) -> Result<(), TooLong> {
+    let mut header = tcp_header(packet)?;
+    let transport = Transport::of(&header, payload.len())?;
+    let sum = transport.pseudo_header(packet).add_slice(&header.to_bytes()).add_slice(payload);
+    header.checksum = sum.ones_complement().to_be();
+    transport.write_ip(packet, out);
+    out.extend_from_slice(&header.to_bytes());
+    Ok(())
+}
+
+/// As [`write_headers`], with the sum of the pseudo-header for a checksum, for whoever fills in the
+/// rest, and perhaps cuts the packet into segments first.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_headers_offloaded(
+    packet: &TcpPacket,
+    payload_len: usize,
+    out: &mut Vec<u8>,
+) -> Result<Partial, TooLong> {
+    /// Place of the checksum in a TCP header (RFC 9293 §3.1).
+    const CHECKSUM_AT: u16 = 16;
+    let mut header = tcp_header(packet)?;
+    let transport = Transport::of(&header, payload_len)?;
+    header.checksum = !transport.pseudo_header(packet).ones_complement().to_be();
+    let before = out.len();
+    transport.write_ip(packet, out);
+    let start = (out.len() - before) as u16;
+    out.extend_from_slice(&header.to_bytes());
+    Ok(Partial { header_len: start + header.header_len_u16(), start, offset: CHECKSUM_AT })
+}
+
+/// The length of TCP header and payload together.
+#[derive(Clone, Copy)]
+struct Transport {
+    len: u16,
+}
+
+impl Transport {
+    fn of(header: &TcpHeader, payload: usize) -> Result<Self, TooLong> {
+        let bytes = header.header_len() + payload;
+        // The IPv4 header counts its own length too.
+        let fits = u16::try_from(bytes).ok().filter(|len| len.checked_add(20).is_some());
+        fits.map(|len| Self { len }).ok_or(TooLong { bytes })
+    }
+
+    fn pseudo_header(self, packet: &TcpPacket) -> etherparse::checksum::Sum16BitWords {
+        let (from, to) = (packet.source.ip(), packet.destination.ip());
+        pseudo_header(from, to, (IpNumber::TCP.0, u32::from(self.len)))
+    }
+
+    fn write_ip(self, packet: &TcpPacket, out: &mut Vec<u8>) {
+        let ends = (packet.source.ip(), packet.destination.ip());
+        write_ip(ends, (IpNumber::TCP, self.len), (packet.dscp, packet.segment.ecn), out);
+    }
+}
+
+/// Appends an IP header of the family that both ends are of.
+pub(crate) fn write_ip(
+    ends: (IpAddr, IpAddr),
+    (protocol, len): (IpNumber, u16),
+    (dscp, ecn): (Dscp, Ecn),
+    out: &mut Vec<u8>,
+) {
+    match ends {
+        (IpAddr::V6(from), IpAddr::V6(to)) => {
+            let mut header = Ipv6Header {
+                traffic_class: 0,
+                flow_label: Ipv6FlowLabel::ZERO,
+                payload_length: len,
+                next_header: protocol,
+                hop_limit: HOP_LIMIT,
+                source: from.octets(),
+                destination: to.octets(),
+            };
+            header.set_dscp(dscp.for_header());
+            header.set_ecn(ecn_field(ecn));
+            out.extend_from_slice(&header.to_bytes());
+        }
+        (from, to) => {
+            let mut header = Ipv4Header {
+                dscp: dscp.for_header(),
+                ecn: ecn_field(ecn),
+                total_len: Ipv4Header::MIN_LEN as u16 + len,
+                dont_fragment: true,
+                time_to_live: HOP_LIMIT,
+                protocol,
+                source: v4(from).octets(),
+                destination: v4(to).octets(),
+                ..Ipv4Header::default()
+            };
+            header.header_checksum = header.calc_header_checksum();
+            out.extend_from_slice(&header.to_bytes());
+        }
+    }
+}
+
+/// The address within IPv4; an IPv6 address has none unless it was mapped.
+fn v4(address: IpAddr) -> Ipv4Addr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address,
+        IpAddr::V6(_) => Ipv4Addr::UNSPECIFIED,
+    }
+}
+
+const fn ecn_field(ecn: Ecn) -> IpEcn {
+    match ecn {
+        Ecn::NotEct => IpEcn::NotEct,
+        Ecn::Ect0 => IpEcn::Ect0,
+        Ecn::Ce => IpEcn::CongestionExperienced,
+    }
+}
+
+fn tcp_header(packet: &TcpPacket) -> Result<TcpHeader, TooLong> {
+    let segment @ Segment { seq, ack, window, options, .. } = &packet.segment;
+    let has = |flags| segment.has(flags);
+    let ports = (packet.source.port(), packet.destination.port());
+    let mut header = TcpHeader::new(ports.0, ports.1, seq.0, *window);
+    header.acknowledgment_number = if has(Flags::ACK) { ack.0 } else { 0 };
+    header.fin = has(Flags::FIN);
+    header.syn = has(Flags::SYN);
+    header.rst = has(Flags::RST);
+    header.psh = has(Flags::PSH);
+    header.ack = has(Flags::ACK);
+    header.ece = has(Flags::ECE);
+    header.cwr = has(Flags::CWR);
+    let encoded = Encoded::of(options)?;
+    let bytes = encoded.as_slice().len();
+    header.set_options_raw(encoded.as_slice()).map_err(|_| TooLong { bytes })?;
+    Ok(header)
+}
