@@ -1,0 +1,151 @@
+//! One direction in real time: reads packets at one port, hands them over at the other when they are
+//! due, and sleeps in between.
+
+use crate::emulation::Live;
+use crate::{Clock, Pipe, Port};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::EventFd;
+use nix::sys::time::TimeSpec;
+use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time;
+use units::{Duration, Instant};
+
+/// IP's largest packet.
+const LARGEST: usize = 65_535;
+/// Packets handed over for each that is read, at most: neither end starves the other.
+const BATCH: usize = 8;
+/// Latenesses kept back while nobody may be told.
+const MOST_UNTOLD: usize = 64;
+
+/// What moves the packets of one direction.
+pub(crate) struct Driver {
+    pub(crate) pipe: Pipe,
+    pub(crate) source: Port,
+    pub(crate) sink: Port,
+    pub(crate) stop: Arc<EventFd>,
+    pub(crate) clock: Clock,
+    /// Within this of the next event the thread does not sleep.
+    pub(crate) spin: Duration,
+    pub(crate) live: Arc<Mutex<Live>>,
+}
+
+/// What was done since it was last told.
+#[derive(Default)]
+struct Untold {
+    late: Vec<Duration>,
+    delivered_bytes: u64,
+    refused: u64,
+}
+
+/// Why the thread goes on.
+#[derive(PartialEq, Eq)]
+enum Woken {
+    ByPacketOrTime,
+    ByStop,
+}
+
+impl Driver {
+    /// Moves packets until it is stopped, or a port is gone.
+    pub(crate) fn run(mut self) -> io::Result<()> {
+        let mut untold = Untold::default();
+        let result = self.drive(&mut untold);
+        let live = Arc::clone(&self.live);
+        self.tell(&mut untold, live.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        result
+    }
+
+    fn drive(&mut self, untold: &mut Untold) -> io::Result<()> {
+        let mut buffer = vec![0; LARGEST];
+        loop {
+            self.hand_over(untold);
+            match self.source.read(&mut buffer) {
+                // The other side of an in-process port is closed.
+                Ok(0) => return Ok(()),
+                Ok(length) => self.pipe.offer(self.clock.now(), &buffer[..length]),
+                Err(error) => match error.kind() {
+                    ErrorKind::Interrupted => {}
+                    ErrorKind::WouldBlock => {
+                        self.try_tell(untold);
+                        if self.wait()? == Woken::ByStop {
+                            return Ok(());
+                        }
+                    }
+                    _ => return Err(error),
+                },
+            }
+        }
+    }
+
+    /// Hands over what is due.
+    fn hand_over(&mut self, untold: &mut Untold) {
+        let now = self.clock.now();
+        if self.pipe.poll_timeout().is_none_or(|due| due > now) {
+            return;
+        }
+        self.pipe.handle_timeout(now);
+        for _ in 0..BATCH {
+            let now = self.clock.now();
+            let Some(delivery) = self.pipe.poll_delivery(now) else {
+                break;
+            };
+            untold.note(&delivery, now, self.sink.write(delivery.packet));
+        }
+        if untold.late.len() >= MOST_UNTOLD {
+            self.try_tell(untold);
+        }
+    }
+
+    /// Sleeps until a packet comes, the next is due, or it is over.
+    fn wait(&mut self) -> io::Result<Woken> {
+        let due = self.pipe.poll_timeout();
+        let timeout = match due.map(|due| due.saturating_since(self.clock.now())) {
+            Some(left) if left <= self.spin => Duration::ZERO,
+            Some(left) => left.saturating_sub(self.spin),
+            None => Duration::MAX,
+        };
+        let mut fds = [
+            PollFd::new(self.source.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.stop.as_fd(), PollFlags::POLLIN),
+        ];
+        match ppoll(&mut fds, (timeout != Duration::MAX).then(|| timespec(timeout)), None) {
+            Ok(_) if fds[1].any().unwrap_or(false) => Ok(Woken::ByStop),
+            Ok(_) | Err(Errno::EINTR) => Ok(Woken::ByPacketOrTime),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Tells what was done, unless somebody is reading right now: this thread does not wait.
+    fn try_tell(&self, untold: &mut Untold) {
+        if let Ok(live) = self.live.try_lock() {
+            self.tell(untold, live);
+        }
+    }
+
+    fn tell(&self, untold: &mut Untold, mut live: MutexGuard<'_, Live>) {
+        live.totals.link = *self.pipe.counters();
+        live.totals.delivered_packets += untold.late.len() as u64;
+        live.totals.delivered_bytes += std::mem::take(&mut untold.delivered_bytes);
+        live.totals.refused_packets += std::mem::take(&mut untold.refused);
+        live.totals.held_packets = self.pipe.held() as u64;
+        untold.late.drain(..).for_each(|late| live.lateness.record(late));
+    }
+}
+
+impl Untold {
+    fn note(&mut self, delivery: &crate::Delivery<'_>, now: Instant, written: io::Result<()>) {
+        match written {
+            Ok(()) => {
+                self.late.push(now.saturating_since(delivery.due));
+                self.delivered_bytes += delivery.packet.len() as u64;
+            }
+            Err(_) => self.refused += 1,
+        }
+    }
+}
+
+fn timespec(duration: Duration) -> TimeSpec {
+    TimeSpec::from_duration(time::Duration::from_nanos(duration.as_nanos()))
+}

@@ -1,0 +1,228 @@
+//! Two ports joined by two links in real time.
+
+use crate::driver::Driver;
+use crate::{Clock, Direction, Lateness, Pipe, Port, Recorder, Scheduling};
+use link::{Counters, Link, LinkConfig};
+use netsim::{Duplex, stream};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use std::io;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use units::{Duration, Instant};
+
+/// What an emulation is of.
+#[derive(Debug)]
+pub struct Options {
+    /// Forward is down, towards the client.
+    pub links: Duplex<LinkConfig>,
+    /// Seed of losses, reordering and whatever else is left to chance. A packet's fate then depends
+    /// on how many came before it on the same link, as in the simulator.
+    pub seed: u64,
+    /// How long before an event a thread stops sleeping and looks at the clock instead. It makes
+    /// handing over more exact by about the time of a wake-up, and costs that much of a core for each
+    /// packet.
+    pub spin: Duration,
+    /// Who is told of every packet.
+    pub recorders: Option<Duplex<Recorder>>,
+    /// The clock of all times; its origin is where records begin.
+    pub clock: Clock,
+}
+
+impl Options {
+    /// These links, seed 1, no spinning, nobody told.
+    pub fn new(links: Duplex<LinkConfig>) -> Self {
+        Self { links, seed: 1, spin: Duration::ZERO, recorders: None, clock: Clock::start() }
+    }
+}
+
+/// Totals of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// What the link counted.
+    pub link: Counters,
+    /// Packets handed over.
+    pub delivered_packets: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Packets that the far end did not take when they were due.
+    pub refused_packets: u64,
+    /// Packets in the queue or on the wire.
+    pub held_packets: u64,
+}
+
+/// One direction from its start on.
+#[derive(Clone, Debug)]
+pub struct DirectionReport {
+    /// Its totals.
+    pub totals: Totals,
+    /// How late its packets were handed over.
+    pub lateness: Lateness,
+    /// How its thread was scheduled.
+    pub scheduling: Scheduling,
+    /// Why it ended before it was stopped, if it did.
+    pub failure: Option<String>,
+}
+
+/// Both directions.
+#[derive(Clone, Debug)]
+pub struct EmulationReport {
+    /// Towards the client.
+    pub down: DirectionReport,
+    /// Away from the client.
+    pub up: DirectionReport,
+}
+
+/// What a running direction tells.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    pub(crate) totals: Totals,
+    pub(crate) lateness: Lateness,
+}
+
+/// A running emulation. It stops when it is dropped.
+#[derive(Debug)]
+pub struct Emulation {
+    down: Running,
+    up: Running,
+    stop: Arc<EventFd>,
+    clock: Clock,
+}
+
+#[derive(Debug)]
+struct Running {
+    live: Arc<Mutex<Live>>,
+    scheduling: Scheduling,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Emulation {
+    /// Joins the client's port and the host's, and moves packets from now on.
+    ///
+    /// # Errors
+    /// If threads or descriptors cannot be had.
+    pub fn start(client: Port, host: Port, options: Options) -> io::Result<Self> {
+        let Options { links, seed, spin, recorders, clock } = options;
+        let stop = Arc::new(EventFd::from_value_and_flags(0, EfdFlags::EFD_CLOEXEC)?);
+        let begin = |direction, config, (source, sink): (&Port, &Port), recorder: Option<_>| {
+            let name = name_of(direction);
+            let pipe = Pipe::new(Link::new(config, stream(seed, &format!("link/{name}"))));
+            let pipe = match recorder {
+                Some(recorder) => pipe.with_recorder(recorder),
+                None => pipe,
+            };
+            let (source, sink) = (source.clone(), sink.clone());
+            let live = Arc::new(Mutex::new(Live::default()));
+            let stop = Arc::clone(&stop);
+            let driver = Driver { pipe, source, sink, stop, clock, spin, live: Arc::clone(&live) };
+            Running::begin(name, driver, live)
+        };
+        let (to_client, to_host) =
+            recorders.map_or((None, None), |both| (Some(both.forward), Some(both.reverse)));
+        Ok(Self {
+            down: begin(Direction::Down, links.forward, (&host, &client), to_client)?,
+            up: begin(Direction::Up, links.reverse, (&client, &host), to_host)?,
+            stop,
+            clock,
+        })
+    }
+
+    /// Totals so far, down and up.
+    pub fn totals(&self) -> Duplex<Totals> {
+        Duplex { forward: self.down.totals(), reverse: self.up.totals() }
+    }
+
+    /// How late both directions were since this was last asked, for a verdict on each of several runs.
+    pub fn take_lateness(&self) -> Lateness {
+        let mut lateness = self.down.take_lateness();
+        lateness.add(&self.up.take_lateness());
+        lateness
+    }
+
+    /// Time since the origin of the emulation's clock.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// How its threads are scheduled: the worse of both.
+    pub fn scheduling(&self) -> &Scheduling {
+        match &self.down.scheduling {
+            Scheduling::RealTime => &self.up.scheduling,
+            ordinary @ Scheduling::Ordinary(_) => ordinary,
+        }
+    }
+
+    /// Ends it. What is in the queues or on the wire is gone.
+    pub fn stop(mut self) -> EmulationReport {
+        self.signal();
+        EmulationReport { down: self.down.report(), up: self.up.report() }
+    }
+
+    fn signal(&self) {
+        // It fails only where the counter is full, which is a signal too.
+        let _ = self.stop.write(1);
+    }
+}
+
+impl Drop for Emulation {
+    fn drop(&mut self) {
+        self.signal();
+        for running in [&mut self.down, &mut self.up] {
+            running.join();
+        }
+    }
+}
+
+impl Running {
+    fn begin(name: &str, driver: Driver, live: Arc<Mutex<Live>>) -> io::Result<Self> {
+        let (told, scheduling) = channel();
+        let run = move |told: Sender<Scheduling>| {
+            // Nobody listens any more only if starting was given up.
+            let _ = told.send(Scheduling::best());
+            driver.run()
+        };
+        let thread = thread::Builder::new().name(format!("emulate-{name}")).spawn(|| run(told))?;
+        let scheduling = scheduling.recv().map_err(io::Error::other)?;
+        Ok(Self { live, scheduling, thread: Some(thread) })
+    }
+
+    fn live(&self) -> std::sync::MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn totals(&self) -> Totals {
+        self.live().totals
+    }
+
+    fn take_lateness(&self) -> Lateness {
+        // Made outside of the lock, so that the direction is hardly kept from telling.
+        let fresh = Lateness::default();
+        std::mem::replace(&mut self.live().lateness, fresh)
+    }
+
+    fn join(&mut self) -> Option<String> {
+        match self.thread.take()?.join() {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some("the thread panicked".to_owned()),
+        }
+    }
+
+    fn report(&mut self) -> DirectionReport {
+        let failure = self.join();
+        let live = self.live();
+        DirectionReport {
+            totals: live.totals,
+            lateness: live.lateness.clone(),
+            scheduling: self.scheduling.clone(),
+            failure,
+        }
+    }
+}
+
+const fn name_of(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Down => "down",
+        Direction::Up => "up",
+    }
+}

@@ -1,0 +1,54 @@
+//! How late packets were handed over, and how that is told.
+
+use hdrhistogram::Histogram;
+use units::Duration;
+
+/// A minute: what is later is counted as this.
+const LONGEST: u64 = 60_000_000_000;
+
+/// How much later than due packets were handed over, to three digits.
+#[derive(Clone, Debug)]
+pub struct Lateness(Histogram<u64>);
+
+impl Default for Lateness {
+    fn default() -> Self {
+        Self(Histogram::new_with_bounds(1, LONGEST, 3).expect("bounds that a histogram can have"))
+    }
+}
+
+impl Lateness {
+    pub(crate) fn record(&mut self, late: Duration) {
+        self.0.saturating_record(late.as_nanos());
+    }
+
+    /// Packets counted.
+    pub fn packets(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// The lateness that a share of `quantile`, of `0..=1`, does not exceed; zero if there was no
+    /// packet.
+    pub fn quantile(&self, quantile: f64) -> Duration {
+        Duration::from_nanos(self.0.value_at_quantile(quantile))
+    }
+
+    /// The median.
+    pub fn p50(&self) -> Duration {
+        self.quantile(0.5)
+    }
+
+    /// What one in a hundred exceeds.
+    pub fn p99(&self) -> Duration {
+        self.quantile(0.99)
+    }
+
+    /// The worst.
+    pub fn max(&self) -> Duration {
+        Duration::from_nanos(self.0.max())
+    }
+
+    /// With the packets of another.
+    pub fn add(&mut self, other: &Self) {
+        self.0.add(&other.0).expect("all have the same bounds");
+    }
+}

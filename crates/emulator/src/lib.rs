@@ -1,0 +1,81 @@
+//! The simulator's links in real time: packets of real hosts cross the same queues, rates, delays
+//! and losses ([`link`]) as simulated ones.
+//!
+//! Read in this order: [`classify`] says what a queue may know of a packet, [`mark_ce`] marks one;
+//! a [`Pipe`] is one direction, still without a clock; an [`Emulation`] moves packets between two
+//! [`Port`]s in real time, a thread for each direction; a [`Namespace`] is a network stack that dies
+//! with the process, an [`Interface`] a TUN device in it, and a [`sandbox`] a command that dies with the
+//! process, too. [`Recording`] writes logs and captures.
+//!
+//! ```no_run
+//! # fn main() -> std::io::Result<()> {
+//! use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
+//! use netsim::Duplex;
+//!
+//! let (client, server) = (Namespace::new()?, Namespace::new()?);
+//! let [near, far] = Addresses::numbered(0);
+//! let near = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
+//! let far = Interface::open(&server, &InterfaceConfig::new(far))?;
+//! let rate = link::LinkConfig::new(
+//!     units::Rate::from_mbps(20),
+//!     units::Duration::from_millis(40),
+//!     link::QueueLimit::Packets(100),
+//! );
+//! let links = Duplex::symmetric(rate.expect("a possible link"));
+//! let emulation = Emulation::start(near.port(), far.port(), Options::new(links))?;
+//! client.command(std::process::Command::new("ping").args(["-c3", &far.addresses().v4.to_string()]))?.wait()?;
+//! println!("{:?}", emulation.stop().down.lateness);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Time
+//! A packet arrives when it is read from its device. Everything after that is decided at the instants
+//! that the link computes, never at those at which a thread happens to wake: the same arrivals depart
+//! at the same instants on an idle machine and on a loaded one. Only the handing over at the far end
+//! comes late, by what the machine needs to wake a thread; how late is measured for every packet
+//! ([`Lateness`]) and belongs to every result.
+//!
+//! # What misleads measurements through namespaces
+//! - The kernel remembers round trips and windows of peers beyond a connection
+//!   (`tcp_no_metrics_save`): a second run would profit from the first. [`Namespace::new`] turns it off
+//!   in new namespaces; the host's own is left alone.
+//! - A new namespace inherits the default congestion control of the host, which may be `bbr`. Name it:
+//!   [`Namespace::set_sysctl`] with `net.ipv4.tcp_congestion_control`, for both ends. One that is not in
+//!   `tcp_allowed_congestion_control` is refused there, also to root; a server's socket option
+//!   (`TCP_CONGESTION`) or a route's `congctl` takes any that is loaded.
+//! - A TUN device has a queue of its own before it is read (`txqueuelen`), where packets would be dropped
+//!   that no link counts. It is made larger than any burst ([`InterfaceConfig`]).
+//! - `rp_filter` drops what arrives where it would not be sent; it is off in new namespaces.
+//! - IPv6 addresses are of no use before duplicate detection has ended; there is none here (`nodad`).
+//! - A process in another network namespace still sees the `/sys` of its mount namespace.
+//! - A receiver that opens with a window of 64 KB bounds every start-up above it: `net.ipv4.tcp_rmem`.
+
+mod classify;
+mod clock;
+mod driver;
+mod emulation;
+mod interface;
+mod lateness;
+mod mark;
+mod namespace;
+mod netlink;
+mod pipe;
+mod port;
+mod record;
+mod recording;
+pub mod sandbox;
+mod scheduling;
+
+pub use classify::classify;
+pub use clock::Clock;
+pub use emulation::{DirectionReport, Emulation, EmulationReport, Options, Totals};
+pub use interface::{Addresses, Interface, InterfaceConfig};
+pub use lateness::Lateness;
+pub use mark::mark_ce;
+pub use namespace::{Namespace, Privilege};
+pub use pipe::{Delivery, Pipe};
+pub use port::{Port, port_pair};
+pub use record::{Direction, Fate, PacketRecord, Recorder};
+pub use recording::{Files, LogFormat, Recording, Sink};
+pub use scheduling::Scheduling;

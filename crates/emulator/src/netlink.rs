@@ -1,0 +1,60 @@
+//! Addresses, routes and whether a device is up, by crate `rtnetlink`: of the namespace that the
+//! calling thread is in.
+
+use rtnetlink::packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags};
+use rtnetlink::{Handle, LinkUnspec, RouteMessageBuilder, new_connection};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The loopback device is the first of every namespace.
+const LOOPBACK: u32 = 1;
+
+/// Brings up the loopback device.
+pub(crate) fn raise_loopback() -> io::Result<()> {
+    with_handle(async |handle| raise(&handle, LOOPBACK).await)
+}
+
+/// Gives a device its addresses with their prefix lengths, brings it up, and lets what goes nowhere
+/// else go through it if it is the way out.
+pub(crate) fn set_up(index: u32, addresses: &[(IpAddr, u8)], way_out: bool) -> io::Result<()> {
+    with_handle(async |handle| {
+        for &(address, prefix) in addresses {
+            let mut request = handle.address().add(index, address, prefix);
+            let message = request.message_mut();
+            message.header.flags |= AddressHeaderFlags::Nodad;
+            message.attributes.push(AddressAttribute::Flags(AddressFlags::Nodad));
+            request.execute().await?;
+        }
+        raise(&handle, index).await?;
+        if way_out {
+            let v4 = RouteMessageBuilder::<Ipv4Addr>::new().output_interface(index).build();
+            handle.route().add(v4).execute().await?;
+            let v6 = RouteMessageBuilder::<Ipv6Addr>::new().output_interface(index).build();
+            handle.route().add(v6).execute().await?;
+        }
+        Ok(())
+    })
+}
+
+async fn raise(handle: &Handle, index: u32) -> Result<(), rtnetlink::Error> {
+    handle.link().set(LinkUnspec::new_with_index(index).up().build()).execute().await
+}
+
+/// Talks to the kernel in the namespace of the calling thread.
+fn with_handle<T>(talk: impl AsyncFnOnce(Handle) -> Result<T, rtnetlink::Error>) -> io::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(async {
+        let (connection, handle, _) = new_connection()?;
+        let connection = tokio::spawn(connection);
+        let result = talk(handle).await.map_err(to_io);
+        connection.abort();
+        result
+    })
+}
+
+fn to_io(error: rtnetlink::Error) -> io::Error {
+    match &error {
+        rtnetlink::Error::NetlinkError(message) => message.to_io(),
+        _ => io::Error::other(error),
+    }
+}

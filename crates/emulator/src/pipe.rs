@@ -1,0 +1,202 @@
+//! One direction of an emulation, without a clock: packets go in at one end and come out at the
+//! other when the link says so.
+//!
+//! The link knows sizes and a few flags; their bytes are kept here beside it. Nothing is decided at
+//! the time of a call: whether [`Pipe::handle_timeout`] comes on time or late, the same packets
+//! leave at the same instants, and are only taken out later.
+
+use crate::record::{Fate, PacketRecord, Recorder};
+use crate::{classify, mark_ce};
+use link::{Counters, Entry, Link, Outcome, PacketInfo, Stage};
+use slab::Slab;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::Instant;
+
+/// A link with the packets that are on it.
+#[derive(Debug)]
+pub struct Pipe {
+    link: Link,
+    kept: Slab<Kept>,
+    /// Packets on the wire: when they arrive, in which order they left, where they are kept.
+    flying: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    departures: u64,
+    /// Buffers to use again.
+    spare: Vec<Vec<u8>>,
+    out: Vec<u8>,
+    recorder: Option<Recorder>,
+}
+
+/// A packet on the link, and what is known of it so far.
+#[derive(Debug)]
+struct Kept {
+    bytes: Vec<u8>,
+    record: PacketRecord,
+}
+
+/// A packet at the far end.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Delivery<'a> {
+    /// When its last bit is there.
+    pub due: Instant,
+    /// All of it.
+    pub packet: &'a [u8],
+}
+
+/// Buffers beyond this are given back.
+const MOST_SPARE: usize = 4096;
+
+impl Pipe {
+    /// An empty pipe over an idle link.
+    pub fn new(link: Link) -> Self {
+        Self {
+            link,
+            kept: Slab::new(),
+            flying: BinaryHeap::new(),
+            departures: 0,
+            spare: Vec::new(),
+            out: Vec::new(),
+            recorder: None,
+        }
+    }
+
+    /// The same, telling `recorder` of every packet.
+    #[must_use]
+    pub fn with_recorder(self, recorder: Recorder) -> Self {
+        Self { recorder: Some(recorder), ..self }
+    }
+
+    /// A packet arrives at `now`, not earlier than any call before.
+    pub fn offer(&mut self, now: Instant, packet: &[u8]) {
+        let info = classify(packet);
+        let token = self.keep(now, &info, packet);
+        match self.link.stage() {
+            Stage::Fifo(fifo) => {
+                let fate = fifo.offer(now, info.bytes);
+                self.follow(token, now, fate);
+            }
+            Stage::Judged(judged) => {
+                let verdict = judged.offer(now, &info);
+                self.mark_if(token, verdict.marked);
+                self.follow(token, now, verdict.fate);
+            }
+            Stage::Served(served) => {
+                let entry = served.offer(now, &info, token as u32);
+                match entry {
+                    Entry::Queued { marked } => self.mark_if(token, marked),
+                    Entry::Dropped => self.follow(token, now, link::Fate::Dropped),
+                }
+                self.take_outcomes();
+            }
+        }
+    }
+
+    fn keep(&mut self, now: Instant, info: &PacketInfo, packet: &[u8]) -> usize {
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        bytes.extend_from_slice(packet);
+        let queue = self.recorder.is_some().then(|| self.link.occupancy(now));
+        let record = PacketRecord::arriving(now, info, queue.unwrap_or_default());
+        if let Some(recorder) = &self.recorder {
+            recorder.on_arrival(now, packet);
+        }
+        self.kept.insert(Kept { bytes, record })
+    }
+
+    fn mark_if(&mut self, token: usize, marked: bool) {
+        if marked {
+            let kept = &mut self.kept[token];
+            kept.record.marked = mark_ce(&mut kept.bytes);
+        }
+    }
+
+    /// A packet's fate was decided at `at`.
+    fn follow(&mut self, token: usize, at: Instant, fate: link::Fate) {
+        match fate {
+            link::Fate::Delivered { departs, arrives } => {
+                let record = &mut self.kept[token].record;
+                (record.left, record.due) = (departs, Some(arrives));
+                self.flying.push(Reverse((arrives, self.departures, token)));
+                self.departures += 1;
+            }
+            link::Fate::Dropped => self.end(token, Fate::Dropped, at),
+            link::Fate::Lost { departs } => self.end(token, Fate::Lost, departs),
+        }
+    }
+
+    fn take_outcomes(&mut self) {
+        while let Stage::Served(served) = self.link.stage()
+            && let Some(outcome) = served.poll_outcome()
+        {
+            match outcome {
+                Outcome::Served { token, at, fate, marked } => {
+                    self.mark_if(token as usize, marked);
+                    self.follow(token as usize, at, fate);
+                }
+                Outcome::Discarded { token, at } => self.end(token as usize, Fate::Discarded, at),
+            }
+        }
+    }
+
+    /// A packet ends on the way.
+    fn end(&mut self, token: usize, fate: Fate, at: Instant) {
+        let Kept { bytes, mut record } = self.kept.remove(token);
+        (record.fate, record.left) = (fate, at);
+        if let Some(recorder) = &self.recorder {
+            recorder.on_end(record);
+        }
+        self.recycle(bytes);
+    }
+
+    fn recycle(&mut self, mut bytes: Vec<u8>) {
+        if self.spare.len() < MOST_SPARE {
+            bytes.clear();
+            self.spare.push(bytes);
+        }
+    }
+
+    /// When the next packet is due at the far end, or the queue has something to decide.
+    pub fn poll_timeout(&mut self) -> Option<Instant> {
+        let arrival = self.flying.peek().map(|Reverse((arrives, ..))| *arrives);
+        let service = match self.link.stage() {
+            Stage::Served(served) => served.poll_timeout(),
+            Stage::Fifo(_) | Stage::Judged(_) => None,
+        };
+        [arrival, service].into_iter().flatten().min()
+    }
+
+    /// Makes up for every decision that was due at `now` or before.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if let Stage::Served(served) = self.link.stage() {
+            served.handle_timeout(now);
+            self.take_outcomes();
+        }
+    }
+
+    /// The next packet that is due at `now` or before, in the order of arrival.
+    pub fn poll_delivery(&mut self, now: Instant) -> Option<Delivery<'_>> {
+        let &Reverse((due, _, token)) = self.flying.peek()?;
+        if due > now {
+            return None;
+        }
+        self.flying.pop();
+        let Kept { bytes, mut record } = self.kept.remove(token);
+        record.delivered = Some(now);
+        if let Some(recorder) = &self.recorder {
+            recorder.on_delivery(now, &bytes);
+            recorder.on_end(record);
+        }
+        let old = std::mem::replace(&mut self.out, bytes);
+        self.recycle(old);
+        Some(Delivery { due, packet: &self.out })
+    }
+
+    /// What the link counted.
+    pub const fn counters(&self) -> &Counters {
+        self.link.counters()
+    }
+
+    /// Packets in the queue or on the wire.
+    pub fn held(&self) -> usize {
+        self.kept.len()
+    }
+}

@@ -1,0 +1,134 @@
+//! What became of each packet, for whoever wants to know it: told from the real-time threads without
+//! ever making them wait.
+
+use link::{Occupancy, PacketInfo};
+use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+use units::Instant;
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Towards the client.
+    Down,
+    /// Away from it.
+    Up,
+}
+
+/// How a packet's way ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// It was handed over at the far end.
+    Delivered,
+    /// The queue did not take it.
+    Dropped,
+    /// The queue took it and threw it out.
+    Discarded,
+    /// It was lost on the wire.
+    Lost,
+}
+
+/// One packet, from its arrival to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketRecord {
+    /// When it was read from its device.
+    pub arrived: Instant,
+    /// When its last bit left the queue, or when the queue dropped it.
+    pub left: Instant,
+    /// When its last bit is at the far end; `None` if it never is.
+    pub due: Option<Instant>,
+    /// When it was handed over there.
+    pub delivered: Option<Instant>,
+    /// How it ended.
+    pub fate: Fate,
+    /// The queue marked it.
+    pub marked: bool,
+    /// What the queue knew of it.
+    pub info: PacketInfo,
+    /// What the queue held when it arrived, itself not included.
+    pub queue: Occupancy,
+}
+
+impl PacketRecord {
+    pub(crate) const fn arriving(now: Instant, info: &PacketInfo, queue: Occupancy) -> Self {
+        Self {
+            arrived: now,
+            left: now,
+            due: None,
+            delivered: None,
+            fate: Fate::Delivered,
+            marked: false,
+            info: *info,
+            queue,
+        }
+    }
+}
+
+/// What a recorder tells.
+#[derive(Debug)]
+pub(crate) enum Told {
+    /// A packet's way has ended.
+    End(Direction, PacketRecord),
+    /// A packet has entered, at the client's end if it goes up.
+    Entered(Direction, Instant, Vec<u8>),
+    /// A packet has been handed over, at the client's end if it goes down.
+    HandedOver(Direction, Instant, Vec<u8>),
+}
+
+/// Takes notes of one direction and passes them on to another thread.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    direction: Direction,
+    to: SyncSender<Told>,
+    wants: Wants,
+    missed: Arc<AtomicU64>,
+}
+
+/// What is of interest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wants {
+    /// Records of packets.
+    pub(crate) records: bool,
+    /// Packets themselves.
+    pub(crate) packets: bool,
+}
+
+impl Recorder {
+    pub(crate) const fn new(
+        direction: Direction,
+        to: SyncSender<Told>,
+        wants: Wants,
+        missed: Arc<AtomicU64>,
+    ) -> Self {
+        Self { direction, to, wants, missed }
+    }
+
+    pub(crate) fn on_arrival(&self, now: Instant, packet: &[u8]) {
+        if self.wants.packets {
+            self.tell(Told::Entered(self.direction, now, packet.to_vec()));
+        }
+    }
+
+    pub(crate) fn on_delivery(&self, now: Instant, packet: &[u8]) {
+        if self.wants.packets {
+            self.tell(Told::HandedOver(self.direction, now, packet.to_vec()));
+        }
+    }
+
+    pub(crate) fn on_end(&self, record: PacketRecord) {
+        if self.wants.records {
+            self.tell(Told::End(self.direction, record));
+        }
+    }
+
+    /// Where the other thread does not keep up, notes are missed rather than packets late.
+    fn tell(&self, told: Told) {
+        if self.to.try_send(told).is_err() {
+            self.missed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Files about every packet: a log with one row each, and captures at both ends.
+//!
+//! Notes come from the real-time threads through a bounded channel and are written by a thread of
+//! ordinary priority. It looks for them from time to time instead of being woken, which would cost
+//! those threads a system call for each packet.
+
+use crate::record::{Told, Wants};
+use crate::{Direction, Fate, PacketRecord, Recorder};
+use netsim::{Duplex, PcapFile};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time;
+use units::Instant;
+
+/// Where to write, each to be buffered.
+pub type Sink = Box<dyn Write + Send>;
+
+/// Notes that may be on their way: half a second of a busy gigabit link.
+const CAPACITY: usize = 1 << 16;
+const PAUSE: time::Duration = time::Duration::from_millis(20);
+
+/// The form of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Comma-separated values under a line of names.
+    Csv,
+    /// A JSON object on each line.
+    JsonLines,
+}
+
+/// What to write.
+#[derive(Default)]
+pub struct Files {
+    /// One row for each packet, when its way has ended.
+    pub log: Option<(LogFormat, Sink)>,
+    /// Captures at the client's end and at the host's: what each sends and is handed.
+    pub captures: Option<[Sink; 2]>,
+}
+
+/// Files being written.
+#[derive(Debug)]
+pub struct Recording {
+    thread: JoinHandle<io::Result<()>>,
+    missed: Arc<AtomicU64>,
+}
+
+impl Recording {
+    /// Begins the files; the recorders are for [`crate::Options`].
+    ///
+    /// # Errors
+    /// If a file cannot be written, or there are no more threads.
+    pub fn begin(files: Files) -> io::Result<(Self, Duplex<Recorder>)> {
+        let wants = Wants { records: files.log.is_some(), packets: files.captures.is_some() };
+        let mut writer = Writer::begin(files)?;
+        let (to, from) = sync_channel(CAPACITY);
+        let thread = thread::Builder::new().name("emulate-files".to_owned());
+        let thread = thread.spawn(move || writer.run(&from))?;
+        let missed = Arc::new(AtomicU64::new(0));
+        let recorder = |direction| Recorder::new(direction, to.clone(), wants, Arc::clone(&missed));
+        let recorders =
+            Duplex { forward: recorder(Direction::Down), reverse: recorder(Direction::Up) };
+        Ok((Self { thread, missed }, recorders))
+    }
+
+    /// Waits until all is written; to be called when the emulation has been stopped. How many notes
+    /// were missed because files were written too slowly.
+    ///
+    /// # Errors
+    /// The first error that writing has met.
+    pub fn finish(self) -> io::Result<u64> {
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok(self.missed.load(Ordering::Relaxed))
+    }
+}
+
+/// One row of the log. Times are nanoseconds since the start.
+#[derive(Serialize)]
+struct Row {
+    direction: Direction,
+    fate: Fate,
+    marked: bool,
+    bytes: u32,
+    arrived: u64,
+    left: u64,
+    due: Option<u64>,
+    delivered: Option<u64>,
+    queue_packets: u32,
+    queue_bytes: u64,
+    low_priority: bool,
+    pure_ack: bool,
+    flow: u64,
+}
+
+impl Row {
+    fn new(direction: Direction, record: &PacketRecord) -> Self {
+        Self {
+            direction,
+            fate: record.fate,
+            marked: record.marked,
+            bytes: record.info.bytes,
+            arrived: record.arrived.as_nanos(),
+            left: record.left.as_nanos(),
+            due: record.due.map(Instant::as_nanos),
+            delivered: record.delivered.map(Instant::as_nanos),
+            queue_packets: record.queue.packets,
+            queue_bytes: record.queue.bytes,
+            low_priority: record.info.low_priority,
+            pure_ack: record.info.pure_ack,
+            flow: record.info.flow,
+        }
+    }
+}
+
+enum Log {
+    Csv(Box<csv::Writer<Sink>>),
+    JsonLines(Sink),
+}
+
+struct Writer {
+    log: Option<Log>,
+    /// Of the client's end and the host's.
+    captures: Option<[PcapFile<Sink>; 2]>,
+}
+
+impl Writer {
+    fn begin(files: Files) -> io::Result<Self> {
+        let log = files.log.map(|(format, sink)| match format {
+            LogFormat::Csv => Log::Csv(Box::new(csv::Writer::from_writer(sink))),
+            LogFormat::JsonLines => Log::JsonLines(sink),
+        });
+        let captures = match files.captures {
+            Some([client, host]) => Some([PcapFile::begin(client)?, PcapFile::begin(host)?]),
+            None => None,
+        };
+        Ok(Self { log, captures })
+    }
+
+    /// Writes until nobody is left to tell anything.
+    fn run(&mut self, from: &Receiver<Told>) -> io::Result<()> {
+        loop {
+            match from.try_recv() {
+                Ok(told) => self.write(&told)?,
+                Err(TryRecvError::Empty) => thread::sleep(PAUSE),
+                Err(TryRecvError::Disconnected) => return self.finish(),
+            }
+        }
+    }
+
+    fn write(&mut self, told: &Told) -> io::Result<()> {
+        match told {
+            Told::End(direction, record) => self.log_row(&Row::new(*direction, record)),
+            Told::Entered(Direction::Up, at, packet) => self.capture(0, *at, packet),
+            Told::Entered(Direction::Down, at, packet) => self.capture(1, *at, packet),
+            Told::HandedOver(Direction::Down, at, packet) => self.capture(0, *at, packet),
+            Told::HandedOver(Direction::Up, at, packet) => self.capture(1, *at, packet),
+        }
+    }
+
+    fn log_row(&mut self, row: &Row) -> io::Result<()> {
+        match &mut self.log {
+            None => Ok(()),
+            Some(Log::Csv(csv)) => csv.serialize(row).map_err(io::Error::other),
+            Some(Log::JsonLines(out)) => {
+                serde_json::to_writer(&mut *out, row)?;
+                out.write_all(b"\n")
+            }
+        }
+    }
+
+    fn capture(&mut self, end: usize, at: Instant, packet: &[u8]) -> io::Result<()> {
+        match &mut self.captures {
+            Some(captures) => captures[end].record(at, packet, packet.len() as u32),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        match &mut self.log {
+            Some(Log::Csv(csv)) => csv.flush()?,
+            Some(Log::JsonLines(out)) => out.flush()?,
+            None => {}
+        }
+        for capture in self.captures.take().into_iter().flatten() {
+            capture.finish()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! How soon a thread runs once it should.
+
+use nix::sys::prctl::set_timerslack;
+use std::fmt;
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+
+/// Above every ordinary thread, below the kernel's own real-time threads (50 and up).
+const PRIORITY: u8 = 40;
+
+/// How the threads of an emulation are scheduled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// Ahead of everything ordinary (`SCHED_FIFO`).
+    RealTime,
+    /// Like everything else; why, and what would help.
+    Ordinary(String),
+}
+
+impl Scheduling {
+    /// Asks for the best that the calling thread may have. Timers are exact either way.
+    pub fn best() -> Self {
+        // Only a missing kernel feature could refuse it, and lateness is measured anyway.
+        let _ = set_timerslack(1);
+        let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+        let priority = ThreadPriority::Crossplatform(
+            PRIORITY.try_into().unwrap_or_else(|_| unreachable!("{PRIORITY} is below 100")),
+        );
+        match set_thread_priority_and_policy(thread_native_id(), priority, policy) {
+            Ok(()) => Self::RealTime,
+            Err(error) => Self::Ordinary(format!(
+                "SCHED_FIFO was refused ({error:?}); it needs CAP_SYS_NICE or `ulimit -r {PRIORITY}`"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Scheduling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RealTime => write!(f, "real-time"),
+            Self::Ordinary(why) => write!(f, "ordinary: {why}"),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The emulator from outside: what is read of packets, a pipe without a clock, real time within the
+//! process, and real packets between namespaces.
+
+mod headers;
+mod namespaces;
+mod packets;
+mod pipe;
+mod ports;

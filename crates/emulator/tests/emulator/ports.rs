@@ -1,0 +1,174 @@
+//! An emulation between ports within the process: real time, but neither devices nor privileges.
+
+use crate::packets::Made;
+use emulator::{
+    Clock, Emulation, Files, LogFormat, Options, Port, Recording, Sink, Totals, port_pair,
+};
+use link::{LinkConfig, QueueLimit};
+use netsim::Duplex;
+use std::io::{self, ErrorKind, Write};
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
+use units::Rate;
+
+/// A file that is looked at when it has been written.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn sink(&self) -> Sink {
+        Box::new(self.clone())
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.bytes()).unwrap()
+    }
+}
+
+/// 8 Mbit/s, so that 1000 bytes take 1 ms, 10 ms, two packets of queue.
+fn link() -> LinkConfig {
+    let delay = units::Duration::from_millis(10);
+    LinkConfig::new(Rate::from_mbps(8), delay, QueueLimit::Packets(2)).unwrap()
+}
+
+/// The ends of client and host, and the emulation between them.
+fn joined(change: impl FnOnce(&mut Options)) -> (Port, Port, Emulation) {
+    let mut options = Options::new(Duplex::symmetric(link()));
+    change(&mut options);
+    let ((near, client), (far, host)) = (port_pair().unwrap(), port_pair().unwrap());
+    let emulation = Emulation::start(near, far, options).unwrap();
+    (Port::new(client).unwrap(), Port::new(host).unwrap(), emulation)
+}
+
+fn read(port: &Port) -> Option<Vec<u8>> {
+    let mut buffer = [0; 2000];
+    match port.read(&mut buffer) {
+        Ok(length) => Some(buffer[..length].to_vec()),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The next packet, within five seconds.
+fn wait_for(port: &Port) -> Vec<u8> {
+    for _ in 0..5000 {
+        if let Some(packet) = read(port) {
+            return packet;
+        }
+        sleep(Duration::from_millis(1));
+    }
+    panic!("no packet");
+}
+
+#[test]
+fn both_directions_pass_packets_in_order() {
+    let (client, host, emulation) = joined(|_| ());
+    let packets = [0, 1].map(|serial| Made { serial, ..Made::plain(100) }.tcp());
+    let clock = Clock::start();
+    for (from, to) in [(&client, &host), (&host, &client)] {
+        packets.iter().for_each(|packet| from.write(packet).unwrap());
+        assert_eq!([wait_for(to), wait_for(to)], packets);
+    }
+    // Two ways of 10 ms.
+    assert!(clock.now().as_nanos() >= 20_000_000);
+    let report = emulation.stop();
+    for way in [report.down, report.up] {
+        let Totals { link, delivered_packets, delivered_bytes, .. } = way.totals;
+        assert_eq!((link.taken_packets, delivered_packets, delivered_bytes), (2, 2, 280));
+        assert_eq!((way.lateness.packets(), way.failure), (2, None));
+        assert!(way.lateness.p50() <= way.lateness.p99());
+        assert!(way.lateness.p99() <= way.lateness.max());
+    }
+}
+
+/// What the queue has no room for never comes out, and every packet has its row; captures hold what
+/// each end sent and was handed.
+#[test]
+fn files_tell_of_every_packet() {
+    for format in [LogFormat::Csv, LogFormat::JsonLines] {
+        let (log, near, far) = (Shared::default(), Shared::default(), Shared::default());
+        let files =
+            Files { log: Some((format, log.sink())), captures: Some([near.sink(), far.sink()]) };
+        let (recording, recorders) = Recording::begin(files).unwrap();
+        let (client, host, emulation) = joined(|options| options.recorders = Some(recorders));
+        // At once, or nearly: of ten packets of 1 ms each, two find room and few others.
+        let packets: Vec<_> =
+            (0..10).map(|serial| Made { serial, ..Made::plain(960) }.tcp()).collect();
+        packets.iter().for_each(|packet| host.write(packet).unwrap());
+        assert_eq!(wait_for(&client), packets[0]);
+        sleep(Duration::from_millis(50));
+        let totals = emulation.stop().down.totals;
+        assert_eq!(recording.finish().unwrap(), 0);
+
+        let text = log.text();
+        let count = |word: &str| text.lines().filter(|line| line.contains(word)).count() as u64;
+        assert_eq!(totals.delivered_packets + totals.link.dropped_packets, 10);
+        assert!(totals.link.dropped_packets > 0);
+        assert_eq!(count("dropped"), totals.link.dropped_packets, "{text}");
+        // The first line of CSV has a column of that name.
+        let header = u64::from(format == LogFormat::Csv);
+        let delivered = text.lines().filter(|line| {
+            line.contains("down,delivered") || line.contains(r#""fate":"delivered""#)
+        });
+        assert_eq!(delivered.count() as u64, totals.delivered_packets);
+        assert_eq!(text.lines().count() as u64, 10 + header);
+        // 24 bytes of header, and 16 before each packet of 1000.
+        assert_eq!(far.bytes().len(), 24 + 10 * 1016);
+        assert_eq!(near.bytes().len() as u64, 24 + totals.delivered_packets * 1016);
+    }
+}
+
+/// Packets in flight when it is stopped are gone, and said to be.
+#[test]
+fn stopping_leaves_what_is_on_the_way() {
+    let (client, host, emulation) = joined(|options| {
+        let delay = units::Duration::from_secs(60);
+        let long = LinkConfig::new(Rate::from_mbps(8), delay, QueueLimit::Unlimited).unwrap();
+        options.links = Duplex::symmetric(long);
+    });
+    host.write(&Made::plain(100).tcp()).unwrap();
+    for _ in 0..1000 {
+        if emulation.totals().forward.held_packets > 0 {
+            break;
+        }
+        sleep(Duration::from_millis(1));
+    }
+    let totals = emulation.stop().down.totals;
+    assert_eq!((totals.held_packets, totals.delivered_packets), (1, 0));
+    // The other end has nothing, and then nobody.
+    assert!(read(&client).is_none_or(|packet| packet.is_empty()));
+}
+
+/// Lateness since it was last asked for.
+#[test]
+fn lateness_is_told_run_by_run() {
+    let (client, host, emulation) = joined(|_| ());
+    for _ in 0..2 {
+        host.write(&Made::plain(100).tcp()).unwrap();
+        wait_for(&client);
+        let mut late = emulation.take_lateness();
+        for _ in 0..1000 {
+            if late.packets() > 0 {
+                break;
+            }
+            sleep(Duration::from_millis(1));
+            late = emulation.take_lateness();
+        }
+        assert_eq!(late.packets(), 1);
+    }
+}
