@@ -1,0 +1,80 @@
+//! Clients on the kernel's sockets.
+
+use crate::{ANSWER, BULK, REQUESTS};
+use emulator::{Clock, Namespace};
+use std::io::{self, Read};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: server\r\n\r\n";
+
+fn seconds(clock: &Clock) -> f64 {
+    clock.now().as_nanos() as f64 / 1e9
+}
+
+/// Bits a second of one connection, once it has begun.
+pub(crate) fn bulk(namespace: &Namespace, server: SocketAddr, time: Duration) -> io::Result<f64> {
+    let address = SocketAddr::new(server.ip(), BULK);
+    let mut stream = namespace.run(|| TcpStream::connect(address))??;
+    let mut buffer = vec![0; 1 << 20];
+    let start = Clock::start();
+    let (mut begun, mut bytes) = (None, 0);
+    loop {
+        let now = seconds(&start);
+        // A tenth of the time goes by before it counts.
+        if begun.is_none() && now > time.as_secs_f64() / 10.0 {
+            begun = Some((now, bytes));
+        }
+        if now > time.as_secs_f64() {
+            let (since, before) = begun.unwrap_or_default();
+            return Ok((bytes - before) as f64 * 8.0 / (now - since));
+        }
+        bytes += stream.read(&mut buffer)?;
+    }
+}
+
+/// Requests a second of so many clients at once, each on one connection or with one for each.
+pub(crate) fn requests(
+    namespace: &Namespace,
+    server: SocketAddr,
+    time: Duration,
+    (clients, kept): (usize, bool),
+) -> io::Result<f64> {
+    let address = SocketAddr::new(server.ip(), REQUESTS);
+    // Sockets belong to the namespace of the thread that opens them.
+    namespace.run(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let start = Clock::start();
+            let clients = (0..clients).map(|_| tokio::spawn(client(address, (start, time), kept)));
+            let clients: Vec<_> = clients.collect();
+            let mut requests = 0;
+            for client in clients {
+                requests += client.await.map_err(io::Error::other)??;
+            }
+            Ok(requests as f64 / seconds(&start))
+        })
+    })?
+}
+
+async fn client(
+    address: SocketAddr,
+    (start, time): (Clock, Duration),
+    kept: bool,
+) -> io::Result<u64> {
+    let mut requests = 0;
+    let mut connection = None;
+    let mut answer = [0; ANSWER];
+    while seconds(&start) < time.as_secs_f64() {
+        let mut stream = match connection.take() {
+            Some(stream) => stream,
+            None => tokio::net::TcpStream::connect(address).await?,
+        };
+        stream.write_all(REQUEST).await?;
+        stream.read_exact(&mut answer).await?;
+        requests += 1;
+        connection = Some(stream).filter(|_| kept);
+    }
+    Ok(requests)
+}

@@ -1,0 +1,100 @@
+//! How an endpoint is set up.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use tcp::{Host, Limits, MtuLimits};
+use units::Duration;
+use wire::Marking;
+
+/// How an endpoint is set up.
+pub struct Config {
+    /// Its IPv4 address; without one it takes no IPv4.
+    pub v4: Option<Ipv4Addr>,
+    /// Its IPv6 address; without one it takes no IPv6.
+    pub v6: Option<Ipv6Addr>,
+    /// Code points by drop precedence.
+    pub marking: Marking,
+    /// What peers may cost it, and how long what is left of them is kept.
+    pub limits: Limits,
+    /// Small segments leave at once, though others are not acknowledged (`TCP_NODELAY`).
+    pub nodelay: bool,
+    /// What a stream may have written and not acknowledged, at most, bytes. It begins with
+    /// [`Config::FIRST_SEND_BUFFER`] and grows with the window.
+    pub send_buffer: u64,
+    /// What the buffers of all streams may take before they stop growing and no connection is
+    /// accepted, bytes.
+    pub buffers: usize,
+    /// Connections that wait for [`crate::Listener::accept`], at most; others are reset.
+    pub backlog: usize,
+    /// How long connections may take to end after the last stream, listener and [`crate::Endpoint`]
+    /// are gone.
+    pub linger: Duration,
+    /// Sets up the host before anything else happens: memories, gates, Fast Open.
+    pub setup: Option<Setup>,
+}
+
+/// What [`Config::setup`] does.
+pub type Setup = Box<dyn FnOnce(&mut Host) + Send>;
+
+impl Config {
+    /// What a stream may buffer before its window is known, bytes.
+    pub const FIRST_SEND_BUFFER: u64 = 256 << 10;
+
+    /// An endpoint with these addresses and defaults for the rest.
+    pub fn new(v4: Option<Ipv4Addr>, v6: Option<Ipv6Addr>) -> Self {
+        Self {
+            v4,
+            v6,
+            marking: Marking::default(),
+            limits: Limits {
+                connections: 100_000,
+                buffered: 1 << 30,
+                mtu: MtuLimits { black_hole_detection: true, ..MtuLimits::default() },
+                ..Limits::default()
+            },
+            nodelay: true,
+            send_buffer: 8 << 20,
+            buffers: 1 << 30,
+            backlog: 4096,
+            linger: Duration::from_secs(10),
+            setup: None,
+        }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config").field("v4", &self.v4).field("v6", &self.v6).finish_non_exhaustive()
+    }
+}
+
+/// The endpoint's addresses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addresses {
+    pub(crate) v4: Option<Ipv4Addr>,
+    pub(crate) v6: Option<Ipv6Addr>,
+}
+
+impl Addresses {
+    pub(crate) fn contain(&self, address: IpAddr) -> bool {
+        match address {
+            IpAddr::V4(address) => self.v4 == Some(address),
+            IpAddr::V6(address) => self.v6 == Some(address),
+        }
+    }
+
+    /// The end of a connection to `remote`.
+    pub(crate) fn towards(&self, remote: IpAddr, port: u16) -> Option<SocketAddr> {
+        let address = match remote {
+            IpAddr::V4(_) => self.v4.map(IpAddr::V4),
+            IpAddr::V6(_) => self.v6.map(IpAddr::V6),
+        };
+        address.map(|address| SocketAddr::new(address, port))
+    }
+
+    /// Where a listener says that it is.
+    pub(crate) fn any(&self, port: u16) -> SocketAddr {
+        let first = self.v4.map(IpAddr::V4).or(self.v6.map(IpAddr::V6));
+        SocketAddr::new(first.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), port)
+    }
+}

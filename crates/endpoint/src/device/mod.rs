@@ -1,0 +1,123 @@
+//! Where packets come from and go to: any descriptor that gives one IP packet for each read and takes
+//! one for each write. A TUN device does, and so does a socket that keeps messages apart.
+
+mod frame;
+mod tun;
+
+pub(crate) use frame::{Frame, OFFLOAD_HEADER, Offload};
+pub use tun::TunConfig;
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt};
+use nix::sys::uio::writev;
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// A device.
+pub struct Device {
+    descriptor: Box<dyn AsFd + Send>,
+    mtu: u16,
+    offload: bool,
+}
+
+/// Room for the packets that wait in an in-memory device, bytes: some 2000 of full size.
+const MEMORY: usize = 4 << 20;
+
+/// What came of handing over a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    Done,
+    /// There is no room for it now.
+    Blocked,
+    /// It was refused, as a network drops a packet.
+    Refused,
+}
+
+impl Device {
+    /// Packets of `descriptor`, of `mtu` bytes at most, which becomes non-blocking.
+    ///
+    /// # Errors
+    /// If the system refuses that.
+    pub fn new(descriptor: impl AsFd + Send + 'static, mtu: u16) -> io::Result<Self> {
+        let flags = OFlag::from_bits_retain(fcntl(&descriptor, FcntlArg::F_GETFL)?);
+        fcntl(&descriptor, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+        Ok(Self { descriptor: Box::new(descriptor), mtu, offload: false })
+    }
+
+    /// The same; the descriptor's packets bear a virtio header of 10 bytes each, with what is left to
+    /// do of checksums and segmentation (`IFF_VNET_HDR`, with at least `TUN_F_CSUM`).
+    #[must_use]
+    pub fn with_offload(self) -> Self {
+        Self { offload: true, ..self }
+    }
+
+    /// Two devices back to back, within the process: what one sends the other receives.
+    ///
+    /// # Errors
+    /// If there are no more descriptors.
+    pub fn pair(mtu: u16) -> io::Result<(Self, Self)> {
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let (a, b) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
+        for end in [&a, &b] {
+            // Less is granted than asked for where the system's limit is lower.
+            setsockopt(end, sockopt::SndBuf, &MEMORY)?;
+        }
+        Ok((Self::new(a, mtu)?, Self::new(b, mtu)?))
+    }
+
+    /// Longest packet, bytes.
+    pub const fn mtu(&self) -> u16 {
+        self.mtu
+    }
+
+    /// Packets bear a virtio header.
+    pub(crate) const fn offloads(&self) -> bool {
+        self.offload
+    }
+
+    /// Reads a packet into `buffer`, if there is one.
+    pub(crate) fn receive<'a>(&self, buffer: &'a mut [u8]) -> io::Result<Option<Frame<'a>>> {
+        match nix::unistd::read(&self.descriptor, buffer) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(len) => Ok(Some(Frame::read(&buffer[..len], self.offload))),
+            Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Hands over a packet in two pieces; the first begins with the virtio header if there is to be
+    /// one.
+    pub(crate) fn send(&self, headers: &[u8], payload: &[u8]) -> io::Result<Sent> {
+        let pieces = [IoSlice::new(headers), IoSlice::new(payload)];
+        let pieces = if payload.is_empty() { &pieces[..1] } else { &pieces };
+        match writev(&self.descriptor, pieces) {
+            Ok(_) => Ok(Sent::Done),
+            Err(Errno::EAGAIN) => Ok(Sent::Blocked),
+            // The device is down, the packet too long, or memory short: as if the network lost it.
+            Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE | Errno::ENOBUFS | Errno::EINTR) => {
+                Ok(Sent::Refused)
+            }
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+impl AsFd for Device {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { descriptor, mtu, offload } = self;
+        let descriptor = descriptor.as_fd();
+        f.debug_struct("Device")
+            .field("descriptor", &descriptor)
+            .field("mtu", mtu)
+            .field("offload", offload)
+            .finish()
+    }
+}

@@ -1,0 +1,166 @@
+//! The thread that owns device, stack and timers. One turn: what applications want, what has arrived,
+//! what is due, what may leave; then it wakes whom that concerns and sleeps until there is more.
+
+mod outbox;
+mod sleep;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::device::{Device, OFFLOAD_HEADER, Sent};
+use crate::mailbox::{Command, Mailbox, Remote};
+use crate::stack::{Outgoing, Stack};
+use outbox::Outbox;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use units::{Duration, Instant};
+
+/// Packets that are read before something is sent.
+const READ_AT_ONCE: usize = 64;
+/// Segments that are sent before something is read.
+const SENT_AT_ONCE: usize = 512;
+
+/// Starts the driver of `device`.
+pub(crate) fn start(device: Device, config: Config, remote: &Arc<Remote>) -> io::Result<()> {
+    let (mailbox, remote) = (Arc::clone(&remote.mailbox), Arc::downgrade(remote));
+    let secret = secret().map_err(|error| io::Error::other(error.to_string()))?;
+    let thread = thread::Builder::new().name("endpoint".to_owned());
+    thread.spawn(move || {
+        sleep::prepare();
+        let linger = config.linger;
+        // The host shares memory within its thread only, so it is made here.
+        let stack = Stack::new(config, device.mtu(), (remote, secret));
+        Driver::new(device, stack, mailbox, linger).run();
+    })?;
+    Ok(())
+}
+
+/// What strangers must not foretell (RFC 6528): a key, and a seed for whatever is not worth one.
+fn secret() -> Result<([u8; 16], u64), getrandom::Error> {
+    let mut key = [0; 16];
+    getrandom::fill(&mut key)?;
+    Ok((key, getrandom::u64()?))
+}
+
+struct Driver {
+    device: Device,
+    stack: Stack,
+    mailbox: Arc<Mailbox>,
+    clock: Clock,
+    commands: Vec<Command>,
+    /// What is read into.
+    buffer: Vec<u8>,
+    outbox: Outbox,
+    /// What follows when there is room in the device.
+    next: Option<Outgoing>,
+    linger: Duration,
+    /// Since when no application is left.
+    closing: Option<Instant>,
+}
+
+impl Driver {
+    fn new(device: Device, stack: Stack, mailbox: Arc<Mailbox>, linger: Duration) -> Self {
+        let outbox = Outbox::new(device.offloads());
+        Self {
+            device,
+            stack,
+            mailbox,
+            clock: Clock::start(),
+            commands: Vec::new(),
+            buffer: vec![0; wire::MAX_PACKET + OFFLOAD_HEADER],
+            outbox,
+            next: None,
+            linger,
+            closing: None,
+        }
+    }
+
+    /// Until no application is left, or the device is gone.
+    fn run(&mut self) {
+        let ended = loop {
+            match self.turn() {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        self.mailbox.close();
+        self.stack.end(ended.err().map_or(io::ErrorKind::NotConnected, |error| error.kind()));
+    }
+
+    /// False once all is over.
+    fn turn(&mut self) -> io::Result<bool> {
+        let now = self.clock.now();
+        self.obey(now);
+        let more_to_read = self.receive(now)?;
+        self.stack.handle_timeout(now);
+        let more_to_send = self.transmit()?;
+        self.stack.wake();
+        if self.is_over(now) {
+            return Ok(false);
+        }
+        if !more_to_read && !more_to_send && self.mailbox.fall_asleep() {
+            let rung = self.sleep()?;
+            self.mailbox.wake_up(rung);
+        }
+        Ok(true)
+    }
+
+    fn obey(&mut self, now: Instant) {
+        let mut commands = std::mem::take(&mut self.commands);
+        self.mailbox.take(&mut commands);
+        for command in commands.drain(..) {
+            if matches!(command, Command::Close(_)) {
+                self.closing.get_or_insert(now);
+            }
+            self.stack.obey(now, command);
+        }
+        self.commands = commands;
+    }
+
+    /// True if there may be more.
+    fn receive(&mut self, now: Instant) -> io::Result<bool> {
+        for _ in 0..READ_AT_ONCE {
+            match self.device.receive(&mut self.buffer)? {
+                Some(frame) => self.stack.handle_frame(now, &frame),
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// True if there may be more.
+    fn transmit(&mut self) -> io::Result<bool> {
+        let now = self.clock.now();
+        while let Some(reply) = self.stack.poll_reply() {
+            let sent = self.outbox.send_reply(&self.device, &reply)?;
+            self.stack.on_sent(sent);
+        }
+        for _ in 0..SENT_AT_ONCE {
+            let Some(outgoing) = self.next.take().or_else(|| self.stack.poll_transmit(now)) else {
+                self.flush()?;
+                return Ok(false);
+            };
+            if !self.outbox.joins(&outgoing) && !self.flush()? {
+                self.next = Some(outgoing);
+                return Ok(false);
+            }
+            if self.stack.copy_payload(&outgoing, self.outbox.payload()) {
+                self.outbox.add(&outgoing);
+            }
+        }
+        self.flush()
+    }
+
+    /// Hands over what is ready. False if there is no room for it.
+    fn flush(&mut self) -> io::Result<bool> {
+        let Some(sent) = self.outbox.flush(&self.device)? else { return Ok(true) };
+        self.stack.on_sent(sent);
+        Ok(sent != Sent::Blocked)
+    }
+
+    fn is_over(&self, now: Instant) -> bool {
+        let Some(since) = self.closing else { return false };
+        self.stack.is_quiet() || now.saturating_since(since) >= self.linger
+    }
+}

@@ -1,0 +1,148 @@
+//! Segments on their way into the device. Where the kernel cuts super-packets into segments,
+//! consecutive segments of a connection leave as one (generic segmentation offload).
+
+use crate::device::{Device, OFFLOAD_HEADER, Offload, Sent};
+use crate::stack::Outgoing;
+use std::io;
+use tcp::{ConnId, Flags, Segment};
+use wire::TcpPacket;
+
+/// Bytes of the longest headers: IPv6 and TCP with all options.
+const HEADERS: usize = wire::IPV6_HEADER + 60;
+/// Segments in a super-packet, at most (Linux `GSO_MAX_SEGS` is more than 64 KiB holds of any
+/// sensible size).
+const SEGMENTS: u32 = 64;
+/// What the last segment of several may say that the others do not.
+const LAST: Flags = Flags::PSH.with(Flags::FIN);
+
+/// One packet in the making.
+pub(super) struct Outbox {
+    offload: bool,
+    head: Option<Head>,
+    payload: Vec<u8>,
+    headers: Vec<u8>,
+    blocked: bool,
+}
+
+/// Segments that leave together, as one.
+struct Head {
+    conn: Option<ConnId>,
+    packet: TcpPacket,
+    /// Payload of each but the last.
+    size: u32,
+    segments: u32,
+    /// Another may follow.
+    open: bool,
+}
+
+impl Outbox {
+    pub(super) const fn new(offload: bool) -> Self {
+        Self { offload, head: None, payload: Vec::new(), headers: Vec::new(), blocked: false }
+    }
+
+    /// A packet waits for room in the device.
+    pub(super) const fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    /// Where the payload of the next segment goes, before [`Outbox::add`].
+    pub(super) const fn payload(&mut self) -> &mut Vec<u8> {
+        &mut self.payload
+    }
+
+    /// True if a segment can leave with those that are there, or none are.
+    pub(super) fn joins(&self, outgoing: &Outgoing) -> bool {
+        self.head.as_ref().is_none_or(|head| head.takes(outgoing))
+    }
+
+    /// Takes a segment that joins, whose payload was appended.
+    pub(super) fn add(&mut self, outgoing: &Outgoing) {
+        let segment = &outgoing.packet.segment;
+        match &mut self.head {
+            Some(head) => head.append(segment),
+            None => self.head = Some(Head::new(outgoing, self.offload)),
+        }
+    }
+
+    /// Hands over what is there, if anything is.
+    pub(super) fn flush(&mut self, device: &Device) -> io::Result<Option<Sent>> {
+        let Some(head) = &self.head else { return Ok(None) };
+        self.headers.clear();
+        let written = if self.offload {
+            write_offloaded(head, self.payload.len(), &mut self.headers)
+        } else {
+            wire::write_headers(&head.packet, &self.payload, &mut self.headers)
+        };
+        let sent = match written {
+            Ok(()) => device.send(&self.headers, &self.payload)?,
+            Err(_) => Sent::Refused,
+        };
+        self.blocked = sent == Sent::Blocked;
+        if !self.blocked {
+            self.head = None;
+            self.payload.clear();
+        }
+        Ok(Some(sent))
+    }
+
+    /// Hands over a whole packet that is no segment. Without room for it, it is lost.
+    pub(super) fn send_reply(&mut self, device: &Device, reply: &[u8]) -> io::Result<Sent> {
+        // All zero: nothing is left to do with it.
+        let header = [0; OFFLOAD_HEADER];
+        let sent = if self.offload { device.send(&header, reply) } else { device.send(reply, &[]) };
+        Ok(if sent? == Sent::Done { Sent::Done } else { Sent::Refused })
+    }
+}
+
+impl Head {
+    fn new(outgoing: &Outgoing, offload: bool) -> Self {
+        let segment = &outgoing.packet.segment;
+        let plain = segment.flags == Flags::ACK && segment.len > 0;
+        Self {
+            conn: outgoing.conn,
+            packet: outgoing.packet,
+            size: segment.len,
+            segments: 1,
+            open: offload && plain,
+        }
+    }
+
+    /// What follows has to say the same but for its number, and what only the last may.
+    fn takes(&self, outgoing: &Outgoing) -> bool {
+        let (ours, next) = (&self.packet.segment, &outgoing.packet.segment);
+        let expected = Segment {
+            seq: ours.seq + ours.len,
+            len: next.len,
+            flags: Flags(ours.flags.0 | next.flags.0 & LAST.0),
+            ..*ours
+        };
+        let bytes = HEADERS as u32 + ours.len + next.len;
+        self.open
+            && self.conn == outgoing.conn
+            && *next == expected
+            && (1..=self.size).contains(&next.len)
+            && bytes <= wire::MAX_PACKET as u32
+            && self.segments < SEGMENTS
+    }
+
+    fn append(&mut self, next: &Segment) {
+        let ours = &mut self.packet.segment;
+        ours.len += next.len;
+        ours.flags = next.flags;
+        self.segments += 1;
+        self.open = next.len == self.size && next.flags == Flags::ACK;
+    }
+}
+
+fn write_offloaded(
+    head: &Head,
+    payload: usize,
+    headers: &mut Vec<u8>,
+) -> Result<(), wire::TooLong> {
+    headers.resize(OFFLOAD_HEADER, 0);
+    let checksum = wire::write_headers_offloaded(&head.packet, payload, headers)?;
+    let segment_size = if head.segments > 1 { head.size as u16 } else { 0 };
+    let v6 = head.packet.source.is_ipv6();
+    Offload { checksum, segment_size, v6 }.write(headers);
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! What an application may say about a connection, and what it may ask.
+
+use crate::info::Info;
+use crate::mailbox::{Command, Remote, Word};
+use crate::shared::Shared;
+use std::fmt;
+use std::sync::Arc;
+use tcp::ensemble::Content;
+use tokio::sync::oneshot;
+
+/// The other way to a connection, beside its stream. Clones are the same; it keeps no connection
+/// open.
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+    remote: Arc<Remote>,
+}
+
+impl Handle {
+    pub(crate) const fn new(shared: Arc<Shared>, remote: Arc<Remote>) -> Self {
+        Self { shared, remote }
+    }
+
+    fn tell(&self, word: Word) {
+        self.remote.mailbox.send(Command::Tell(Arc::clone(&self.shared), word));
+    }
+
+    /// The application is about to write `bytes`. Start-ups that suit themselves to the transfer
+    /// need not wait until all of it is written.
+    pub fn set_size(&self, bytes: u64) {
+        self.tell(Word::Size(bytes));
+    }
+
+    /// Its weight among the connections that share its path, at least 1, from now on. Without effect
+    /// under schemes that share no path.
+    pub fn set_weight(&self, weight: u32) {
+        self.tell(Word::Weight(weight));
+    }
+
+    /// What it carries, for schemes that let that decide who sends next.
+    pub fn set_content(&self, content: Content) {
+        self.tell(Word::Content(content));
+    }
+
+    /// For whom behind the peer's address it is there, by any number; for schemes that count clients.
+    pub fn set_client(&self, client: u64) {
+        self.tell(Word::Client(client));
+    }
+
+    /// How it stands; `None` if it is over.
+    pub async fn info(&self) -> Option<Info> {
+        let (reply, answer) = oneshot::channel();
+        self.remote.mailbox.send(Command::Ask(Arc::clone(&self.shared), reply));
+        answer.await.ok()
+    }
+
+    /// Ends it with a reset.
+    pub fn abort(&self) {
+        self.shared.abort(&self.remote.mailbox);
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Handle({} to {})", self.shared.local, self.shared.peer)
+    }
+}

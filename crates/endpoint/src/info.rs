@@ -1,0 +1,81 @@
+//! What an application may ask about a connection, as Linux's `TCP_INFO` tells it.
+
+use crate::counters::Counters;
+use std::net::SocketAddr;
+use tcp::{StartUpReport, State, Stats};
+use units::{Duration, Rate};
+
+/// A connection at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// Its number: no other live connection of the endpoint has it.
+    pub number: u32,
+    /// Our end.
+    pub local: SocketAddr,
+    /// The peer's end.
+    pub peer: SocketAddr,
+    /// State by RFC 9293.
+    pub state: State,
+    /// The scheme that it runs under.
+    pub scheme: String,
+    /// Payload of a full segment, bytes.
+    pub mss: u64,
+    /// Payload bytes written by the application.
+    pub bytes_written: u64,
+    /// Payload bytes acknowledged by the peer.
+    pub bytes_acked: u64,
+    /// Payload bytes received in order.
+    pub bytes_received: u64,
+    /// Payload bytes written and not sent.
+    pub bytes_unsent: u64,
+    /// The peer's window, bytes beyond what it acknowledged.
+    pub snd_wnd: u64,
+    /// Counters of segments, timeouts, retransmissions.
+    pub stats: Stats,
+    /// In fast recovery, or repairing after a timeout.
+    pub recovering: bool,
+    /// Bytes acknowledged a second, over the last round trip that saw any.
+    pub delivery_rate: Rate,
+    /// What it has to do with its path.
+    pub path: PathInfo,
+}
+
+/// A path, which may belong to several connections.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathInfo {
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow-start threshold, bytes; `None`: unlimited.
+    pub ssthresh: Option<u64>,
+    /// In flight of all members, bytes.
+    pub bytes_in_flight: u64,
+    /// Smoothed round trip; zero without a sample, like the next two.
+    pub srtt: Duration,
+    /// Its mean deviation.
+    pub rttvar: Duration,
+    /// Shortest round trip.
+    pub min_rtt: Duration,
+    /// Retransmission timeout without doublings.
+    pub rto: Duration,
+    /// Rate at which sending is spread; `None`: as ACKs come.
+    pub pacing_rate: Option<Rate>,
+    /// The start-up owns the window.
+    pub in_startup: bool,
+    /// How the first start-up went.
+    pub startup: StartUpReport,
+    /// Numbers of the connections that share it; none if it is shared by none.
+    pub members: Vec<u32>,
+}
+
+/// An endpoint at one moment.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Its connections, by number.
+    pub connections: Vec<Info>,
+    /// What it has taken and dropped, and why.
+    pub counters: Counters,
+    /// What its TCP has refused or limited, and why.
+    pub tcp: tcp::Counters,
+    /// What the buffers of all streams take, bytes.
+    pub buffers: usize,
+}

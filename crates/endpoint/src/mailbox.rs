@@ -1,0 +1,144 @@
+//! How applications reach the driver: a list of commands, and a bell that is rung only if the driver
+//! sleeps.
+
+use crate::info::{Info, Status};
+use crate::shared::Shared;
+use crate::stream::Stream;
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tcp::Scheme;
+use tcp::ensemble::Content;
+use tokio::sync::{mpsc, oneshot};
+
+/// What applications ask of the driver.
+pub(crate) enum Command {
+    /// Something of a stream has changed on the application's side.
+    Touch(Arc<Shared>),
+    /// What an application says of a stream.
+    Tell(Arc<Shared>, Word),
+    /// What it asks.
+    Ask(Arc<Shared>, oneshot::Sender<Info>),
+    Connect(Box<Connect>),
+    Listen(Listen),
+    /// The scheme of connections to a port from now on.
+    Rescheme(u16, Scheme),
+    Unlisten(u16),
+    Status(oneshot::Sender<Status>),
+    /// No application is left. Told when all is over.
+    Close(Option<oneshot::Sender<()>>),
+}
+
+/// What an application says of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Word {
+    /// So many bytes are about to be written.
+    Size(u64),
+    Weight(u32),
+    Content(Content),
+    Client(u64),
+}
+
+/// A connection to be opened.
+pub(crate) struct Connect {
+    pub(crate) to: SocketAddr,
+    pub(crate) scheme: Scheme,
+    /// Bytes that may leave with the SYN.
+    pub(crate) early: Vec<u8>,
+    pub(crate) reply: oneshot::Sender<io::Result<Stream>>,
+}
+
+/// A port to listen at.
+pub(crate) struct Listen {
+    pub(crate) port: u16,
+    pub(crate) scheme: Scheme,
+    pub(crate) accepted: mpsc::Sender<Stream>,
+    pub(crate) reply: oneshot::Sender<io::Result<()>>,
+}
+
+/// The way to the driver.
+pub(crate) struct Mailbox {
+    /// `None` once the driver is gone.
+    commands: Mutex<Option<Vec<Command>>>,
+    /// The driver sleeps, or is about to.
+    asleep: AtomicBool,
+    bell: EventFd,
+}
+
+impl Mailbox {
+    pub(crate) fn new() -> io::Result<Self> {
+        let bell = EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?;
+        let commands = Mutex::new(Some(Vec::new()));
+        Ok(Self { commands, asleep: AtomicBool::new(false), bell })
+    }
+
+    fn commands(&self) -> MutexGuard<'_, Option<Vec<Command>>> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands over a command and sees to it that the driver finds it. Once the driver is gone it is
+    /// dropped, and whoever waits for a reply learns that by its channel's closing.
+    pub(crate) fn send(&self, command: Command) {
+        match &mut *self.commands() {
+            Some(commands) => commands.push(command),
+            None => return,
+        }
+        if self.asleep.swap(false, Ordering::SeqCst) {
+            // A counter at its limit rings too.
+            let _ = self.bell.write(1);
+        }
+    }
+
+    /// Takes all commands, in their order, in place of `taken`, which is empty.
+    pub(crate) fn take(&self, taken: &mut Vec<Command>) {
+        if let Some(commands) = &mut *self.commands() {
+            std::mem::swap(commands, taken);
+        }
+    }
+
+    /// The driver is gone.
+    pub(crate) fn close(&self) {
+        // Dropped outside of the lock: what is in it may have something to send.
+        let rest = self.commands().take();
+        drop(rest);
+    }
+
+    /// The driver is about to sleep. False if there is something to do.
+    pub(crate) fn fall_asleep(&self) -> bool {
+        self.asleep.store(true, Ordering::SeqCst);
+        let nothing = self.commands().as_ref().is_none_or(Vec::is_empty);
+        if !nothing {
+            self.asleep.store(false, Ordering::SeqCst);
+        }
+        nothing
+    }
+
+    /// The driver is awake; `rung` if the bell is what woke it.
+    pub(crate) fn wake_up(&self, rung: bool) {
+        self.asleep.store(false, Ordering::SeqCst);
+        if rung {
+            let _ = self.bell.read();
+        }
+    }
+}
+
+impl AsFd for Mailbox {
+    /// Readable once the bell has rung.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.bell.as_fd()
+    }
+}
+
+/// The applications' end of the mailbox: when the last of them has dropped it, the driver is told.
+pub(crate) struct Remote {
+    pub(crate) mailbox: Arc<Mailbox>,
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.mailbox.send(Command::Close(None));
+    }
+}

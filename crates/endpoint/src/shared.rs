@@ -1,0 +1,375 @@
+//! What the two sides of a stream share: the application, which reads and writes bytes, and the
+//! driver, which sends and receives them.
+//!
+//! Neither waits for the other beyond the copying of bytes. What the application changes it tells by
+//! [`Command::Touch`], once until the driver has looked.
+
+use crate::budget::Budget;
+use crate::mailbox::{Command, Mailbox};
+use crate::ring::Ring;
+use std::io::{self, ErrorKind, IoSlice};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use tcp::ConnId;
+use tokio::io::ReadBuf;
+
+/// A stream that has room for less of this wakes no writer (Linux `sk_stream_wspace`: a third).
+const WORTH_WAKING: u64 = 3;
+/// What a stream may buffer even when the endpoint's budget is spent, bytes.
+const ALWAYS: usize = 16 << 10;
+
+/// One stream.
+pub(crate) struct Shared {
+    pub(crate) conn: ConnId,
+    pub(crate) local: SocketAddr,
+    pub(crate) peer: SocketAddr,
+    budget: Arc<Budget>,
+    /// The driver has been told and has not looked yet.
+    touched: AtomicBool,
+    inner: Mutex<Inner>,
+}
+
+/// How large a stream's buffers may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// Written and not acknowledged, at most, bytes.
+    pub(crate) send: u64,
+    /// So much may have been read before the driver has to know.
+    pub(crate) report_read: u64,
+}
+
+#[derive(Default)]
+struct Inner {
+    send: Ring,
+    written: u64,
+    send_limit: u64,
+    receive: Ring,
+    /// All below has arrived in order.
+    ready: u64,
+    /// Nothing from here on has arrived; below there may be gaps.
+    arrived_end: u64,
+    reported_read: u64,
+    report_read: u64,
+    peer_closed: bool,
+    end: Option<End>,
+    shutdown: bool,
+    aborted: bool,
+    dropped: bool,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+    /// What of the budget is this stream's.
+    accounted: usize,
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Both sides had closed.
+    Closed,
+    /// Otherwise.
+    Failed(ErrorKind),
+}
+
+/// What the driver finds when it looks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wishes {
+    pub(crate) written: u64,
+    pub(crate) read: u64,
+    pub(crate) shutdown: bool,
+    pub(crate) aborted: bool,
+    pub(crate) dropped: bool,
+    /// Something has arrived that was not read.
+    pub(crate) unread: bool,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        conn: ConnId,
+        (local, peer): (SocketAddr, SocketAddr),
+        sizes: Sizes,
+        budget: Arc<Budget>,
+    ) -> Self {
+        let Sizes { send, report_read } = sizes;
+        let inner = Inner { send_limit: send, report_read, ..Inner::default() };
+        let touched = AtomicBool::new(false);
+        Self { conn, local, peer, budget, touched, inner: Mutex::new(inner) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the driver to look.
+    pub(crate) fn touch(self: &Arc<Self>, mailbox: &Mailbox) {
+        if !self.touched.swap(true, Ordering::AcqRel) {
+            mailbox.send(Command::Touch(Arc::clone(self)));
+        }
+    }
+}
+
+/// The application's side.
+impl Shared {
+    pub(crate) fn poll_read(
+        self: &Arc<Self>,
+        cx: &Context<'_>,
+        out: &mut ReadBuf<'_>,
+        mailbox: &Mailbox,
+    ) -> Poll<io::Result<()>> {
+        let mut inner = self.lock();
+        let from = inner.receive.start();
+        let to = inner.ready.min(from + out.remaining() as u64);
+        if from == to && out.remaining() > 0 {
+            return inner.poll_nothing_to_read(cx);
+        }
+        inner.receive.slices(from, to).iter().for_each(|piece| out.put_slice(piece));
+        let empty = to == inner.arrived_end;
+        inner.receive.release(to, empty);
+        inner.account(&self.budget);
+        let report = to - inner.reported_read >= inner.report_read;
+        drop(inner);
+        if report {
+            self.touch(mailbox);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    pub(crate) fn poll_write(
+        self: &Arc<Self>,
+        cx: &Context<'_>,
+        data: &[IoSlice<'_>],
+        mailbox: &Mailbox,
+    ) -> Poll<io::Result<usize>> {
+        let mut inner = self.lock();
+        inner.check_writable()?;
+        let before = inner.written;
+        let mut room = inner.room(&self.budget);
+        for piece in data {
+            let taken = piece.len().min(room as usize);
+            let at = inner.written;
+            inner.send.put(at, &piece[..taken]);
+            inner.written += taken as u64;
+            room -= taken as u64;
+        }
+        let taken = inner.written - before;
+        if taken == 0 && data.iter().any(|piece| !piece.is_empty()) {
+            inner.writer = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        inner.account(&self.budget);
+        drop(inner);
+        self.touch(mailbox);
+        Poll::Ready(Ok(taken as usize))
+    }
+
+    /// Bytes that go with the opening of the connection, before any stream is there.
+    pub(crate) fn write_early(&self, data: &[u8]) {
+        let mut inner = self.lock();
+        let at = inner.written;
+        inner.send.put(at, data);
+        inner.written += data.len() as u64;
+        inner.account(&self.budget);
+    }
+
+    pub(crate) fn shutdown(self: &Arc<Self>, mailbox: &Mailbox) -> io::Result<()> {
+        let mut inner = self.lock();
+        if let Some(End::Failed(kind)) = inner.end {
+            return Err(kind.into());
+        }
+        inner.shutdown = true;
+        drop(inner);
+        self.touch(mailbox);
+        Ok(())
+    }
+
+    pub(crate) fn abort(self: &Arc<Self>, mailbox: &Mailbox) {
+        self.lock().aborted = true;
+        self.touch(mailbox);
+    }
+
+    /// The application has dropped the stream.
+    pub(crate) fn on_dropped(self: &Arc<Self>, mailbox: &Mailbox) {
+        let mut inner = self.lock();
+        inner.dropped = true;
+        (inner.reader, inner.writer) = (None, None);
+        drop(inner);
+        self.touch(mailbox);
+    }
+}
+
+impl Inner {
+    fn poll_nothing_to_read(&mut self, cx: &Context<'_>) -> Poll<io::Result<()>> {
+        // The peer has said that this was all: what happens later changes nothing about it.
+        if self.peer_closed {
+            return Poll::Ready(Ok(()));
+        }
+        match self.end {
+            Some(End::Failed(kind)) => Poll::Ready(Err(kind.into())),
+            Some(End::Closed) => Poll::Ready(Ok(())),
+            None => {
+                self.reader = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    fn check_writable(&self) -> io::Result<()> {
+        match self.end {
+            Some(End::Failed(kind)) => Err(kind.into()),
+            Some(End::Closed) => Err(ErrorKind::BrokenPipe.into()),
+            None if self.shutdown || self.aborted => Err(ErrorKind::BrokenPipe.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// What may be written now, bytes.
+    fn room(&self, budget: &Budget) -> u64 {
+        let held = self.written - self.send.start();
+        let room = self.send_limit.saturating_sub(held);
+        if budget.is_spent() {
+            // What it has already it may use; nothing grows.
+            let kept = self.send.capacity().max(ALWAYS) as u64;
+            return room.min(kept.saturating_sub(held));
+        }
+        room
+    }
+
+    fn account(&mut self, budget: &Budget) {
+        let now = self.send.capacity() + self.receive.capacity();
+        budget.change(self.accounted, now);
+        self.accounted = now;
+    }
+}
+
+/// The driver's side. What has to be woken is put into `wake`.
+impl Shared {
+    /// Looks what the application wants.
+    pub(crate) fn wishes(&self) -> Wishes {
+        self.touched.store(false, Ordering::Release);
+        let mut inner = self.lock();
+        inner.reported_read = inner.receive.start();
+        Wishes {
+            written: inner.written,
+            read: inner.receive.start(),
+            shutdown: inner.shutdown,
+            aborted: inner.aborted,
+            dropped: inner.dropped,
+            unread: inner.ready > inner.receive.start(),
+        }
+    }
+
+    /// Bytes have arrived at `offset`, perhaps behind a gap.
+    pub(crate) fn store(&self, offset: u64, bytes: &[u8]) {
+        let mut inner = self.lock();
+        if offset >= inner.receive.start() {
+            inner.receive.put(offset, bytes);
+            inner.arrived_end = inner.arrived_end.max(offset + bytes.len() as u64);
+            inner.account(&self.budget);
+        }
+    }
+
+    /// All below `total` has arrived.
+    pub(crate) fn on_received(&self, total: u64, wake: &mut Vec<Waker>) {
+        let mut inner = self.lock();
+        inner.ready = inner.ready.max(total);
+        wake.extend(inner.reader.take());
+    }
+
+    /// All below `total` is acknowledged, and so much may be buffered from now on.
+    pub(crate) fn on_acked(&self, total: u64, send_limit: u64, wake: &mut Vec<Waker>) {
+        let mut inner = self.lock();
+        let empty = total >= inner.written;
+        inner.send.release(total, empty);
+        inner.send_limit = inner.send_limit.max(send_limit);
+        inner.account(&self.budget);
+        if inner.writer.is_some() && inner.room(&self.budget) * WORTH_WAKING >= inner.send_limit
+            || empty
+        {
+            wake.extend(inner.writer.take());
+        }
+    }
+
+    pub(crate) fn on_peer_closed(&self, wake: &mut Vec<Waker>) {
+        let mut inner = self.lock();
+        inner.peer_closed = true;
+        wake.extend(inner.reader.take());
+    }
+
+    /// The connection is over.
+    pub(crate) fn on_end(&self, end: End, wake: &mut Vec<Waker>) {
+        let mut inner = self.lock();
+        inner.end.get_or_insert(end);
+        inner.send = Ring::default();
+        inner.written = 0;
+        inner.account(&self.budget);
+        wake.extend(inner.reader.take());
+        wake.extend(inner.writer.take());
+    }
+
+    /// Appends `len` bytes of what was written, from `offset` on; false if they are not there.
+    pub(crate) fn copy_written(&self, offset: u64, len: u32, out: &mut Vec<u8>) -> bool {
+        let inner = self.lock();
+        let to = offset + u64::from(len);
+        let there = inner.send.start() <= offset && to <= inner.written;
+        if there {
+            inner.send.slices(offset, to).iter().for_each(|piece| out.extend_from_slice(piece));
+        }
+        there
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let accounted = self.lock().accounted;
+        self.budget.change(accounted, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    fn stream() -> (Arc<Shared>, Mailbox) {
+        let end = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        let sizes = Sizes { send: 1000, report_read: 100 };
+        let budget = Arc::new(Budget::new(usize::MAX));
+        let shared = Shared::new(ConnId(0), (end, end), sizes, budget);
+        (Arc::new(shared), Mailbox::new().unwrap())
+    }
+
+    fn read(shared: &Arc<Shared>, mailbox: &Mailbox) -> Vec<u8> {
+        let mut bytes = vec![0; 1 << 20];
+        let mut out = ReadBuf::new(&mut bytes);
+        let _ = shared.poll_read(&Context::from_waker(Waker::noop()), &mut out, mailbox);
+        out.filled().to_vec()
+    }
+
+    /// All in order is read while something waits behind a gap, in a ring so large that it is given back
+    /// when it is empty.
+    #[test]
+    fn what_waits_behind_a_gap_survives_the_reading_of_the_rest() {
+        let (shared, mailbox) = stream();
+        let mut wake = Vec::new();
+        shared.store(0, &[1; 100_000]);
+        shared.store(100_001, &[3; 10]);
+        shared.on_received(100_000, &mut wake);
+        assert_eq!(read(&shared, &mailbox), [1; 100_000]);
+        shared.store(100_000, &[2]);
+        shared.on_received(100_011, &mut wake);
+        assert_eq!(read(&shared, &mailbox), [2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3]);
+    }
+
+    #[test]
+    fn an_end_after_the_peers_is_the_peers() {
+        let (shared, mailbox) = stream();
+        let mut wake = Vec::new();
+        shared.on_peer_closed(&mut wake);
+        shared.on_end(End::Failed(ErrorKind::ConnectionReset), &mut wake);
+        let mut bytes = [0; 1];
+        let mut out = ReadBuf::new(&mut bytes);
+        let end = shared.poll_read(&Context::from_waker(Waker::noop()), &mut out, &mailbox);
+        assert!(matches!(end, Poll::Ready(Ok(()))));
+    }
+}

@@ -1,0 +1,201 @@
+//! What applications want.
+
+use super::slot::Owner;
+use super::{Listening, Stack};
+use crate::info::{Info, PathInfo, Status};
+use crate::mailbox::{Command, Connect, Listen, Word};
+use crate::shared::{Shared, Wishes};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tcp::{ConnId, FourTuple, Path, Scheme};
+use units::Instant;
+
+impl Stack {
+    pub(crate) fn obey(&mut self, now: Instant, command: Command) {
+        match command {
+            Command::Touch(shared) => self.look(now, &shared),
+            Command::Tell(shared, word) => self.tell(now, &shared, word),
+            Command::Ask(shared, reply) => {
+                let known = self.slots.of(&shared).is_some();
+                if let Some(info) = self.info(shared.conn).filter(|_| known) {
+                    // Whoever asked may have stopped waiting, here as below.
+                    let _ = reply.send(info);
+                }
+            }
+            Command::Connect(connect) => self.connect(now, *connect),
+            Command::Listen(listen) => self.listen(listen),
+            Command::Rescheme(port, scheme) => self.rescheme(port, &scheme),
+            Command::Unlisten(port) => self.unlisten(port),
+            Command::Status(reply) => {
+                let _ = reply.send(self.status());
+            }
+            Command::Close(reply) => {
+                self.closed.extend(reply);
+                let ports: Vec<_> = self.listeners.iter().map(|l| l.port).collect();
+                ports.into_iter().for_each(|port| self.unlisten(port));
+            }
+        }
+        self.digest_events(now);
+    }
+
+    /// Something of a stream has changed on the application's side.
+    fn look(&mut self, now: Instant, shared: &Arc<Shared>) {
+        let wishes = shared.wishes();
+        let Some(slot) = self.slots.of(shared) else { return };
+        let id = shared.conn;
+        let written = wishes.written.saturating_sub(slot.written);
+        let read = wishes.read.saturating_sub(slot.read);
+        slot.written += written;
+        slot.read += read;
+        let close = (wishes.shutdown || wishes.dropped) && !slot.shutdown;
+        slot.shutdown |= close;
+        if wishes.dropped {
+            slot.owner = Owner::Dropped;
+        }
+        if read > 0 {
+            self.host.read(now, id, read);
+        }
+        if written > 0 {
+            self.host.write(now, id, written);
+        }
+        if is_abort(&wishes) {
+            self.host.abort(now, id);
+        } else if close {
+            self.host.shutdown(now, id);
+        }
+    }
+
+    fn tell(&mut self, now: Instant, shared: &Arc<Shared>, word: Word) {
+        if self.slots.of(shared).is_none() {
+            return;
+        }
+        let id = shared.conn;
+        match word {
+            Word::Size(bytes) => self.host.announce(now, id, bytes),
+            Word::Weight(weight) => self.host.set_weight(id, weight),
+            Word::Content(content) => self.host.set_content(id, content),
+            Word::Client(client) => self.host.set_client(id, client),
+        }
+    }
+
+    fn listen(&mut self, listen: Listen) {
+        let Listen { port, scheme, accepted, reply } = listen;
+        let taken = self.listeners.iter().any(|listening| listening.port == port);
+        let answer = if taken || port == 0 {
+            Err(ErrorKind::AddrInUse.into())
+        } else {
+            let scheme = self.fitted(&scheme);
+            self.host.listen(port, scheme.clone());
+            self.listeners.push(Listening { port, scheme, accepted });
+            Ok(())
+        };
+        let _ = reply.send(answer);
+    }
+
+    fn rescheme(&mut self, port: u16, scheme: &Scheme) {
+        let scheme = self.fitted(scheme);
+        if let Some(listening) = self.listeners.iter_mut().find(|l| l.port == port) {
+            listening.scheme = scheme.clone();
+            self.host.listen(port, scheme);
+        }
+    }
+
+    fn unlisten(&mut self, port: u16) {
+        self.listeners.retain(|listening| listening.port != port);
+        self.host.unlisten(port);
+    }
+
+    fn connect(&mut self, now: Instant, connect: Connect) {
+        let Connect { to, scheme, early, reply } = connect;
+        match self.open(now, to, &scheme, &early) {
+            Ok(id) => {
+                if let Some(slot) = self.slot(id) {
+                    slot.owner = Owner::Connecting(reply);
+                }
+            }
+            Err(error) => {
+                let _ = reply.send(Err(error));
+            }
+        }
+    }
+
+    fn open(
+        &mut self,
+        now: Instant,
+        to: SocketAddr,
+        scheme: &Scheme,
+        early: &[u8],
+    ) -> io::Result<ConnId> {
+        let (remote, remote_port) = (to.ip(), to.port());
+        let tuple = |local_port| FourTuple { local_port, remote, remote_port };
+        let possible = self.addresses.towards(remote, 0).is_some() && remote_port != 0;
+        let host = &self.host;
+        let port = self.ports.take(|port| host.find(&tuple(port)).is_none());
+        let port = port.filter(|_| possible).ok_or(ErrorKind::AddrNotAvailable)?;
+        let (tuple, scheme) = (tuple(port), self.fitted(scheme));
+        let id = self.host.connect(now, tuple, &scheme).map_err(|_| ErrorKind::AddrInUse)?;
+        self.make_slot(id, &tuple, &scheme);
+        if let Some(slot) = self.slots.at_mut(id).filter(|_| !early.is_empty()) {
+            slot.shared.write_early(early);
+            slot.written = early.len() as u64;
+            self.host.write(now, id, slot.written);
+        }
+        Ok(id)
+    }
+
+    fn status(&self) -> Status {
+        let connections = self.slots.iter().filter_map(|slot| self.info(slot.shared.conn));
+        Status {
+            connections: connections.collect(),
+            counters: self.counters.clone(),
+            tcp: self.host.counters().clone(),
+            buffers: self.budget.taken(),
+        }
+    }
+
+    fn info(&self, id: ConnId) -> Option<Info> {
+        let slot = self.slots.at(id)?;
+        let conn = self.host.connection(id)?;
+        let path = self.host.path_of(id).map(|path| self.path_info(id, path));
+        Some(Info {
+            number: id.0,
+            local: slot.shared.local,
+            peer: slot.shared.peer,
+            state: conn.state(),
+            scheme: slot.scheme.to_string(),
+            mss: conn.mss(),
+            bytes_written: slot.written,
+            bytes_acked: conn.acked(),
+            bytes_received: conn.received(),
+            bytes_unsent: conn.unsent(),
+            snd_wnd: conn.snd_wnd(),
+            stats: *conn.stats(),
+            recovering: conn.recovering(),
+            delivery_rate: slot.rate.rate(),
+            path: path.unwrap_or_default(),
+        })
+    }
+
+    fn path_info(&self, id: ConnId, path: &Path) -> PathInfo {
+        let (window, rtt) = (path.window(), &path.rtt);
+        PathInfo {
+            cwnd: window.cwnd(),
+            ssthresh: Some(window.ssthresh()).filter(|bytes| *bytes != u64::MAX),
+            bytes_in_flight: path.bytes_in_flight(),
+            srtt: rtt.srtt(),
+            rttvar: rtt.rttvar(),
+            min_rtt: if rtt.has_sample() { rtt.min_rtt() } else { Default::default() },
+            rto: rtt.rto(0),
+            pacing_rate: window.pacing_rate(),
+            in_startup: path.in_startup(),
+            startup: *path.startup_report(),
+            members: self.host.members_with(id).map(|member| member.0).collect(),
+        }
+    }
+}
+
+/// An end without FIN: as the application wants it, or because it has left something unread.
+const fn is_abort(wishes: &Wishes) -> bool {
+    wishes.aborted || wishes.dropped && wishes.unread
+}

@@ -1,0 +1,143 @@
+//! The core with the bytes that it does not carry, and with the applications that own them. Still
+//! without a clock and without I/O: the driver has those.
+
+mod control;
+mod events;
+mod input;
+mod output;
+mod ports;
+mod slot;
+
+use crate::budget::Budget;
+use crate::config::{Addresses, Config};
+use crate::counters::Counters;
+use crate::mailbox::Remote;
+use crate::shared::{End, Sizes};
+pub(crate) use output::Outgoing;
+use ports::Ports;
+use slot::{Slot, Slots};
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::sync::{Arc, Weak};
+use std::task::Waker;
+use tcp::{ConnId, Host, HostConfig, Scheme, Transmit};
+use tokio::sync::{mpsc, oneshot};
+use units::Instant;
+
+/// The stack of an endpoint.
+pub(crate) struct Stack {
+    host: Host,
+    slots: Slots,
+    listeners: Vec<Listening>,
+    addresses: Addresses,
+    ports: Ports,
+    mtu: u16,
+    config: Config,
+    counters: Counters,
+    budget: Arc<Budget>,
+    /// Gone when no application is left.
+    remote: Weak<Remote>,
+    /// Answers to pings.
+    replies: VecDeque<Vec<u8>>,
+    /// Who is to be woken.
+    wakers: Vec<Waker>,
+    /// What a segment may bring that is not there, as stream offsets.
+    gaps: Vec<(u64, u64)>,
+    transmit: Transmit,
+    /// Who waits for the end of all.
+    closed: Vec<oneshot::Sender<()>>,
+}
+
+/// A port that is listened at.
+struct Listening {
+    port: u16,
+    scheme: Scheme,
+    accepted: mpsc::Sender<crate::stream::Stream>,
+}
+
+impl Stack {
+    pub(crate) fn new(
+        mut config: Config,
+        mtu: u16,
+        (remote, secret): (Weak<Remote>, ([u8; 16], u64)),
+    ) -> Self {
+        let (key, seed) = secret;
+        let mut host = Host::new(HostConfig { seed });
+        host.set_secret(key);
+        host.set_limits(config.limits);
+        host.set_auto_read(false);
+        if let Some(setup) = config.setup.take() {
+            setup(&mut host);
+        }
+        Self {
+            host,
+            slots: Slots::default(),
+            listeners: Vec::new(),
+            addresses: Addresses { v4: config.v4, v6: config.v6 },
+            ports: Ports::new(seed),
+            mtu,
+            counters: Counters::default(),
+            budget: Arc::new(Budget::new(config.buffers)),
+            config,
+            remote,
+            replies: VecDeque::new(),
+            wakers: Vec::new(),
+            gaps: Vec::new(),
+            transmit: Transmit::default(),
+            closed: Vec::new(),
+        }
+    }
+
+    /// When [`Stack::handle_timeout`] has something to do.
+    pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
+        self.host.poll_timeout()
+    }
+
+    /// Runs the timers that are due.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.host.handle_timeout(now);
+        self.digest_events(now);
+    }
+
+    /// Wakes the applications that something has happened for.
+    pub(crate) fn wake(&mut self) {
+        self.wakers.drain(..).for_each(Waker::wake);
+    }
+
+    /// Nothing is left that anybody could wait for: what remains only answers what comes late.
+    pub(crate) fn is_quiet(&self) -> bool {
+        use tcp::State::{Closed, FinWait2, TimeWait};
+        self.slots.iter().all(|slot| {
+            let state = self.host.connection(slot.shared.conn).map(tcp::Connection::state);
+            slot.is_orphan() && matches!(state, None | Some(Closed | FinWait2 | TimeWait))
+        })
+    }
+
+    /// The driver ends: all streams do.
+    pub(crate) fn end(&mut self, why: ErrorKind) {
+        for slot in self.slots.drain() {
+            slot.end(End::Failed(why), &mut self.wakers);
+        }
+        self.listeners.clear();
+        self.closed.clear();
+        self.wake();
+    }
+
+    /// The buffers of a stream under `scheme`.
+    fn sizes(&self, scheme: &Scheme) -> Sizes {
+        let receive = &scheme.config().receive;
+        // Small beside any window, so that none stays shut because nobody knows what was read.
+        let window = u64::from(receive.initial_window.min(receive.max_window));
+        let send = Config::FIRST_SEND_BUFFER.min(self.config.send_buffer);
+        Sizes { send, report_read: (window / 8).clamp(1, 16 << 10) }
+    }
+
+    /// A scheme as the endpoint's connections use it.
+    fn fitted(&self, scheme: &Scheme) -> Scheme {
+        if self.config.nodelay { scheme.without_nagle() } else { scheme.clone() }
+    }
+
+    fn slot(&mut self, id: ConnId) -> Option<&mut Slot> {
+        self.slots.at_mut(id)
+    }
+}

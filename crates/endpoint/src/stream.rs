@@ -1,0 +1,97 @@
+//! A connection as a stream of bytes.
+
+use crate::handle::Handle;
+use crate::mailbox::Remote;
+use crate::shared::Shared;
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A connection: tokio's `AsyncRead` and `AsyncWrite`.
+///
+/// Dropping it closes it as `close(2)` does: what was written is still sent, with FIN behind it; or, if
+/// something has arrived that was not read, the connection is reset (RFC 1122 §4.2.2.13). Shutting
+/// down the writing half sends FIN, and reading goes on.
+pub struct Stream {
+    shared: Arc<Shared>,
+    remote: Arc<Remote>,
+}
+
+impl Stream {
+    pub(crate) const fn new(shared: Arc<Shared>, remote: Arc<Remote>) -> Self {
+        Self { shared, remote }
+    }
+
+    /// Our end.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.shared.local
+    }
+
+    /// The peer's end.
+    pub fn peer_addr(&self) -> SocketAddr {
+        self.shared.peer
+    }
+
+    /// What may be said and asked about the connection, also by others, and while it is read and
+    /// written.
+    pub fn handle(&self) -> Handle {
+        Handle::new(Arc::clone(&self.shared), Arc::clone(&self.remote))
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.shared.poll_read(cx, out, &self.remote.mailbox)
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.shared.poll_write(cx, &[IoSlice::new(data)], &self.remote.mailbox)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.shared.poll_write(cx, data, &self.remote.mailbox)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // What was written is on its way.
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.shared.shutdown(&self.remote.mailbox))
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.shared.on_dropped(&self.remote.mailbox);
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stream({} to {})", self.local_addr(), self.peer_addr())
+    }
+}

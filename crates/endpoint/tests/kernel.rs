@@ -1,0 +1,232 @@
+//! Against the kernel's TCP, over a TUN device in a namespace of its own. Needs root and TUN devices; says
+//! so and passes without them.
+
+mod common;
+
+use axum::Router;
+use axum::extract::Path;
+use axum::routing::get;
+use common::{bytes, linux};
+use emulator::Namespace;
+use endpoint::{Config, Device, Endpoint, TunConfig};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+const KERNEL: (Ipv4Addr, Ipv6Addr) =
+    (Ipv4Addr::new(198, 18, 9, 1), Ipv6Addr::new(0x2001, 2, 0, 9, 0, 0, 0, 1));
+const OURS: (Ipv4Addr, Ipv6Addr) =
+    (Ipv4Addr::new(198, 18, 9, 2), Ipv6Addr::new(0x2001, 2, 0, 9, 0, 0, 0, 2));
+
+/// An endpoint and the namespace of its clients.
+struct World {
+    namespace: Namespace,
+    endpoint: Endpoint,
+}
+
+impl World {
+    /// `None`, having said so, where it cannot be.
+    fn new(offload: bool, config: Config) -> Option<Self> {
+        match Self::open(offload, config) {
+            Ok(world) => Some(world),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) =>
+            {
+                eprintln!("skipped: {error}");
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn open(offload: bool, config: Config) -> std::io::Result<Self> {
+        let namespace = Namespace::new()?;
+        let tun = TunConfig {
+            offload,
+            v4: Some((KERNEL.0, 24)),
+            v6: Some((KERNEL.1, 64)),
+            ..TunConfig::default()
+        };
+        let device = namespace.run(|| Device::tun(&tun))??;
+        Ok(Self { namespace, endpoint: Endpoint::open(device, config)? })
+    }
+
+    fn connect(&self, address: IpAddr) -> TcpStream {
+        let to = SocketAddr::new(address, common::PORT);
+        let stream = self.namespace.run(|| TcpStream::connect(to)).unwrap().unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    /// What a command says that runs beside the clients.
+    fn output(&self, command: &mut Command) -> String {
+        command.stdout(Stdio::piped());
+        let child = self.namespace.command(command).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{command:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+fn config() -> Config {
+    Config::new(Some(OURS.0), Some(OURS.1))
+}
+
+/// A page server: `/N` has N bytes.
+async fn serve_pages(endpoint: &Endpoint) {
+    let listener = endpoint.listen(common::PORT, &linux()).await.unwrap();
+    let page = |Path(len): Path<usize>| async move { bytes(len, 1) };
+    let app = Router::new().route("/{len}", get(page));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+}
+
+fn addresses() -> [IpAddr; 2] {
+    [OURS.0.into(), OURS.1.into()]
+}
+
+fn get_page(stream: &mut TcpStream, len: usize) -> Vec<u8> {
+    write!(stream, "GET /{len} HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        head.push(byte[0]);
+    }
+    assert!(head.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&head));
+    let mut body = vec![0; len];
+    stream.read_exact(&mut body).unwrap();
+    body
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn axum_serves_unmodified_clients() {
+    for offload in [true, false] {
+        let Some(world) = World::new(offload, config()) else { return };
+        serve_pages(&world.endpoint).await;
+        let world = tokio::task::spawn_blocking(move || {
+            for address in addresses() {
+                let mut kept = world.connect(address);
+                for len in [1, 1000, 100_000, 3_000_000, 17] {
+                    assert!(get_page(&mut kept, len) == bytes(len, 1), "{len} from {address}");
+                }
+                for _ in 0..50 {
+                    assert!(get_page(&mut world.connect(address), 5000) == bytes(5000, 1));
+                }
+            }
+            thread::scope(|scope| {
+                for n in 0..100 {
+                    let world = &world;
+                    scope.spawn(move || {
+                        let len = 1000 * n;
+                        let page = get_page(&mut world.connect(addresses()[n % 2]), len);
+                        assert!(page == bytes(len, 1), "{len}");
+                    });
+                }
+            });
+            world
+        });
+        let world = world.await.unwrap();
+        let status = world.endpoint.status().await.unwrap();
+        assert_eq!(status.counters.accepted, 2 * 51 + 100);
+        assert_eq!(status.counters.bytes_missing + status.counters.device_refused, 0);
+        // The kernel's own talk (multicast listeners) is all that is not taken.
+        let bad: Vec<_> = status
+            .counters
+            .iter()
+            .filter(|(name, n)| {
+                let harmless = ["malformed_address", "malformed_icmp_kind", "malformed_protocol"];
+                name.starts_with("malformed") && *n > 0 && !harmless.contains(&name.as_str())
+            })
+            .collect();
+        assert!(bad.is_empty(), "{bad:?}");
+    }
+}
+
+/// The programs that people try first, where they are installed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn curl_and_ping_are_answered() {
+    let Some(world) = World::new(true, config()) else { return };
+    serve_pages(&world.endpoint).await;
+    let installed = |name: &str, version: &str| {
+        let there = Command::new(name).arg(version).output().is_ok();
+        if !there {
+            eprintln!("skipped: {name} is not installed");
+        }
+        there
+    };
+    let (ping, curl) = (installed("ping", "-V"), installed("curl", "--version"));
+    let talk = tokio::task::spawn_blocking(move || {
+        for address in addresses() {
+            if ping {
+                let arguments = ["-c", "2", "-i", "0.1", "-W", "5", &address.to_string()];
+                let said = world.output(Command::new("ping").args(arguments));
+                assert!(said.contains("2 received"), "{said}");
+            }
+            if curl {
+                let url = format!("http://{}/200000", SocketAddr::new(address, common::PORT));
+                let format = "%{http_code} %{size_download}";
+                let arguments = ["-s", "-o", "/dev/null", "-w", format, &url];
+                assert_eq!(world.output(Command::new("curl").args(arguments)), "200 200000");
+            }
+        }
+    });
+    talk.await.unwrap();
+}
+
+/// Uploads: what the kernel hands over in super-packets arrives as it was written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn megabytes_go_both_ways_at_once() {
+    for offload in [true, false] {
+        let Some(world) = World::new(offload, config()) else { return };
+        let mut listener = world.endpoint.listen(common::PORT, &linux()).await.unwrap();
+        let echo = tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.unwrap();
+            let (mut reader, mut writer) = tokio::io::split(stream);
+            tokio::io::copy(&mut reader, &mut writer).await.unwrap();
+            tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
+        });
+        let read = tokio::task::spawn_blocking(move || {
+            let mut stream = world.connect(OURS.0.into());
+            let mut writer = stream.try_clone().unwrap();
+            let write = thread::spawn(move || {
+                writer.write_all(&bytes(10_000_000, 3)).unwrap();
+                writer.shutdown(Shutdown::Write).unwrap();
+            });
+            let mut all = Vec::new();
+            stream.read_to_end(&mut all).unwrap();
+            write.join().unwrap();
+            all
+        });
+        assert!(read.await.unwrap() == bytes(10_000_000, 3));
+        echo.await.unwrap();
+    }
+}
+
+/// A client whose machine is gone: the connection ends by its timers, and others are not concerned.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_vanished_client_is_given_up() {
+    let mut config = config();
+    // Doubling from 200 ms: 3 timeouts take at most some seconds.
+    config.limits.lifetimes.data_retries = 3;
+    let Some(world) = World::new(true, config) else { return };
+    let mut listener = world.endpoint.listen(common::PORT, &linux()).await.unwrap();
+    let client = world.connect(OURS.0.into());
+    let (mut stream, _) = listener.accept().await.unwrap();
+    // From now on the kernel drops whatever comes for that address.
+    world.output(Command::new("ip").args(["address", "del", "198.18.9.1/24", "dev", "tun0"]));
+    let write = async {
+        loop {
+            if let Err(error) = tokio::io::AsyncWriteExt::write_all(&mut stream, &[7; 1000]).await {
+                return error.kind();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let kind = tokio::time::timeout(Duration::from_secs(30), write).await.unwrap();
+    assert_eq!(kind, ErrorKind::TimedOut);
+    let status = world.endpoint.status().await.unwrap();
+    assert!(status.connections.is_empty(), "{status:?}");
+    drop(client);
+}
