@@ -1,0 +1,297 @@
+//! Do the three worlds tell the same story? Single objects and a page under what Linux servers run, over
+//! a grid of paths, simulated, by our endpoint and by the kernel, each figure beside the others.
+
+use crate::contest::{self, Run};
+use crate::summary::{Measured, Spread, Summary};
+use crate::world::World;
+use experiment::path::{PathSpec, QueueSize};
+use experiment::race::{Race, Visits};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex};
+use tcp::Scheme;
+use units::{Duration, Rate};
+use workload::{Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, Page, Tls};
+
+/// What is compared if nothing else is asked for: the models of what the kernel has.
+pub const LINUX_SCHEMES: [&str; 3] = ["linux", "linux-bbr", "linux-reno"];
+/// The page among the single objects.
+const PAGE: &str = "news";
+/// Bodies of the single objects, bytes.
+const OBJECTS: [u64; 3] = [30_000, 200_000, 2_000_000];
+
+/// How far the simulated time may be from the median of a real world: nine of ten cells within the
+/// first, all within the second; as shares of the latter.
+const BOUNDS: [(World, f64, f64); 2] = [(World::Wire, 0.03, 0.10), (World::Kernel, 0.05, 0.15)];
+/// Share of cells that have to be within the first bound.
+const MOST: f64 = 0.9;
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// Rates both ways.
+    pub rates: Vec<Rate>,
+    /// Round trips.
+    pub rtts: Vec<Duration>,
+    /// Queues, thousandths of the bandwidth-delay product.
+    pub queues: Vec<u64>,
+    /// Schemes.
+    pub schemes: Vec<Scheme>,
+    /// Visits of each cell in each real world.
+    pub repeats: u32,
+    /// Cells measured at a time.
+    pub jobs: usize,
+}
+
+impl Grid {
+    /// The whole grid: 5, 20 and 100 Mbit/s, 20, 80 and 200 ms, queues of half and all of the
+    /// bandwidth-delay product.
+    pub fn full(schemes: Vec<Scheme>) -> Self {
+        Self {
+            rates: [5, 20, 100].map(Rate::from_mbps).to_vec(),
+            rtts: [20, 80, 200].map(Duration::from_millis).to_vec(),
+            queues: vec![500, 1000],
+            schemes,
+            repeats: 7,
+            jobs: 1,
+        }
+    }
+
+    /// A part of it that takes a minute.
+    pub fn quick(schemes: Vec<Scheme>) -> Self {
+        Self {
+            rates: vec![Rate::from_mbps(20)],
+            rtts: [20, 80].map(Duration::from_millis).to_vec(),
+            queues: vec![1000],
+            repeats: 3,
+            ..Self::full(schemes)
+        }
+    }
+
+    /// Loads in real time, all in all.
+    pub fn load_count(&self) -> u64 {
+        self.races().iter().map(|race| contest::load_count(race, &World::ALL)).sum()
+    }
+
+    /// Measures every cell; `on_run` is called after each load, from any thread.
+    ///
+    /// # Errors
+    /// If the machine does not let it.
+    pub fn run(&self, on_run: &(dyn Fn() + Sync)) -> io::Result<Agreement> {
+        let races = self.races();
+        let todo: Mutex<VecDeque<usize>> = Mutex::new((0..races.len()).collect());
+        let next = || todo.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
+        let worker = || {
+            let mut done = Vec::new();
+            while let Some(index) = next() {
+                let how = Run { worlds: &World::ALL, on_run };
+                let entries = contest::run(&races[index], how)?;
+                done.push((index, Summary::new(&races[index], &entries)));
+            }
+            io::Result::Ok(done)
+        };
+        let mut done = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.jobs.max(1)).map(|_| scope.spawn(worker)).collect();
+            let join = |worker: std::thread::ScopedJoinHandle<'_, io::Result<Vec<_>>>| {
+                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            workers.into_iter().map(join).collect::<io::Result<Vec<_>>>()
+        })?
+        .concat();
+        done.sort_by_key(|(index, _)| *index);
+        let cells = done.iter().flat_map(|(_, summary)| Cell::of(summary)).collect();
+        Ok(Agreement::new(cells))
+    }
+
+    /// One for each path and load, with all schemes.
+    fn races(&self) -> Vec<Race> {
+        let mut races = Vec::new();
+        for rate in &self.rates {
+            for rtt in &self.rtts {
+                for queue in &self.queues {
+                    let queue = QueueSize::MilliBdp(*queue);
+                    let path = PathSpec::new(*rate, *rtt, queue).expect("paths of the grid exist");
+                    races.extend(loads().into_iter().map(|page| self.race(page, path)));
+                }
+            }
+        }
+        races
+    }
+
+    fn race(&self, page: Arc<Page>, path: PathSpec) -> Race {
+        Race {
+            page,
+            path,
+            loader: LoaderConfig::default(),
+            schemes: self.schemes.clone(),
+            client: Some(linux()),
+            visits: Visits::default(),
+            background: 0,
+            repeats: self.repeats,
+            seed: 1,
+        }
+    }
+}
+
+/// The browser of all worlds.
+pub fn linux() -> Scheme {
+    Scheme::parse("linux").expect("linux is in the catalogue")
+}
+
+fn loads() -> Vec<Arc<Page>> {
+    let page = Page::builtin(PAGE).expect("the page is built in");
+    OBJECTS.map(single).into_iter().chain([page]).map(Arc::new).collect()
+}
+
+/// One object by itself, over HTTP/1.1 without TLS.
+fn single(body_bytes: u64) -> Page {
+    let host = Host {
+        name: "server.example".to_owned(),
+        http: Http::Http11,
+        tls: Tls::None,
+        http10_connections: Host::UNLIMITED,
+    };
+    let object = Object {
+        label: "object".to_owned(),
+        host: HostId(0),
+        kind: Kind::Html,
+        request_bytes: 100,
+        response_header_bytes: 200,
+        body_bytes,
+        server_wait: Duration::ZERO,
+        discovery: Discovery::AtStart,
+    };
+    let name = format!("{} KB", body_bytes / 1000);
+    Page::new(name, vec![host], vec![object]).expect("one object is a page")
+}
+
+/// One scheme's time for one load over one path, simulated and in one real world.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// What was loaded.
+    pub load: String,
+    /// The path, as it may be written.
+    pub path: String,
+    /// The scheme.
+    pub scheme: String,
+    /// The real world.
+    pub world: &'static str,
+    /// Seconds in simulation, median.
+    pub sim_s: Option<f64>,
+    /// Seconds there.
+    pub real_s: Option<Spread>,
+    /// Simulated over measured time, less one.
+    pub difference: Option<f64>,
+    /// How near they are.
+    pub verdict: Verdict,
+    /// Packets that the link dropped, in simulation (median).
+    pub sim_drops: Option<f64>,
+    /// Packets that the link dropped there.
+    pub real_drops: Option<Spread>,
+    /// Loads repeated for lateness.
+    pub redone: u32,
+    /// All loads there.
+    pub samples: Vec<Measured>,
+}
+
+/// How near a simulated time is to a measured one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Within the first bound, or, beside the kernel, between its fastest and its slowest load.
+    Inside,
+    /// Within the second bound.
+    Near,
+    /// Beyond it, or a load did not complete.
+    Outside,
+}
+
+impl Cell {
+    fn of(summary: &Summary) -> Vec<Self> {
+        let real = |scheme: &str| {
+            let scheme = scheme.to_owned();
+            BOUNDS.iter().filter_map(move |bounds| Self::new(summary, &scheme, *bounds))
+        };
+        let sim = summary.lines.iter().filter(|line| line.world == World::Sim.name());
+        sim.flat_map(|line| real(&line.scheme).collect::<Vec<_>>()).collect()
+    }
+
+    fn new(
+        summary: &Summary,
+        scheme: &str,
+        (world, inner, outer): (World, f64, f64),
+    ) -> Option<Self> {
+        let visit = "first";
+        let sim = summary.line(scheme, World::Sim, visit)?;
+        let real = summary.line(scheme, world, visit)?;
+        let median = sim.page_s.map(|spread| spread.median);
+        let difference = median.zip(real.page_s).map(|(sim, real)| sim / real.median - 1.0);
+        let is_among = |real: Spread| {
+            world == World::Kernel && median.is_some_and(|s| (real.min..=real.max).contains(&s))
+        };
+        let verdict = match difference {
+            Some(_) if real.page_s.is_some_and(is_among) => Verdict::Inside,
+            Some(by) if by.abs() <= inner => Verdict::Inside,
+            Some(by) if by.abs() <= outer => Verdict::Near,
+            _ => Verdict::Outside,
+        };
+        Some(Self {
+            load: summary.page.clone(),
+            path: summary.path.clone(),
+            scheme: scheme.to_owned(),
+            world: world.name(),
+            sim_s: median,
+            real_s: real.page_s,
+            difference,
+            verdict,
+            sim_drops: sim.dropped_packets.map(|spread| spread.median),
+            real_drops: real.dropped_packets,
+            redone: real.redone,
+            samples: real.samples.clone(),
+        })
+    }
+}
+
+/// All cells, and whether they agree.
+#[derive(Clone, Debug, Serialize)]
+pub struct Agreement {
+    /// By world: cells, those inside, those outside.
+    pub worlds: Vec<Count>,
+    /// Every cell.
+    pub cells: Vec<Cell>,
+}
+
+/// Cells of a world.
+#[derive(Clone, Debug, Serialize)]
+pub struct Count {
+    /// Which.
+    pub world: &'static str,
+    /// All of them.
+    pub cells: usize,
+    /// Within the first bound.
+    pub inside: usize,
+    /// Beyond the second.
+    pub outside: usize,
+    /// Nine of ten are inside, none outside.
+    pub agrees: bool,
+}
+
+impl Agreement {
+    fn new(cells: Vec<Cell>) -> Self {
+        let count = |(world, _, _): &(World, f64, f64)| {
+            let of_world = || cells.iter().filter(|cell| cell.world == world.name());
+            let are = |verdict| of_world().filter(|cell| cell.verdict == verdict).count();
+            let (all, inside, outside) =
+                (of_world().count(), are(Verdict::Inside), are(Verdict::Outside));
+            let agrees = outside == 0 && inside as f64 >= MOST * all as f64;
+            Count { world: world.name(), cells: all, inside, outside, agrees }
+        };
+        Self { worlds: BOUNDS.iter().map(count).collect(), cells }
+    }
+
+    /// Every world agrees with the simulation.
+    pub fn holds(&self) -> bool {
+        self.worlds.iter().all(|count| count.agrees)
+    }
+}

@@ -1,0 +1,136 @@
+//! One client, its servers, and the link between them, for the visits of one repeat.
+
+use crate::exchange::Exchange;
+use crate::host::Host;
+use crate::world::Real;
+use crate::{client, timer};
+use emulator::{
+    Addresses, Clock, Emulation, EmulationReport, Interface, InterfaceConfig, Namespace, Options,
+};
+use experiment::race::Race;
+use std::io;
+use std::net::SocketAddr;
+use tcp::Scheme;
+use tokio::task::LocalSet;
+use units::Duration;
+
+/// A visit that is not over after this long has not completed.
+pub const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// One visit as it was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Until the last byte of the last HTML part had arrived.
+    pub html: Option<Duration>,
+    /// Until the last byte of the page had; `None` if it never did.
+    pub page: Option<Duration>,
+    /// Packets that the link dropped during the visit, in both directions.
+    pub dropped: u64,
+    /// What one packet in a hundred exceeded in being handed over late.
+    pub lateness: Duration,
+    /// Why it did not complete.
+    pub failure: Option<String>,
+}
+
+/// Visits the page as often as the race has it, in a world made for that.
+///
+/// # Errors
+/// If the machine does not let it: no privilege, no TUN device, no such congestion control.
+pub(crate) fn visit(
+    race: &Race,
+    (scheme, place): (&Scheme, Real),
+    seed: u64,
+) -> io::Result<Vec<Sample>> {
+    std::thread::scope(|scope| {
+        // Entering a namespace is for good: a thread of its own.
+        let thread = scope.spawn(|| Bed::new(race, (scheme, place), seed)?.run(race, scheme));
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Everything between the browser and its servers, and they themselves but for their tasks.
+struct Bed {
+    client: Namespace,
+    /// Lives as long as the device.
+    _device: Interface,
+    own: SocketAddr,
+    host: Host,
+    emulation: Emulation,
+    clock: Clock,
+}
+
+impl Bed {
+    fn new(race: &Race, (scheme, place): (&Scheme, Real), seed: u64) -> io::Result<Self> {
+        let clock = Clock::start();
+        let [near, far] = Addresses::numbered(0);
+        let client = Namespace::new()?;
+        let device = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
+        let host = Host::new((place, scheme), (far, race.page.hosts().len()))?;
+        let options = Options { seed, clock, ..Options::new(race.path.links()) };
+        let emulation = Emulation::start(device.port(), host.port(), options)?;
+        let own = SocketAddr::new(near.v4.into(), 0);
+        Ok(Self { client, _device: device, own, host, emulation, clock })
+    }
+
+    fn run(self, race: &Race, scheme: &Scheme) -> io::Result<Vec<Sample>> {
+        let Self { client, own, host, emulation, clock, .. } = &self;
+        client.enter()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let samples = LocalSet::new().block_on(&runtime, async {
+            let (exchange, openings) =
+                Exchange::new(&race.page, &race.loader_between(scheme), *clock);
+            let servers = host.serve(&exchange).await?;
+            let browser = client::run(exchange.clone(), openings, (*own, servers));
+            tokio::task::spawn_local(browser);
+            io::Result::Ok(visits(race, &exchange, emulation).await)
+        })?;
+        let EmulationReport { down, up } = self.emulation.stop();
+        match down.failure.or(up.failure) {
+            Some(why) => Err(io::Error::other(format!("the emulated link failed: {why}"))),
+            None => Ok(samples),
+        }
+    }
+}
+
+/// All visits in order. Behind one that does not end there is none.
+async fn visits(race: &Race, exchange: &Exchange, emulation: &Emulation) -> Vec<Sample> {
+    let mut samples: Vec<Sample> = Vec::new();
+    for n in 0..race.visits.count.max(1) {
+        if n > 0 {
+            let next = exchange.clock().now() + race.visits.idle;
+            timer::sleep_until(exchange.clock(), Some(next)).await;
+        }
+        let sample = one_visit(exchange, emulation, n > 0).await;
+        let is_over = sample.page.is_none();
+        samples.push(sample);
+        if is_over {
+            break;
+        }
+    }
+    samples
+}
+
+async fn one_visit(exchange: &Exchange, emulation: &Emulation, again: bool) -> Sample {
+    let before = dropped(emulation);
+    // What was late before is not this visit's.
+    emulation.take_lateness();
+    let start = exchange.start(again);
+    let finished = tokio::select! {
+        visit = exchange.finished(start) => Some(visit),
+        () = timer::sleep_until(exchange.clock(), Some(start + TIME_LIMIT)) => None,
+    };
+    let visit = finished.unwrap_or_else(|| exchange.given_up(start, TIME_LIMIT));
+    Sample {
+        html: visit.html,
+        page: visit.page,
+        dropped: dropped(emulation) - before,
+        lateness: emulation.take_lateness().p99(),
+        failure: visit.failure,
+    }
+}
+
+fn dropped(emulation: &Emulation) -> u64 {
+    let totals = emulation.totals();
+    let of = |totals: emulator::Totals| totals.link.dropped_packets + totals.link.lost_packets;
+    of(totals.forward) + of(totals.reverse)
+}

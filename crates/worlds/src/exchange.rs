@@ -1,0 +1,260 @@
+//! What both ends of a page load know: the loader and the servers' sessions of crate `workload`,
+//! told by whoever moves the bytes.
+//!
+//! The driver of `netsim` in real time: bytes cross the network without meaning, and what a span of
+//! them means is handed over beside it when it is written. So a page is loaded in every world by the
+//! same requests, the same discovery and the same sizes, TLS and HTTP/2 included. Client and servers
+//! are tasks of one thread; nothing here waits.
+
+use emulator::Clock;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::sync::{Notify, mpsc};
+use units::{Duration, Instant};
+use workload::{
+    Action, ConnId, Content, HostId, Kind, LoaderConfig, Page, PageLoader, ServerSession,
+};
+
+/// What the client's end of a connection is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Write so many bytes.
+    Write(u64),
+    /// Close; nothing more is wanted of it.
+    Close,
+}
+
+/// A connection that the client is to open.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    pub(crate) conn: ConnId,
+    pub(crate) host: HostId,
+    pub(crate) orders: mpsc::UnboundedReceiver<Order>,
+}
+
+/// What the server's end of a connection is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Write so many bytes, of an object of this kind if they are a response's.
+    Write(u64, Option<Kind>),
+    /// Nothing before this instant, or before [`Exchange::stirred`] says so.
+    Wait(Option<Instant>),
+    /// Close.
+    Close,
+}
+
+/// The server's end of a connection, and the way to the client's.
+struct Call {
+    session: ServerSession,
+    orders: mpsc::UnboundedSender<Order>,
+    stirred: Rc<Notify>,
+    /// The client has closed.
+    is_over: bool,
+}
+
+struct Inner {
+    page: Arc<Page>,
+    config: LoaderConfig,
+    loader: PageLoader,
+    /// By the loader's [`ConnId`].
+    calls: Vec<Call>,
+    /// Which of them came from a port of the client.
+    callers: BTreeMap<u16, ConnId>,
+}
+
+/// One client's visits of a page.
+#[derive(Clone)]
+pub(crate) struct Exchange {
+    inner: Rc<RefCell<Inner>>,
+    openings: mpsc::UnboundedSender<Opening>,
+    /// The loader has something new to wait for, or is done.
+    moved: Rc<Notify>,
+    clock: Clock,
+}
+
+/// A visit that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Visit {
+    pub(crate) html: Option<Duration>,
+    pub(crate) page: Option<Duration>,
+    pub(crate) failure: Option<String>,
+}
+
+impl Exchange {
+    /// Nobody has asked for anything yet; who is to open connections hears of them.
+    pub(crate) fn new(
+        page: &Arc<Page>,
+        config: &LoaderConfig,
+        clock: Clock,
+    ) -> (Self, mpsc::UnboundedReceiver<Opening>) {
+        let (openings, to_open) = mpsc::unbounded_channel();
+        let inner = Inner {
+            page: Arc::clone(page),
+            config: config.clone(),
+            loader: PageLoader::new(page, config),
+            calls: Vec::new(),
+            callers: BTreeMap::new(),
+        };
+        let inner = Rc::new(RefCell::new(inner));
+        (Self { inner, openings, moved: Rc::default(), clock }, to_open)
+    }
+
+    /// The user asks for the page, the first time or once more.
+    pub(crate) fn start(&self, again: bool) -> Instant {
+        let now = self.clock.now();
+        self.tell(|loader, now| match again {
+            false => loader.start(now),
+            true => loader.start_again(now),
+        });
+        now
+    }
+
+    /// The client has a port for a connection that it is about to open.
+    pub(crate) fn on_bound(&self, conn: ConnId, port: u16) {
+        self.inner.borrow_mut().callers.insert(port, conn);
+    }
+
+    /// Which connection came from a port of the client.
+    pub(crate) fn caller(&self, port: u16) -> Option<ConnId> {
+        self.inner.borrow().callers.get(&port).copied()
+    }
+
+    /// The client's end is established.
+    pub(crate) fn on_connected(&self, conn: ConnId) {
+        self.tell(|loader, now| loader.handle_connected(now, conn));
+    }
+
+    /// `total` bytes have arrived at the client.
+    pub(crate) fn on_received(&self, conn: ConnId, total: u64) {
+        self.tell(|loader, now| loader.handle_received(now, conn, total));
+    }
+
+    /// The server has closed, or the connection could not be opened.
+    pub(crate) fn on_closed(&self, conn: ConnId) {
+        self.tell(|loader, now| loader.handle_closed(now, conn));
+    }
+
+    /// `total` bytes have arrived at the server.
+    pub(crate) fn on_request(&self, conn: ConnId, total: u64) {
+        let now = self.clock.now();
+        let call = &mut self.inner.borrow_mut().calls[conn.index()];
+        call.session.handle_received(now, total);
+        call.stirred.notify_one();
+    }
+
+    /// The client has closed its end.
+    pub(crate) fn on_hung_up(&self, conn: ConnId) {
+        let call = &mut self.inner.borrow_mut().calls[conn.index()];
+        call.is_over = true;
+        call.stirred.notify_one();
+    }
+
+    /// Tells the server's end that [`Exchange::poll_write`] may have a new answer.
+    pub(crate) fn stirred(&self, conn: ConnId) -> Rc<Notify> {
+        Rc::clone(&self.inner.borrow().calls[conn.index()].stirred)
+    }
+
+    /// What the server's end is to do, `unsent` bytes of what it wrote not having been sent.
+    pub(crate) fn poll_write(&self, conn: ConnId, unsent: u64) -> Next {
+        let now = self.clock.now();
+        let Inner { page, loader, calls, .. } = &mut *self.inner.borrow_mut();
+        let call = &mut calls[conn.index()];
+        call.session.handle_timeout(now);
+        if let Some(span) = call.session.poll_write(now, unsent) {
+            loader.expect(conn, span);
+            let kind = match span.content {
+                Content::Response(object) => Some(page.object(object).kind),
+                _ => None,
+            };
+            return Next::Write(span.bytes, kind);
+        }
+        match call.session.wants_close() || call.is_over {
+            true => Next::Close,
+            false => Next::Wait(call.session.poll_timeout()),
+        }
+    }
+
+    /// Bytes unsent below which a server has the next part of a response, if that matters.
+    pub(crate) fn low_water(&self, host: HostId) -> Option<u64> {
+        let protocol = self.inner.borrow().loader.protocol(host);
+        protocol.interleaves().then_some(protocol.low_water)
+    }
+
+    /// Waits until the visit that began at `start` has ended.
+    pub(crate) async fn finished(&self, start: Instant) -> Visit {
+        loop {
+            let until = {
+                let inner = self.inner.borrow();
+                if inner.loader.is_done() {
+                    return visit(&inner.loader, start);
+                }
+                inner.loader.poll_timeout()
+            };
+            tokio::select! {
+                () = self.moved.notified() => {}
+                () = crate::timer::sleep_until(&self.clock, until) => {
+                    self.tell(|loader, now| loader.handle_timeout(now));
+                }
+            }
+        }
+    }
+
+    /// What there is of the visit that began at `start` after `limit`, which was too long.
+    pub(crate) fn given_up(&self, start: Instant, limit: Duration) -> Visit {
+        let sofar = visit(&self.inner.borrow().loader, start);
+        Visit { failure: Some(format!("not over after {limit}")), ..sofar }
+    }
+
+    /// The clock of all this.
+    pub(crate) const fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Tells the loader something and carries out what it wants because of it.
+    fn tell(&self, what: impl FnOnce(&mut PageLoader, Instant)) {
+        let now = self.clock.now();
+        let mut inner = self.inner.borrow_mut();
+        what(&mut inner.loader, now);
+        while let Some(action) = inner.loader.poll_action() {
+            self.act(&mut inner, (action, now));
+        }
+        self.moved.notify_one();
+    }
+
+    fn act(&self, inner: &mut Inner, (action, now): (Action, Instant)) {
+        match action {
+            Action::Open { conn, host } => {
+                let session = ServerSession::new(&inner.page, &inner.config, host);
+                let (sender, orders) = mpsc::unbounded_channel();
+                let stirred = Rc::default();
+                inner.calls.push(Call { session, orders: sender, stirred, is_over: false });
+                // Nobody opens connections any more only once the visits have been given up.
+                let _ = self.openings.send(Opening { conn, host, orders });
+            }
+            Action::Send { conn, span } => {
+                let call = &mut inner.calls[conn.index()];
+                call.session.expect(now, span);
+                call.stirred.notify_one();
+                let _ = call.orders.send(Order::Write(span.bytes));
+            }
+            Action::Close { conn } => {
+                let _ = inner.calls[conn.index()].orders.send(Order::Close);
+            }
+        }
+    }
+}
+
+fn visit(loader: &PageLoader, start: Instant) -> Visit {
+    let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
+    let first = loader.failures().first();
+    let name = |(id, why): &(_, workload::LoadError)| {
+        format!("{:?}: {why}", loader.page().object(*id).label)
+    };
+    Visit {
+        html: since(loader.html_done_at()),
+        page: since(loader.page_done_at()),
+        failure: first.map(name),
+    }
+}

@@ -1,0 +1,60 @@
+//! The servers' end of a bed, of whichever world.
+
+use crate::exchange::Exchange;
+use crate::kernel::Kernel;
+use crate::wire::Wire;
+use crate::world::Real;
+use emulator::{Addresses, Port};
+use std::io;
+use std::net::SocketAddr;
+use tcp::Scheme;
+
+/// The port of a page's first host; the others follow.
+const FIRST_PORT: u16 = 8000;
+
+/// All of a page's hosts: one address, a port for each.
+pub(crate) struct Host {
+    addresses: Vec<SocketAddr>,
+    kind: Kind,
+}
+
+enum Kind {
+    Kernel(Kernel),
+    Wire(Wire),
+}
+
+impl Host {
+    /// Listens for so many of a page's hosts.
+    ///
+    /// # Errors
+    /// If the machine does not let it.
+    pub(crate) fn new(
+        (place, scheme): (Real, &Scheme),
+        (own, hosts): (Addresses, usize),
+    ) -> io::Result<Self> {
+        let ports = (0..hosts).map(|host| FIRST_PORT + host as u16);
+        let addresses: Vec<_> = ports.map(|port| SocketAddr::new(own.v4.into(), port)).collect();
+        let kind = match place {
+            Real::Wire => Kind::Wire(Wire::new(own, scheme)?),
+            Real::Kernel(control) => Kind::Kernel(Kernel::new(own, control, &addresses)?),
+        };
+        Ok(Self { addresses, kind })
+    }
+
+    /// Where its packets are read and written.
+    pub(crate) fn port(&self) -> Port {
+        match &self.kind {
+            Kind::Kernel(kernel) => kernel.port(),
+            Kind::Wire(wire) => wire.port(),
+        }
+    }
+
+    /// Begins to serve; where each of the page's hosts is.
+    pub(crate) async fn serve(&self, exchange: &Exchange) -> io::Result<Vec<SocketAddr>> {
+        match &self.kind {
+            Kind::Kernel(kernel) => kernel.serve(exchange)?,
+            Kind::Wire(wire) => wire.serve(exchange, &self.addresses).await?,
+        }
+        Ok(self.addresses.clone())
+    }
+}

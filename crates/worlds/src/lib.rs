@@ -1,0 +1,29 @@
+//! One race in three worlds: the same page on the same path in simulation, served by our endpoint on
+//! the wire, and served by the Linux kernel.
+//!
+//! In the real worlds the client is Linux in a network namespace of its own, the path is crate
+//! `emulator`'s, and the page is loaded by the same loader as in simulation (`exchange`): the same
+//! concurrency, discovery, sizes and think times, TLS and HTTP/2 as bytes of their sizes. All hosts of
+//! a page are ports of one server. A `bed` is one client's visits in one such world; [`run`]
+//! interleaves worlds and schemes, and repeats what the machine handed over too late; [`agreement`] holds
+//! the worlds against each other over a grid of paths.
+
+pub mod agreement;
+mod bed;
+mod client;
+mod contest;
+mod exchange;
+mod filler;
+mod host;
+mod kernel;
+mod server;
+mod summary;
+mod timer;
+mod wire;
+mod world;
+
+pub use bed::{Sample, TIME_LIMIT};
+pub use contest::{Entry, Run, TOO_LATE, cannot_be_had, load_count, run};
+pub use kernel::congestion_control;
+pub use summary::{LimitLine, Line, Measured, Spread, Summary};
+pub use world::World;

@@ -1,0 +1,61 @@
+//! The servers' connections, over any stream: the kernel's or our endpoint's.
+
+use crate::exchange::{Exchange, Next};
+use crate::filler;
+use std::future::Future;
+use std::io;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use workload::{ConnId, Kind};
+
+/// What a server may do with a connection beside reading and writing it.
+pub(crate) trait Knobs {
+    /// What is written next is of this kind.
+    fn announce(&self, kind: Kind);
+    /// Bytes that were written and are not sent, when there are fewer than `low`: waits until then.
+    fn unsent_below(&self, low: u64) -> impl Future<Output = u64>;
+}
+
+/// Serves one connection to its end.
+pub(crate) async fn serve<S>(
+    exchange: &Exchange,
+    conn: ConnId,
+    (stream, knobs, low_water): (S, impl Knobs, Option<u64>),
+) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (mut read, mut write) = tokio::io::split(stream);
+    let requests = async {
+        let (mut buffer, mut total) = (vec![0; filler::CHUNK], 0);
+        loop {
+            match read.read(&mut buffer).await? {
+                0 => break exchange.on_hung_up(conn),
+                n => total += n as u64,
+            }
+            exchange.on_request(conn, total);
+        }
+        io::Result::Ok(())
+    };
+    let answers = async {
+        let stirred = exchange.stirred(conn);
+        loop {
+            let unsent = match low_water {
+                Some(low) => knobs.unsent_below(low).await,
+                None => 0,
+            };
+            match exchange.poll_write(conn, unsent) {
+                Next::Write(bytes, kind) => {
+                    kind.into_iter().for_each(|kind| knobs.announce(kind));
+                    filler::write(&mut write, bytes).await?;
+                }
+                Next::Close => return write.shutdown().await,
+                Next::Wait(until) => tokio::select! {
+                    () = stirred.notified() => {}
+                    () = crate::timer::sleep_until(exchange.clock(), until) => {}
+                },
+            }
+        }
+    };
+    tokio::try_join!(requests, answers)?;
+    Ok(())
+}

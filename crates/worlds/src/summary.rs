@@ -1,0 +1,162 @@
+//! What came of a race in several worlds, as it is printed: medians, and every sample.
+
+use crate::bed::Sample;
+use crate::contest::Entry;
+use crate::world::World;
+use experiment::limit::Limit;
+use experiment::race::{Race, VisitKind};
+use serde::Serialize;
+use units::Duration;
+
+/// A race in several worlds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Name of the page.
+    pub page: String,
+    /// The path, as it may be written.
+    pub path: String,
+    /// Repeats.
+    pub repeats: u32,
+    /// The physical limits, first visits and, if there are any, repeated ones.
+    pub limits: Vec<LimitLine>,
+    /// A line for each scheme, visit and world.
+    pub lines: Vec<Line>,
+}
+
+/// The limit of a kind of visit.
+#[derive(Clone, Debug, Serialize)]
+pub struct LimitLine {
+    /// First visit or repeated ones.
+    pub visit: &'static str,
+    /// Seconds until the HTML could have been done.
+    pub html_s: Option<f64>,
+    /// Seconds until the page could.
+    pub page_s: f64,
+}
+
+/// One scheme in one world, its first visits or its repeated ones.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// The scheme's text.
+    pub scheme: String,
+    /// Where.
+    pub world: &'static str,
+    /// First visit or repeated ones.
+    pub visit: &'static str,
+    /// Seconds until the HTML was done.
+    pub html_s: Option<Spread>,
+    /// Seconds until the page was done.
+    pub page_s: Option<Spread>,
+    /// Packets that the link dropped in a visit.
+    pub dropped_packets: Option<Spread>,
+    /// Runs repeated because packets were handed over late.
+    pub redone: u32,
+    /// All visits.
+    pub samples: Vec<Measured>,
+}
+
+/// One visit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measured {
+    /// Seconds until the HTML was done.
+    pub html_s: Option<f64>,
+    /// Seconds until the page was done.
+    pub page_s: Option<f64>,
+    /// Packets that the link dropped.
+    pub dropped_packets: u64,
+    /// Seconds that one packet in a hundred exceeded in being handed over late.
+    pub lateness_p99_s: f64,
+    /// Why it did not complete.
+    pub failure: Option<String>,
+}
+
+/// Median and extremes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Median; of an even number the mean of the two in the middle.
+    pub median: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of these values; `None` if there are none or one is missing.
+    pub fn of(values: impl Iterator<Item = Option<f64>>) -> Option<Self> {
+        let mut values = values.collect::<Option<Vec<f64>>>()?;
+        values.sort_by(f64::total_cmp);
+        let n = values.len();
+        let (min, max) = (*values.first()?, *values.last()?);
+        Some(Self { median: f64::midpoint(values[(n - 1) / 2], values[n / 2]), min, max })
+    }
+}
+
+impl Summary {
+    /// Of a race and its entries.
+    pub fn new(race: &Race, entries: &[Entry]) -> Self {
+        let kinds = race.visits.kinds();
+        let limit = |kind: &VisitKind| LimitLine::new(*kind, race.limit(*kind));
+        let lines = |kind: &VisitKind| {
+            let kind = *kind;
+            entries.iter().map(move |entry| Line::new(entry, kind))
+        };
+        Self {
+            page: race.page.name().to_owned(),
+            path: race.path.to_string(),
+            repeats: race.repeats,
+            limits: kinds.iter().map(limit).collect(),
+            lines: kinds.iter().flat_map(lines).collect(),
+        }
+    }
+
+    /// The line of a scheme in a world.
+    pub fn line(&self, scheme: &str, world: World, visit: &str) -> Option<&Line> {
+        let wanted = (scheme, world.name(), visit);
+        self.lines.iter().find(|line| (line.scheme.as_str(), line.world, line.visit) == wanted)
+    }
+}
+
+impl LimitLine {
+    fn new(kind: VisitKind, limit: Limit) -> Self {
+        Self {
+            visit: kind.name(),
+            html_s: limit.html.map(Duration::as_secs_f64),
+            page_s: limit.page.as_secs_f64(),
+        }
+    }
+}
+
+impl Line {
+    fn new(entry: &Entry, kind: VisitKind) -> Self {
+        let of_kind = |visits: &Vec<Sample>| match kind {
+            VisitKind::First => visits.iter().take(1).cloned().collect::<Vec<_>>(),
+            VisitKind::Repeated => visits.iter().skip(1).cloned().collect(),
+        };
+        let samples: Vec<Measured> =
+            entry.repeats.iter().flat_map(of_kind).map(Measured::from).collect();
+        Self {
+            scheme: entry.scheme.clone(),
+            world: entry.world.name(),
+            visit: kind.name(),
+            html_s: Spread::of(samples.iter().map(|sample| sample.html_s)),
+            page_s: Spread::of(samples.iter().map(|sample| sample.page_s)),
+            dropped_packets: Spread::of(samples.iter().map(|s| Some(s.dropped_packets as f64))),
+            redone: entry.redone,
+            samples,
+        }
+    }
+}
+
+impl From<Sample> for Measured {
+    fn from(sample: Sample) -> Self {
+        let seconds = |time: Option<Duration>| time.map(Duration::as_secs_f64);
+        Self {
+            html_s: seconds(sample.html),
+            page_s: seconds(sample.page),
+            dropped_packets: sample.dropped,
+            lateness_p99_s: sample.lateness.as_secs_f64(),
+            failure: sample.failure,
+        }
+    }
+}
