@@ -6,7 +6,7 @@ LINE   ?= 20mbit,60ms,100p
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 REPORT ?= $(TARGET)/demo/report.html
 
-.PHONY: demo test lint bench build clean
+.PHONY: demo test lint bench bench-endpoint build clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -27,10 +27,17 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
-# CPU time of three dumbbells and of short flows beside ns-2's in the same run.
+# CPU time of three dumbbells and of short flows beside ns-2's in the same run; what the emulator
+# moves and how exactly, where there are TUN devices and the right to them.
 bench:
 	cargo build --release --locked --quiet --package headstart-netsim --examples
+	cargo build --release --locked --quiet --package headstart-emulator --examples
 	@tools/bench/simulator $(TARGET)/release/examples
+	@$(TARGET)/release/examples/real_time
+
+# Speed of the endpoint towards the kernel's TCP, beside smoltcp's in the same run. Needs root.
+bench-endpoint:
+	cargo run --release --locked --quiet --package headstart-endpoint --example speed
 
 clean:
 	cargo clean

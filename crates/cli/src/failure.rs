@@ -13,6 +13,8 @@ pub(crate) enum Failure {
     Input(String),
     /// Asked to stop before the end: exit code 130, as shells have it for an interrupt.
     Interrupted(String),
+    /// A command that was run failed, and has said why: its own exit code.
+    Command(u8),
     /// Whoever read the results wants no more of them: nothing to say, exit code 0.
     ReaderGone,
 }
@@ -41,6 +43,7 @@ impl Failure {
                 remark(&format!("headstart: {why}"));
                 ExitCode::from(130)
             }
+            Self::Command(code) => ExitCode::from(*code),
             Self::ReaderGone => ExitCode::SUCCESS,
         }
     }

@@ -5,6 +5,7 @@
 
 mod check;
 mod completions;
+mod emulate;
 mod failure;
 mod input;
 mod merge;
@@ -39,6 +40,8 @@ Examples:
   headstart race page.har --path 20mbit,80ms,100p --report page.html
                                             a page you recorded, with pictures
   headstart sim plan.toml                   an experiment: any topology, queue and workload, varied
+  headstart emulate --path 20mbit,80ms,100p -- COMMAND
+                                            a command of yours behind a link, in real time
   headstart schemes                         what can race, and its parameters
 
 Exit codes: 0 done and checks held, 1 a run or check failed, 2 bad input or missing privilege";
@@ -47,6 +50,8 @@ Exit codes: 0 done and checks held, 1 a run or check failed, 2 bad input or miss
 enum Command {
     /// Load a page over a path under each scheme
     Race(Box<race::Args>),
+    /// Run a command behind a link, in real time
+    Emulate(Box<emulate::Args>),
     /// Run the experiment of a plan file
     Sim(Box<sim::Args>),
     /// Put the parts of a sharded sweep together
@@ -72,6 +77,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = emulator::sandbox::serve_as_init() {
+        return code;
+    }
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
@@ -81,6 +89,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Race(args) => race::run(*args),
+        Command::Emulate(args) => emulate::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Papers(args) => papers::run(&args),

@@ -1,6 +1,7 @@
-//! `headstart check`: the simulator against measurements made with another.
+//! `headstart check`: the simulator against measurements made with another, and against real worlds.
 
 mod table;
+mod worlds;
 
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
@@ -33,6 +34,8 @@ enum Against {
         #[arg(long)]
         json: bool,
     },
+    /// Simulation, our endpoint and the Linux kernel, on the same paths
+    Worlds(worlds::Args),
 }
 
 const EXAMPLES: &str = "\
@@ -60,8 +63,18 @@ fn after_help() -> String {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let Against::Ns2 { files, suite, quick, json } = &args.against;
-    let selection = Selection { suite: suite.clone(), quick: *quick };
+    match &args.against {
+        Against::Ns2 { files, suite, quick, json } => against_ns2(files, (suite, *quick), *json),
+        Against::Worlds(args) => worlds::run(args),
+    }
+}
+
+fn against_ns2(
+    files: &[PathBuf],
+    (suite, quick): (&Option<String>, bool),
+    json: bool,
+) -> Result<(), Failure> {
+    let selection = Selection { suite: suite.clone(), quick };
     let files = read(files)?;
     let prepared = ns2::prepare(&files, &selection).map_err(Failure::input)?;
     say_what_is_left_out(&prepared);

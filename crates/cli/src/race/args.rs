@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{BUILTINS, Http, LoaderConfig, Tls};
+use worlds::World;
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
@@ -64,6 +65,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "visits", value_parser = clap::value_parser!(u32).range(1..=64))]
     site: u32,
 
+    /// Where: sim, wire (our endpoint to a Linux client), kernel (Linux to Linux), separated by commas
+    ///
+    /// Real worlds emulate the path between network namespaces and take real time: medians over --repeat
+    /// are shown, schemes and worlds interleaved. They need root and TUN devices; without them only `sim`
+    /// is run, and said so. The kernel has the schemes linux (its cubic), linux-bbr and linux-reno.
+    #[arg(long, value_name = "A,B,…", default_value = "sim", value_delimiter = ',')]
+    pub(super) on: Vec<World>,
+
     /// Loads under each scheme, each with other start phases; adds standard errors
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
@@ -107,10 +116,12 @@ Examples:
       The same page three times, 20 s apart: first visits, and repeated ones.
   headstart race --visits 4 --site 4 --schemes linux,spand
       Four servers in turn, which share what they learn of the client's network.
+  sudo headstart race --on sim,kernel --repeat 7 --schemes linux,linux-bbr
+      The same page over the same path, simulated and sent by the Linux kernel.
   headstart race map --http 1.0 --path-preset t1-1998 --json
       A page of 1998, machine-readable (--json-schema says how to read it).
 
-Times count from the start of the load. Name lookups are not part of it. All of it is simulated.";
+Times count from the start of the load. Name lookups are not part of it.";
 
 #[derive(Clone, Debug)]
 struct SchemeList(Vec<Scheme>);
@@ -166,6 +177,7 @@ impl Args {
             path: path.ok_or_else(|| Failure::input("no default path"))?,
             loader: LoaderConfig { http: self.http, tls: self.tls, ..LoaderConfig::default() },
             schemes: self.schemes.0.clone(),
+            client: None,
             visits: Visits { count: self.visits, idle: self.idle, site: self.site },
             background: self.background,
             repeats: self.repeat,

@@ -4,12 +4,14 @@ mod args;
 mod files;
 mod table;
 mod view;
+mod worlds;
 
 pub(crate) use args::Args;
 
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::stdout;
+use ::worlds::World;
 use experiment::race::{Outcome, Race, RaceResult, RunOptions, TIME_LIMIT};
 
 /// What `--json` prints, as JSON Schema.
@@ -22,6 +24,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let race = args.race()?;
     files::check(&args)?;
     race.page.notes().iter().for_each(|note| remark(&format!("note: {note}")));
+    if args.on != [World::Sim] {
+        return worlds::run(&args, &race);
+    }
     if race.repeats > 1 && race.background == 0 && race.path.loss() == 0.0 {
         remark("note: nothing here depends on chance (no loss, no background): repeats are alike");
     }

@@ -41,6 +41,7 @@ fn kind(name: &str) -> Kind {
         | "packets"
         | "n"
         | "retransmissions"
+        | "lost"
         | "timeouts"
         | "drops"
         | "marks"
@@ -49,6 +50,7 @@ fn kind(name: &str) -> Kind {
         | "unfinished"
         | "startup_segments"
         | "startup_retransmissions"
+        | "startup_lost"
         | "startup_acked" => Kind::Integer,
         "reset" => Kind::Truth,
         _ => Kind::Number,

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod commands;
+mod emulate;
 mod papers;
 mod race;
 mod readme;

@@ -1,0 +1,139 @@
+//! `headstart check worlds`: do simulation, endpoint and kernel agree?
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::{pages, stdout};
+use report::{Cell, Quantity, Row, Table};
+use tcp::Scheme;
+use worlds::agreement::{self, Agreement, Grid, LINUX_SCHEMES, Verdict};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// A part of the grid: about a minute
+    #[arg(long)]
+    quick: bool,
+    /// The schemes, separated by commas [default: linux, linux-bbr and linux-reno]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = parse_scheme)]
+    schemes: Vec<Scheme>,
+    /// Loads of each cell in each real world [default: 7, quick 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: Option<u32>,
+    /// Cells measured at a time; lateness shows when these are too many
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    jobs: u16,
+    /// Print JSON, with every sample
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "\
+Loads single objects of 30 KB, 200 KB and 2 MB and the page `news` over 5, 20 and 100 Mbit/s, round trips of
+20, 80 and 200 ms, queues of half and all of the bandwidth-delay product, with a Linux client. `wire` agrees
+if nine of ten cells are within 3 % of simulation and all within 10 %; `kernel` if nine of ten are within
+5 % or between the kernel's own fastest and slowest load, and all within 15 %. A load of whose packets
+more than one in a hundred is handed over more than 1 ms late is repeated, and counted.
+
+Needs root and TUN devices. Exit code 0 only if the worlds agree.";
+
+fn parse_scheme(name: &str) -> Result<Scheme, String> {
+    Scheme::parse(name).map_err(|error| error.to_string())
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let grid = grid(args)?;
+    let progress = Progress::begin(grid.load_count(), "loads");
+    let agreement = grid.run(&|| progress.step());
+    progress.end();
+    let agreement = agreement.map_err(|error| match worlds::cannot_be_had(&error) {
+        true => Failure::input(error),
+        false => Failure::failed(error),
+    })?;
+    match args.json {
+        true => stdout::print_json(&agreement)?,
+        false => print(&agreement)?,
+    }
+    match agreement.holds() {
+        true => Ok(()),
+        false => {
+            Err(Failure::failed("the worlds do not agree; docs/validation.md says what is known"))
+        }
+    }
+}
+
+fn grid(args: &Args) -> Result<Grid, Failure> {
+    let schemes = match args.schemes.is_empty() {
+        true => LINUX_SCHEMES.map(Scheme::parse).into_iter().collect::<Result<_, _>>(),
+        false => Ok(args.schemes.clone()),
+    };
+    let schemes = schemes.map_err(Failure::input)?;
+    let grid = if args.quick { Grid::quick(schemes) } else { Grid::full(schemes) };
+    let repeats = args.repeat.unwrap_or(grid.repeats);
+    Ok(Grid { repeats, jobs: args.jobs.into(), ..grid })
+}
+
+fn print(agreement: &Agreement) -> Result<(), Failure> {
+    stdout::print_table(&table(agreement))?;
+    for count in &agreement.worlds {
+        stdout::print(&format!(
+            "\n{}: {} of {} cells inside, {} outside: {}\n",
+            count.world,
+            count.inside,
+            count.cells,
+            count.outside,
+            if count.agrees { "agrees" } else { "does not agree" },
+        ))?;
+    }
+    Ok(())
+}
+
+fn table(agreement: &Agreement) -> Table {
+    let columns = [
+        ("load", Quantity::Text, "What was loaded"),
+        ("path", Quantity::Text, "Rate, round trip, queue"),
+        ("scheme", Quantity::Text, "How the servers send"),
+        ("world", Quantity::Text, "Beside which world"),
+        ("sim", Quantity::Time, "Simulated"),
+        ("real", Quantity::Time, "Measured, median"),
+        ("min – max", Quantity::Text, "Its extremes"),
+        ("difference", Quantity::Gain, "Simulated over measured, less one"),
+        ("drops", Quantity::Text, "Dropped packets: simulated / measured, medians"),
+        ("redone", Quantity::Count, "Loads repeated for lateness"),
+        ("verdict", Quantity::Text, "Whether they agree"),
+    ];
+    Table {
+        columns: columns.map(pages::column).to_vec(),
+        rows: agreement.cells.iter().map(row).collect(),
+    }
+}
+
+fn row(cell: &agreement::Cell) -> Row {
+    let number = |value: Option<f64>| value.map_or(Cell::Undefined, |v| Cell::Number(v.into()));
+    let spread = |(min, max): (f64, f64)| format!("{:.0} – {:.0} ms", min * 1e3, max * 1e3);
+    let drops = cell.sim_drops.zip(cell.real_drops);
+    let text = |text: Option<String>| text.map_or(Cell::Undefined, Cell::Text);
+    Row {
+        cells: vec![
+            Cell::Text(cell.load.clone()),
+            Cell::Text(cell.path.clone()),
+            Cell::Text(cell.scheme.clone()),
+            Cell::Text(cell.world.to_owned()),
+            number(cell.sim_s),
+            number(cell.real_s.map(|real| real.median)),
+            text(cell.real_s.map(|real| spread((real.min, real.max)))),
+            number(cell.difference),
+            text(drops.map(|(sim, real)| format!("{sim} / {}", real.median))),
+            number(Some(f64::from(cell.redone))),
+            Cell::Text(verdict(cell.verdict).to_owned()),
+        ],
+        is_reference: false,
+    }
+}
+
+const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Inside => "inside",
+        Verdict::Near => "near",
+        Verdict::Outside => "outside",
+    }
+}

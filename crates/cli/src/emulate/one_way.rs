@@ -1,0 +1,143 @@
+//! One direction of a link as people write it: `RATE,DELAY,QUEUE` and what may follow.
+
+use experiment::path::{QueueSize, parse_probability};
+use link::{Discipline, LinkConfig, RateTrace, Reordering};
+use std::fmt::Display;
+use std::fs;
+use std::str::FromStr;
+use std::sync::Arc;
+use units::{Duration, Rate};
+
+const FORM: &str = "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME], like 20mbit,40ms,100p";
+/// What a link that follows a trace has for a rate until the trace is read.
+const ANY_RATE: Rate = Rate::from_mbps(1);
+
+/// One direction, the queue not yet measured by the round trip.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OneWay {
+    rate: Rate,
+    trace: Option<Arc<RateTrace>>,
+    pub(super) delay: Duration,
+    queue: QueueSize,
+    discipline: Discipline,
+    loss: f64,
+    jitter: Option<Duration>,
+}
+
+impl OneWay {
+    /// The link, on a path of this round trip.
+    pub(super) fn link(&self, rtt: Duration) -> Result<LinkConfig, String> {
+        let mean = self.trace.as_ref().map_or(self.rate, |trace| trace.mean_rate());
+        let why = |error: link::LinkError| error.to_string();
+        let limit = self.queue.limit(mean, rtt);
+        let link = LinkConfig::new(self.rate, self.delay, limit).map_err(why)?;
+        let link = link.with_discipline(self.discipline).map_err(why)?;
+        let link = link.with_loss(self.loss).map_err(why)?;
+        let link = match self.jitter {
+            Some(jitter) => link.with_reordering(Reordering::Jitter(jitter)).map_err(why)?,
+            None => link,
+        };
+        Ok(match &self.trace {
+            Some(trace) => link.with_rate_trace(Arc::clone(trace)),
+            None => link,
+        })
+    }
+}
+
+impl FromStr for OneWay {
+    type Err = String;
+
+    /// Reads it; a rate trace is read from its file.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(',').map(str::trim);
+        let mut next = |what| {
+            let part = parts.next().filter(|part| !part.is_empty());
+            part.ok_or_else(|| format!("{what} is missing: write {FORM}"))
+        };
+        let (rate, trace) = match next("the rate")? {
+            part if part.starts_with("trace=") => (ANY_RATE, Some(trace(&part["trace=".len()..])?)),
+            part => (read("rate", part)?, None),
+        };
+        let delay = read("delay", next("the delay")?)?;
+        let queue = read("queue", next("the queue")?)?;
+        let (discipline, loss, jitter) = (Discipline::default(), 0.0, None);
+        let plain = Self { rate, trace, delay, queue, discipline, loss, jitter };
+        let way = parts.try_fold(plain, option)?;
+        // Whatever cannot be is refused here; only products of bandwidth and delay are still open.
+        way.link(way.delay * 2)?;
+        Ok(way)
+    }
+}
+
+fn option(way: OneWay, part: &str) -> Result<OneWay, String> {
+    if let Ok(discipline) = part.parse() {
+        return Ok(OneWay { discipline, ..way });
+    }
+    match part.split_once('=') {
+        Some(("loss", value)) => Ok(OneWay { loss: read_loss(value)?, ..way }),
+        Some(("jitter", value)) => Ok(OneWay { jitter: Some(read("jitter", value)?), ..way }),
+        _ => {
+            let names = Discipline::all().map(|discipline| discipline.name()).join(", ");
+            Err(format!("{part:?} is not known: write {FORM}; disciplines are {names}"))
+        }
+    }
+}
+
+fn read_loss(value: &str) -> Result<f64, String> {
+    parse_probability(value).map_err(|error| error.to_string())
+}
+
+fn read<T: FromStr>(key: &str, value: &str) -> Result<T, String>
+where
+    T::Err: Display,
+{
+    value.parse().map_err(|error: T::Err| format!("{key}: {error}"))
+}
+
+fn trace(name: &str) -> Result<Arc<RateTrace>, String> {
+    let text = fs::read_to_string(name).map_err(|error| format!("{name}: {error}"))?;
+    RateTrace::parse(name, &text).map(Arc::new).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use link::QueueLimit;
+
+    fn link(text: &str, rtt_ms: u64) -> LinkConfig {
+        text.parse::<OneWay>().unwrap().link(Duration::from_millis(rtt_ms)).unwrap()
+    }
+
+    #[test]
+    fn reads_what_people_write() {
+        let way = link("20mbit, 40ms, 100p, red, loss=1%, jitter=2ms", 80);
+        assert_eq!((way.rate(), way.delay()), (Rate::from_mbps(20), Duration::from_millis(40)));
+        assert_eq!(way.queue(), QueueLimit::Packets(100));
+        assert_eq!((way.discipline().name(), way.loss()), ("red", 0.01));
+        assert_eq!(way.reordering(), Some(Reordering::Jitter(Duration::from_millis(2))));
+    }
+
+    /// 20e6 x 0.05 / 8 = 125,000 bytes: the round trip is that of both directions.
+    #[test]
+    fn a_product_is_of_the_whole_round_trip() {
+        assert_eq!(link("20mbit,40ms,1bdp", 50).queue(), QueueLimit::Bytes(125_000));
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong_and_what_would_do() {
+        for (text, hint) in [
+            ("", "the rate is missing"),
+            ("20", "rate:"),
+            ("0mbit,1ms,1p", "20mbit"),
+            ("20mbit,40ms", "like 20mbit,40ms,100p"),
+            ("20mbit,40ms,0p", "at least 1"),
+            ("20mbit,40ms,1p,loss=2", "below 1"),
+            ("20mbit,40ms,1p,up=1mbit", "disciplines are droptail"),
+            ("20mbit,40ms,inf,pdrop", "give the queue a size"),
+            ("trace=/no/such/file,40ms,1p", "/no/such/file"),
+        ] {
+            let error = text.parse::<OneWay>().unwrap_err();
+            assert!(error.contains(hint), "{text:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `headstart race --on …`: the race beyond the simulator, and its table.
+
+use super::Args;
+use crate::failure::{Failure, remark};
+use crate::progress::Progress;
+use crate::{pages, stdout};
+use experiment::race::Race;
+use report::{Cell, Quantity, Row, Table};
+use worlds::{Line, Run, Spread, Summary, World, cannot_be_had};
+
+/// Runs `race` in the worlds that were asked for, as far as the machine lets it.
+pub(super) fn run(args: &Args, race: &Race) -> Result<(), Failure> {
+    refuse_what_only_simulation_has(args, race)?;
+    let race = &Race { client: Some(worlds::agreement::linux()), ..race.clone() };
+    say_who_is_left_out(race, &args.on);
+    let (summary, worlds) = as_far_as_possible(race, &args.on)?;
+    match args.json {
+        true => stdout::print_json(&summary)?,
+        false => stdout::print_table(&table(&summary, &worlds))?,
+    }
+    say_how_late(&summary);
+    complain(&summary)
+}
+
+fn refuse_what_only_simulation_has(args: &Args, race: &Race) -> Result<(), Failure> {
+    let asked = [
+        ("--background", race.background > 0),
+        ("--site", race.visits.site > 1),
+        ("--report", args.report.is_some()),
+        ("--pcap", args.pcap.is_some()),
+    ];
+    match asked.iter().find(|(_, is_asked)| *is_asked) {
+        Some((option, _)) => Err(Failure::input(format!(
+            "{option} is for simulations: leave --on away, or {option}"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn say_who_is_left_out(race: &Race, worlds: &[World]) {
+    for world in worlds {
+        let out = race.schemes.iter().filter(|scheme| !world.has(scheme));
+        let names: Vec<&str> = out.map(|scheme| scheme.name()).collect();
+        if !names.is_empty() {
+            let names = names.join(", ");
+            remark(&format!("note: {world} has no {names}: its cells stay empty"));
+        }
+    }
+}
+
+/// If real worlds cannot be had, what remains is simulated all the same.
+fn as_far_as_possible(race: &Race, worlds: &[World]) -> Result<(Summary, Vec<World>), Failure> {
+    match all(race, worlds) {
+        Ok(summary) => Ok((summary, worlds.to_vec())),
+        Err(error) if cannot_be_had(&error) && worlds.contains(&World::Sim) => {
+            remark(&format!("note: simulated only: {error}"));
+            let summary = all(race, &[World::Sim]).map_err(Failure::failed)?;
+            Ok((summary, vec![World::Sim]))
+        }
+        Err(error) if cannot_be_had(&error) => Err(Failure::input(error)),
+        Err(error) => Err(Failure::failed(error)),
+    }
+}
+
+fn all(race: &Race, worlds: &[World]) -> std::io::Result<Summary> {
+    let progress = Progress::begin(worlds::load_count(race, worlds), "loads");
+    let entries = worlds::run(race, Run { worlds, on_run: &|| progress.step() });
+    progress.end();
+    Ok(Summary::new(race, &entries?))
+}
+
+fn table(summary: &Summary, worlds: &[World]) -> Table {
+    let mut columns = vec![("scheme".to_owned(), Quantity::Text, "How the servers send")];
+    if summary.limits.len() > 1 {
+        columns.push(("visit".to_owned(), Quantity::Text, "The first visit, or all repeated ones"));
+    }
+    for world in worlds {
+        columns.push((format!("{world}: HTML"), Quantity::Time, "HTML done, median"));
+        columns.push((format!("{world}: page"), Quantity::Time, "Page done, median"));
+        if world.is_real() {
+            columns.push(("min – max".to_owned(), Quantity::Text, "Its extremes"));
+        }
+    }
+    let columns =
+        columns.iter().map(|(title, quantity, help)| pages::column((title, *quantity, help)));
+    Table { columns: columns.collect(), rows: rows(summary, worlds) }
+}
+
+fn rows(summary: &Summary, worlds: &[World]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for limit in &summary.limits {
+        let of_visit = summary.lines.iter().filter(|line| line.visit == limit.visit);
+        let mut schemes: Vec<&str> = of_visit.map(|line| line.scheme.as_str()).collect();
+        schemes.dedup();
+        for scheme in schemes {
+            let cells = worlds
+                .iter()
+                .flat_map(|world| cells(summary.line(scheme, *world, limit.visit), *world));
+            let head = head(summary, (scheme, limit.visit));
+            rows.push(Row { cells: head.chain(cells).collect(), is_reference: false });
+        }
+        let number =
+            |value: Option<f64>| value.map_or(Cell::Undefined, |value| Cell::Number(value.into()));
+        let cells = worlds.iter().flat_map(|world| {
+            let extremes = world.is_real().then_some(Cell::Undefined);
+            [number(limit.html_s), number(Some(limit.page_s))].into_iter().chain(extremes)
+        });
+        let head = head(summary, ("limit", limit.visit));
+        rows.push(Row { cells: head.chain(cells).collect(), is_reference: true });
+    }
+    rows
+}
+
+fn head<'a>(
+    summary: &Summary,
+    (scheme, visit): (&'a str, &'a str),
+) -> impl Iterator<Item = Cell> + use<'a> {
+    let visit = (summary.limits.len() > 1).then(|| visit.to_owned());
+    [scheme.to_owned()].into_iter().chain(visit).map(Cell::Text)
+}
+
+fn cells(line: Option<&Line>, world: World) -> Vec<Cell> {
+    let median = |spread: Option<Spread>| {
+        spread.map_or(Cell::Undefined, |spread| Cell::Number(spread.median.into()))
+    };
+    let page = line.and_then(|line| line.page_s);
+    let mut cells = vec![median(line.and_then(|line| line.html_s)), median(page)];
+    if world.is_real() {
+        cells.push(page.map_or(Cell::Undefined, |spread| {
+            Cell::Text(format!("{:.0} – {:.0} ms", spread.min * 1e3, spread.max * 1e3))
+        }));
+    }
+    cells
+}
+
+/// What a reader has to know of the machine to believe the figures.
+fn say_how_late(summary: &Summary) {
+    let samples = summary.lines.iter().flat_map(|line| &line.samples);
+    let worst = samples.map(|sample| sample.lateness_p99_s).fold(0.0, f64::max);
+    let late = summary.lines.iter().map(|line| u64::from(line.redone)).sum::<u64>();
+    if worst > 0.0 {
+        remark(&format!(
+            "lateness of the emulated link, 99th percentile: {:.0} µs in the worst visit; {late} runs \
+             repeated because of it",
+            worst * 1e6
+        ));
+    }
+}
+
+fn complain(summary: &Summary) -> Result<(), Failure> {
+    let failed = summary.lines.iter().flat_map(|line| {
+        let why = line.samples.iter().filter_map(|sample| sample.failure.as_ref());
+        why.map(move |why| format!("{} on {}: {why}", line.scheme, line.world))
+    });
+    let lines: Vec<String> = failed.collect();
+    match lines.is_empty() {
+        true => Ok(()),
+        false => {
+            Err(Failure::failed(format!("not every load completed\n  {}", lines.join("\n  "))))
+        }
+    }
+}
