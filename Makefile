@@ -5,8 +5,10 @@ PAGE   ?= pages/article.har
 LINE   ?= 20mbit,60ms,100p
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 REPORT ?= $(TARGET)/demo/report.html
+FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
+	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: demo test lint bench bench-endpoint build clean
+.PHONY: demo test lint bench bench-endpoint build agent clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -18,14 +20,19 @@ build:
 	@tools/need cc=gcc cc=libc6-dev
 	cargo build --release --locked --package headstart-cli
 
+# The agent compiles programs for the kernel (docs/agent.md): a program of its own, found beside headstart.
+agent:
+	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
+	cargo build --release --locked --package headstart-agent
+
 # Everything that has to hold: unit, property and scenario tests, the check against ns-2 included.
 test:
-	@tools/need cc=gcc cc=libc6-dev tshark=tshark
-	cargo test --workspace --locked --quiet --no-fail-fast
+	@tools/need cc=gcc cc=libc6-dev tshark=tshark $(FOR_AGENT)
+	members=$$(tools/members) && cargo test $$members --locked --quiet --no-fail-fast
 
 lint:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
 
 # CPU time of three dumbbells and of short flows beside ns-2's in the same run; what the emulator
 # moves and how exactly, where there are TUN devices and the right to them.

@@ -1,4 +1,7 @@
-//! What of a remembered window may be used again: how it ages, and between which bounds it stays.
+//! What of a path may be remembered and used again: the window a connection has proven, how it ages,
+//! between which bounds it stays, and at which rate it is sent.
+//!
+//! `crates/agent/bpf/arith.h` is the same in C, for the kernel; a test there holds the two together.
 
 /// `value` after it has lain for `elapsed` when half of it is believed after each `half_life`, both
 /// in the same unit of time: exact after whole half-lives, a straight line between them (at most
@@ -53,6 +56,77 @@ pub const fn first_window(remembered: u64, cold: u64, cap: u64) -> u64 {
     if capped > cold { capped } else { cold }
 }
 
+/// Whether a round trip of `now` may belong to the path on which `remembered` was the lowest, both in
+/// the same unit: not below half of it, not beyond ten times (RFC 9959 §3, Careful Resume). A
+/// round trip of 0 was not measured and belongs to no path.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::same_round_trip;
+/// assert!(same_round_trip(80, 80) && same_round_trip(40, 80) && same_round_trip(800, 80));
+/// assert!(!same_round_trip(39, 80) && !same_round_trip(801, 80) && !same_round_trip(0, 0));
+/// ```
+pub const fn same_round_trip(now: u32, remembered: u32) -> bool {
+    let (now, remembered) = (now as u64, remembered as u64);
+    now != 0 && remembered != 0 && now * 2 >= remembered && now <= remembered * 10
+}
+
+/// The window, in segments, to remember of a loss at `cwnd`: in slow start half of it, the last one
+/// known to go through whole (Padmanabhan & Katz 1998 §3.1); in congestion avoidance one segment less
+/// (Zhang, Qiu & Keshav 2000 §5.2). Never below 1.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::window_at_loss;
+/// assert_eq!(window_at_loss(40, true), 20);
+/// assert_eq!(window_at_loss(40, false), 39);
+/// ```
+pub const fn window_at_loss(cwnd: u32, in_slow_start: bool) -> u32 {
+    let window = if in_slow_start { cwnd / 2 } else { cwnd.saturating_sub(1) };
+    if window > 1 { window } else { 1 }
+}
+
+/// The window, in segments, that a connection has proven which ends with `cwnd` and without a loss
+/// since `flight` segments, its largest flight that arrived whole.
+///
+/// One that began cold (`first` = 0) has proven what slow start would send next: twice that flight,
+/// and no more than `cwnd`. One that began with a remembered window of `first` has proven only what
+/// arrived: its first flight as far as it was used (`delivered` segments in all), or a later one.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::proven;
+/// // 21 segments from a window of 10: flights of 10 and 11, window 21 or 22 at the end.
+/// assert_eq!(proven(22, 11, 0, 21), 22);
+/// // 142 segments remembered, 21 used: 21 proven, whatever the window says.
+/// assert_eq!(proven(142, 10, 142, 21), 21);
+/// ```
+pub const fn proven(cwnd: u32, flight: u32, first: u32, delivered: u32) -> u32 {
+    let arrived = if first == 0 {
+        flight.saturating_mul(2)
+    } else {
+        let used = if delivered < first { delivered } else { first };
+        if used > flight { used } else { flight }
+    };
+    if arrived < cwnd { arrived } else { cwnd }
+}
+
+/// The rate, bytes per second, at which a remembered `window` of segments of `mss` bytes is sent over a
+/// round trip of `rtt_us` microseconds: a fifth faster than even, as Linux paces congestion avoidance
+/// (`tcp_pacing_ca_ratio`). 0 if the round trip is.
+///
+/// # Examples
+/// ```
+/// // 100 segments of 1448 bytes in 80 ms are 1.81 MB/s.
+/// assert_eq!(arith::reuse::pacing_rate(100, 1448, 80_000), 2_172_000);
+/// ```
+pub const fn pacing_rate(window: u32, mss: u32, rtt_us: u32) -> u64 {
+    if rtt_us == 0 {
+        return 0;
+    }
+    (window as u64 * mss as u64).saturating_mul(1_200_000) / rtt_us as u64
+}
+
 #[cfg(test)]
 #[expect(clippy::float_arithmetic, reason = "the curve that the integers stay near")]
 mod tests {
@@ -88,6 +162,15 @@ mod tests {
             let window = first_window(remembered, cold, cap);
             prop_assert!(window >= cold);
             prop_assert!(window <= cap.max(cold));
+        }
+
+        #[test]
+        fn nothing_is_proven_beyond_the_window_or_beyond_twice_what_arrived(
+            cwnd: u32, flight: u32, first: u32, delivered: u32,
+        ) {
+            let window = proven(cwnd, flight, first, delivered);
+            prop_assert!(window <= cwnd);
+            prop_assert!(u64::from(window) <= 2 * u64::from(flight.max(delivered)));
         }
     }
 }

@@ -3,6 +3,7 @@
 //! One file per subcommand; `failure` has the exit codes, `stdout` the one way to print results.
 //! Results go to standard output, everything else to standard error.
 
+mod agent;
 mod check;
 mod completions;
 mod emulate;
@@ -52,6 +53,8 @@ enum Command {
     Race(Box<race::Args>),
     /// Run a command behind a link, in real time
     Emulate(Box<emulate::Args>),
+    /// Have the Linux kernel's own TCP begin with what is remembered of the path
+    Agent(agent::Args),
     /// Run the experiment of a plan file
     Sim(Box<sim::Args>),
     /// Put the parts of a sharded sweep together
@@ -90,6 +93,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Race(args) => race::run(*args),
         Command::Emulate(args) => emulate::run(&args),
+        Command::Agent(args) => agent::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Papers(args) => papers::run(&args),

@@ -1,5 +1,6 @@
 //! The binary from outside. `run` starts it; one module per kind of claim.
 
+mod agent;
 mod bad_input;
 mod commands;
 mod emulate;

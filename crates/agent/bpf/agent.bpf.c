@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The agent's programs, one object: `attend` gives the connections of a cgroup our congestion control, and
+ * `hs_cubic` is the kernel's own CUBIC that begins with what is remembered of the path.
+ * Read contract.h (the maps) first, then paths.h, connection.h. */
+#include "connection.h"
+
+/* Applications that chose a congestion control themselves keep it. */
+SEC("sockops")
+int attend(struct bpf_sock_ops *ops)
+{
+	char name[TCP_CA_NAME_MAX] = "hs_cubic";
+	struct destination to = {};
+	struct bpf_sock *sk = ops->sk;
+	struct tcp_sock *tp;
+
+	if (ops->op != BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB &&
+	    ops->op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB)
+		return 1;
+	if (!sk)
+		return 1;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp || BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_setsockopt))
+		return 1;
+	if (destination_of((struct sock *)tp, &to) && to.cap)
+		bpf_setsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, name, sizeof(name));
+	return 1;
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_cubic_init, struct sock *sk)
+{
+	cubictcp_init(sk);
+	begin(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
+{
+	struct connection *c = connection_of(sk);
+
+	cubictcp_cong_avoid(sk, ack, acked);
+	if (c)
+		on_progress(sk, c, acked);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(hs_cubic_ssthresh, struct sock *sk)
+{
+	struct connection *c = connection_of(sk);
+	u32 ssthresh = cubictcp_recalc_ssthresh(sk);
+
+	return c ? on_loss(sk, c, ssthresh) : ssthresh;
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(hs_cubic_undo_cwnd, struct sock *sk)
+{
+	return tcp_reno_undo_cwnd(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_cubic_set_state, struct sock *sk, u8 state)
+{
+	cubictcp_state(sk, state);
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	struct connection *c = connection_of(sk);
+
+	cubictcp_cwnd_event(sk, event);
+	if (c && event == CA_EVENT_CWND_RESTART && c->in_first_flight)
+		end_first_flight(sk, c);
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	cubictcp_acked(sk, sample);
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_cubic_release, struct sock *sk)
+{
+	end(sk);
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops hs_cubic = {
+	.init = (void *)hs_cubic_init,
+	.cong_avoid = (void *)hs_cubic_cong_avoid,
+	.ssthresh = (void *)hs_cubic_ssthresh,
+	.undo_cwnd = (void *)hs_cubic_undo_cwnd,
+	.set_state = (void *)hs_cubic_set_state,
+	.cwnd_event = (void *)hs_cubic_cwnd_event,
+	.pkts_acked = (void *)hs_cubic_pkts_acked,
+	.release = (void *)hs_cubic_release,
+	.name = "hs_cubic",
+};

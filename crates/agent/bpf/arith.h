@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
+/* Crate `arith`, module `reuse`, in C: the same names, the same results to the last bit, which
+ * tests/twin.rs checks. What the functions mean is written there. Needs u32, u64 and bool. */
+#ifndef HEADSTART_ARITH_H
+#define HEADSTART_ARITH_H
+
+static inline u64 part_of_1024(u64 part, u64 whole)
+{
+	return part <= ~0ULL / 1024 ? part * 1024 / whole : part / (whole / 1024);
+}
+
+static inline u64 decayed(u64 value, u64 elapsed, u64 half_life)
+{
+	u64 halvings, halved, half, part;
+
+	if (elapsed == 0)
+		return value;
+	if (half_life == 0)
+		return 0;
+	halvings = elapsed / half_life;
+	if (halvings >= 64)
+		return 0;
+	halved = value >> halvings;
+	part = part_of_1024(elapsed % half_life, half_life);
+	half = halved / 2;
+	return halved - (half / 1024 * part + half % 1024 * part / 1024);
+}
+
+static inline u64 first_window(u64 remembered, u64 cold, u64 cap)
+{
+	u64 capped = remembered < cap ? remembered : cap;
+
+	return capped > cold ? capped : cold;
+}
+
+static inline bool same_round_trip(u32 now, u32 remembered)
+{
+	return now != 0 && remembered != 0 && (u64)now * 2 >= remembered &&
+	       now <= (u64)remembered * 10;
+}
+
+static inline u32 window_at_loss(u32 cwnd, bool in_slow_start)
+{
+	u32 window = in_slow_start ? cwnd / 2 : cwnd ? cwnd - 1 : 0;
+
+	return window > 1 ? window : 1;
+}
+
+static inline u32 proven(u32 cwnd, u32 flight, u32 first, u32 delivered)
+{
+	u32 arrived, used;
+
+	if (first == 0) {
+		arrived = flight > ~0U / 2 ? ~0U : flight * 2;
+	} else {
+		used = delivered < first ? delivered : first;
+		arrived = used > flight ? used : flight;
+	}
+	return arrived < cwnd ? arrived : cwnd;
+}
+
+static inline u64 pacing_rate(u32 window, u32 mss, u32 rtt_us)
+{
+	u64 bytes = (u64)window * mss;
+
+	if (rtt_us == 0)
+		return 0;
+	return (bytes > ~0ULL / 1200000 ? ~0ULL : bytes * 1200000) / rtt_us;
+}
+
+#endif

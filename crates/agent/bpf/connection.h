@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One connection: its warm start, the end of that, and what it leaves behind. Whatever congestion control
+ * runs it calls these, and does the rest as ever. */
+#ifndef HEADSTART_CONNECTION_H
+#define HEADSTART_CONNECTION_H
+
+#include "paths.h"
+
+struct connection {
+	struct path_key path;
+	u64 began_ns;
+	u32 first;	  /* remembered window it began with, segments; 0: it began cold */
+	u32 first_end;	  /* sequence number behind the first flight */
+	u32 cold;	  /* window it would have begun with */
+	u32 round_end;	  /* sequence number that ends the round trip being measured */
+	u32 round_flight; /* segments outstanding when that began */
+	u32 flight;	  /* largest flight that arrived whole since the last loss, segments */
+	u32 learnt;
+	u32 own_rate;	  /* SO_MAX_PACING_RATE as the application has it; ~0: none */
+	u32 warm_rate;	  /* the same while the first flight lasts */
+	bool in_first_flight;
+	bool is_paced;	  /* by us: the kernel would not */
+	bool has_retreated;
+	bool is_closing;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct connection);
+} connections SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} summaries SEC(".maps");
+
+/* Summaries that found the buffer full. */
+u64 summaries_lost;
+
+static inline bool before(u32 a, u32 b)
+{
+	return (s32)(a - b) < 0;
+}
+
+static inline bool in_slow_start(const struct tcp_sock *tp)
+{
+	return tp->snd_cwnd < tp->snd_ssthresh;
+}
+
+static inline struct connection *connection_of(struct sock *sk)
+{
+	return bpf_sk_storage_get(&connections, sk, 0, 0);
+}
+
+/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be had. */
+static inline bool pace(struct sock *sk, u32 rate)
+{
+	return !bpf_setsockopt(sk, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
+}
+
+/* Opens with what is remembered, if pacing can be had for it. */
+static inline void begin_warm(struct sock *sk, struct connection *c, const struct path *path, u32 window)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 now_us = tp->srtt_us >> 3, then_us = path->srtt_us;
+	u64 rate = pacing_rate(window, tp->mss_cache, now_us > then_us ? now_us : then_us);
+	u64 own = sk->sk_max_pacing_rate;
+	bool was_unpaced = sk->sk_pacing_status == SK_PACING_NONE;
+
+	/* The option is of 32 bits; what an application has set beyond could not be put back. */
+	if (!rate || rate >= ~0U || (own != ~0UL && own >= ~0U))
+		return;
+	c->own_rate = own;
+	c->warm_rate = rate < c->own_rate ? rate : c->own_rate;
+	if (!pace(sk, c->warm_rate))
+		return;
+	c->is_paced = was_unpaced && c->own_rate == ~0U;
+	c->first = window;
+	c->first_end = tp->snd_nxt + window * tp->mss_cache;
+	c->in_first_flight = true;
+	tp->snd_cwnd = window;
+	/* Slow start ended somewhere: it does not begin again below. It never has: it goes on. */
+	if (path->ssthresh)
+		tp->snd_ssthresh = path->ssthresh > window ? path->ssthresh : window;
+}
+
+/* A connection is open and has sent nothing yet. */
+static inline void begin(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct destination to = {};
+	struct connection *c;
+	struct path *path;
+	u32 window, cap;
+
+	if (!destination_of(sk, &to) || !to.cap)
+		return;
+	c = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!c)
+		return;
+	c->path = to.path;
+	c->began_ns = bpf_ktime_get_ns();
+	c->cold = tp->snd_cwnd;
+	c->round_end = tp->snd_nxt;
+	/* A handshake that lost something speaks against the memory. */
+	if (tp->total_retrans || tp->data_segs_out)
+		return;
+	path = bpf_map_lookup_elem(&paths, &c->path);
+	if (!path)
+		return;
+	cap = to.cap < tp->snd_cwnd_clamp ? to.cap : tp->snd_cwnd_clamp;
+	window = recall(path, c->began_ns, tp->srtt_us >> 3, c->cold, cap);
+	if (window)
+		begin_warm(sk, c, path, window);
+}
+
+/* The first flight is over: as fast as the application allows again. */
+static inline void end_first_flight(struct sock *sk, struct connection *c)
+{
+	c->in_first_flight = false;
+	if (sk->sk_max_pacing_rate == c->warm_rate)
+		pace(sk, c->own_rate);
+}
+
+/* Segments have arrived and nothing is missing. */
+static inline void on_progress(struct sock *sk, struct connection *c, u32 acked)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	if (!before(tp->snd_una, c->round_end)) {
+		if (c->round_flight > c->flight)
+			c->flight = c->round_flight;
+		c->round_flight = tp->packets_out + acked;
+		c->round_end = tp->snd_nxt;
+	}
+	if (c->in_first_flight && !before(tp->snd_una, c->first_end))
+		end_first_flight(sk, c);
+	/* Paced as long as slow start lasts: HyStart would take what pacing spreads for a full pipe. */
+	if (c->is_paced && !c->in_first_flight && !in_slow_start(tp)) {
+		c->is_paced = false;
+		if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
+			sk->sk_pacing_status = SK_PACING_NONE;
+	}
+}
+
+static inline void lesson_of(const struct tcp_sock *tp, struct lesson *lesson)
+{
+	lesson->srtt_us = tp->srtt_us >> 3;
+	lesson->min_rtt_us = tp->rtt_min.s[0].v;
+	lesson->ssthresh = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH ? tp->snd_ssthresh : 0;
+}
+
+/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls, or further:
+ * a first flight that was too large says that the path is not the one remembered. */
+static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct lesson lesson = {};
+	u32 half;
+
+	c->flight = c->round_flight = 0;
+	c->round_end = tp->snd_nxt;
+	if (c->in_first_flight) {
+		end_first_flight(sk, c);
+		c->has_retreated = true;
+		distrust(&c->path);
+		half = c->first / 2 > c->cold ? c->first / 2 : c->cold;
+		return half < ssthresh ? half : ssthresh;
+	}
+	lesson_of(tp, &lesson);
+	lesson.window = window_at_loss(tp->snd_cwnd, in_slow_start(tp));
+	lesson.ssthresh = ssthresh;
+	if (learn(&c->path, &lesson, true))
+		c->learnt = lesson.window;
+	return ssthresh;
+}
+
+static inline void tell(struct sock *sk, struct connection *c)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct summary *s = bpf_ringbuf_reserve(&summaries, sizeof(*s), 0);
+
+	if (!s) {
+		__sync_fetch_and_add(&summaries_lost, 1);
+		return;
+	}
+	s->path = c->path;
+	s->lived_ns = bpf_ktime_get_ns() - c->began_ns;
+	s->bytes_acked = tp->bytes_acked;
+	s->first_window = c->first ? c->first : c->cold;
+	s->last_window = tp->snd_cwnd;
+	s->srtt_us = tp->srtt_us >> 3;
+	s->min_rtt_us = tp->rtt_min.s[0].v;
+	s->sent = tp->data_segs_out;
+	s->retransmitted = tp->total_retrans;
+	s->learnt = c->learnt;
+	s->flags = (c->first ? SUMMARY_WARM : 0) | (c->has_retreated ? SUMMARY_RETREATED : 0);
+	bpf_ringbuf_submit(s, 0);
+}
+
+/* It closes, or gets another congestion control. */
+static inline void end(struct sock *sk)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct connection *c = connection_of(sk);
+	struct lesson lesson = {};
+	struct path *path;
+	u32 flight;
+
+	if (!c || c->is_closing)
+		return;
+	c->is_closing = true;
+	flight = c->flight;
+	if (!tp->packets_out && c->round_flight > flight)
+		flight = c->round_flight;
+	lesson_of(tp, &lesson);
+	lesson.window = proven(tp->snd_cwnd, flight, c->first, c->has_retreated ? 0 : tp->delivered);
+	if (learn(&c->path, &lesson, false))
+		c->learnt = lesson.window;
+	path = bpf_map_lookup_elem(&paths, &c->path);
+	if (path) {
+		__sync_fetch_and_add(&path->connections, 1);
+		if (c->first)
+			__sync_fetch_and_add(&path->warm, 1);
+		if (c->first && !c->has_retreated)
+			path->retreats_in_row = 0;
+	}
+	tell(sk, c);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the programs and their loader share: the maps, and what is in them byte by byte.
+ * src/contract.rs is the other half. */
+#ifndef HEADSTART_CONTRACT_H
+#define HEADSTART_CONTRACT_H
+
+/* A destination prefix as seen from a network namespace. IPv4 addresses are v4-mapped (::ffff:a.b.c.d),
+ * so one socket family's paths are the other's, too. Bytes beyond the prefix are 0. */
+struct path_key {
+	u32 netns; /* inode number */
+	u32 bits;  /* of 128 */
+	__be32 address[4];
+};
+
+/* What is known of a path. Windows in segments. Written without a lock by whichever connection learns
+ * something: what is read is bounded where it is used, never where it is written. */
+struct path {
+	u64 learnt_ns;	    /* when `window` was, on CLOCK_MONOTONIC */
+	u32 window;
+	u32 ssthresh;	    /* 0: slow start had not ended */
+	u32 srtt_us;	    /* when `window` was learnt, queue included */
+	u32 min_rtt_us;
+	u32 connections;    /* closed since the path is remembered */
+	u32 warm;	    /* of these, begun with a remembered window */
+	u32 retreats;	    /* warm starts that lost something of their first flight */
+	u32 retreats_in_row;
+};
+
+/* What the operator has said of a prefix, by longest match. */
+struct override_key {
+	u32 bits;
+	__be32 address[4];
+};
+
+struct override {
+	u32 bits; /* remembered as one path of so many bits */
+	u32 cap;  /* largest first window, segments; 0: connections there are left alone */
+};
+
+/* Constant once loaded. */
+struct settings {
+	u64 max_age_ns;
+	u32 half_life_rtts;
+	u32 cap;
+	u32 v4_bits; /* of 32 */
+	u32 v6_bits; /* of 128 */
+};
+
+/* How a connection went, told when it closes. */
+struct summary {
+	struct path_key path;
+	u64 lived_ns;
+	u64 bytes_acked;
+	u32 first_window; /* segments it began with */
+	u32 last_window;
+	u32 srtt_us;
+	u32 min_rtt_us;
+	u32 sent;	   /* segments with data, retransmissions included */
+	u32 retransmitted; /* SYNs included */
+	u32 learnt;	   /* window left in memory by its close; 0: none */
+	u32 flags;
+};
+
+enum { SUMMARY_WARM = 1, SUMMARY_RETREATED = 2 };
+
+#endif

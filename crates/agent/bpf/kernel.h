@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the programs touch of the kernel, and no more. Where a field lies, and of which bytes it is, is
+ * looked up in the running kernel's BTF when the object is loaded (CO-RE): the order here means nothing,
+ * names and types have to be the kernel's. */
+#ifndef HEADSTART_KERNEL_H
+#define HEADSTART_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed int __s32;
+typedef signed long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+/* include/uapi/linux/bpf.h */
+enum bpf_map_type {
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_LPM_TRIE = 11,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+enum { BPF_ANY = 0, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5 };
+
+/* Options of sockets, families, limits: of the kernel's headers for programs. */
+enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, TCP_CONGESTION = 13 };
+enum { SOL_SOCKET = 1, SO_MAX_PACING_RATE = 47, TCP_CA_NAME_MAX = 16 };
+enum { TCP_INFINITE_SSTHRESH = 0x7fffffff };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct in6_addr {
+	union {
+		__be32 u6_addr32[4];
+	} in6_u;
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct sock_common {
+	__be32 skc_daddr;
+	unsigned short skc_family;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	unsigned long sk_max_pacing_rate;
+	u32 sk_pacing_status;
+};
+
+struct inet_connection_sock {
+	u8 icsk_ca_setsockopt : 1;
+};
+
+struct minmax_sample {
+	u32 t;
+	u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u32 mss_cache;
+	u32 snd_cwnd;
+	u32 snd_cwnd_clamp;
+	u32 snd_ssthresh;
+	u32 snd_nxt;
+	u32 snd_una;
+	u32 srtt_us;
+	u32 packets_out;
+	u32 delivered;
+	u32 data_segs_out;
+	u32 total_retrans;
+	u64 bytes_acked;
+	struct minmax rtt_min;
+};
+
+struct ack_sample {
+	u32 pkts_acked;
+	s32 rtt_us;
+};
+
+enum tcp_ca_event {
+	CA_EVENT_TX_START,
+	CA_EVENT_CWND_RESTART,
+};
+
+struct tcp_congestion_ops {
+	u32 (*ssthresh)(struct sock *);
+	void (*cong_avoid)(struct sock *, u32, u32);
+	void (*set_state)(struct sock *, u8);
+	void (*cwnd_event)(struct sock *, enum tcp_ca_event);
+	void (*pkts_acked)(struct sock *, const struct ack_sample *);
+	u32 (*undo_cwnd)(struct sock *);
+	void (*init)(struct sock *);
+	void (*release)(struct sock *);
+	char name[TCP_CA_NAME_MAX];
+};
+
+struct bpf_sock;
+
+struct bpf_sock_ops {
+	__u32 op;
+	struct bpf_sock *sk;
+};
+
+#pragma clang attribute pop
+
+/* How the kernel paces a socket: not, by a timer of TCP's own, or by the queueing discipline `fq`. */
+enum sk_pacing { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1, SK_PACING_FQ = 2 };
+
+extern void cubictcp_init(struct sock *sk) __ksym;
+extern u32 cubictcp_recalc_ssthresh(struct sock *sk) __ksym;
+extern void cubictcp_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
+extern void cubictcp_state(struct sock *sk, u8 new_state) __ksym;
+extern void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym;
+extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __ksym;
+extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
+
+#endif

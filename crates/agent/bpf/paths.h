@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The memory of paths: which path a socket is on, what is known of it, and what a connection adds. */
+#ifndef HEADSTART_PATHS_H
+#define HEADSTART_PATHS_H
+
+#include "kernel.h"
+#include "contract.h"
+#include "arith.h"
+
+/* The kernel lets programs that call its functions be under the GPL only. */
+char LICENSE[] SEC("license") = "GPL";
+
+const volatile struct settings settings SEC(".rodata.settings") = {};
+
+/* Least recently used first to go. The loader sets how many there are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct path_key);
+	__type(value, struct path);
+} paths SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, struct override_key);
+	__type(value, struct override);
+} overrides SEC(".maps");
+
+#define V4_MAPPED 96
+#define NS_PER_US 1000ULL
+
+/* Whose path a socket is on, and how large a first window may be there. */
+struct destination {
+	struct path_key path;
+	u32 cap;
+};
+
+static inline __be32 mask_of(u32 bits, u32 word)
+{
+	u32 before = word * 32;
+
+	if (bits <= before)
+		return 0;
+	if (bits >= before + 32)
+		return ~0U;
+	return __builtin_bswap32(~(~0U >> (bits - before)));
+}
+
+/* False for what is neither IPv4 nor IPv6. */
+static inline bool remote_of(const struct sock *sk, __be32 address[4])
+{
+	u16 family = sk->__sk_common.skc_family;
+
+	if (family == AF_INET) {
+		address[0] = address[1] = 0;
+		address[2] = __builtin_bswap32(0xffff);
+		address[3] = sk->__sk_common.skc_daddr;
+		return true;
+	}
+	if (family != AF_INET6)
+		return false;
+	address[0] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[0];
+	address[1] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[1];
+	address[2] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[2];
+	address[3] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[3];
+	return true;
+}
+
+static inline bool is_v4_mapped(const __be32 address[4])
+{
+	return !address[0] && !address[1] && address[2] == __builtin_bswap32(0xffff);
+}
+
+static inline bool destination_of(const struct sock *sk, struct destination *to)
+{
+	struct override_key exact = {.bits = 128};
+	struct override *said;
+	u32 bits;
+
+	if (!remote_of(sk, exact.address))
+		return false;
+	bits = is_v4_mapped(exact.address) ? V4_MAPPED + settings.v4_bits : settings.v6_bits;
+	to->cap = settings.cap;
+	said = bpf_map_lookup_elem(&overrides, &exact);
+	if (said) {
+		bits = said->bits;
+		to->cap = said->cap;
+	}
+	to->path.netns = sk->__sk_common.skc_net.net->ns.inum;
+	to->path.bits = bits;
+	to->path.address[0] = exact.address[0] & mask_of(bits, 0);
+	to->path.address[1] = exact.address[1] & mask_of(bits, 1);
+	to->path.address[2] = exact.address[2] & mask_of(bits, 2);
+	to->path.address[3] = exact.address[3] & mask_of(bits, 3);
+	return true;
+}
+
+/* What of the window is believed at `now`. */
+static inline u32 window_now(const struct path *path, u64 now)
+{
+	u64 half_life = path->srtt_us * NS_PER_US * settings.half_life_rtts;
+
+	if (now < path->learnt_ns)
+		return 0;
+	return decayed(path->window, now - path->learnt_ns, half_life);
+}
+
+/* What may be believed of the path by a connection whose first round trip took `rtt_us`, at most
+ * `cap` segments; 0: nothing. */
+static inline u32 recall(const struct path *path, u64 now, u32 rtt_us, u32 cold, u32 cap)
+{
+	u32 window;
+
+	if (now - path->learnt_ns > settings.max_age_ns)
+		return 0;
+	if (!same_round_trip(rtt_us, path->min_rtt_us))
+		return 0;
+	window = first_window(window_now(path, now), cold, cap);
+	return window > cold ? window : 0;
+}
+
+/* What a connection knows at an instant at which its path may learn. */
+struct lesson {
+	u32 window;
+	u32 ssthresh;
+	u32 srtt_us;
+	u32 min_rtt_us;
+};
+
+/* Replaces what is known if the lesson was a loss, or proves as much as is still believed: a transfer
+ * that was too short to use the window says nothing against it. True if it was taken. */
+static inline bool learn(const struct path_key *key, const struct lesson *lesson, bool was_loss)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct path *path = bpf_map_lookup_elem(&paths, key);
+	struct path fresh = {};
+
+	if (!lesson->window || !lesson->srtt_us || !lesson->min_rtt_us)
+		return false;
+	if (path && !was_loss && lesson->window < window_now(path, now))
+		return false;
+	if (!path) {
+		bpf_map_update_elem(&paths, key, &fresh, BPF_ANY);
+		path = bpf_map_lookup_elem(&paths, key);
+		if (!path)
+			return false;
+	}
+	path->window = lesson->window;
+	path->ssthresh = lesson->ssthresh;
+	path->srtt_us = lesson->srtt_us;
+	path->min_rtt_us = lesson->min_rtt_us;
+	path->learnt_ns = now;
+	return true;
+}
+
+/* A warm start has lost something of its first flight: half of what was remembered, and after the second
+ * in a row nothing. */
+static inline void distrust(const struct path_key *key)
+{
+	struct path *path = bpf_map_lookup_elem(&paths, key);
+
+	if (!path)
+		return;
+	__sync_fetch_and_add(&path->retreats, 1);
+	path->retreats_in_row += 1;
+	path->window /= 2;
+	if (path->retreats_in_row > 1)
+		bpf_map_delete_elem(&paths, key);
+}
+
+#endif

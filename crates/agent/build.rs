@@ -1,0 +1,68 @@
+//! Compiles the programs for the kernel with clang, into an object that the binary carries.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, exit};
+use std::{env, fs};
+
+const SOURCE: &str = "bpf/agent.bpf.c";
+const NEEDS: &str = "crate headstart-agent compiles programs for the Linux kernel and needs clang (10 or later), \
+     libelf, zlib and pkg-config. On Debian and its kin: \
+     apt-get install clang libelf-dev zlib1g-dev pkg-config";
+
+fn main() {
+    println!("cargo:rerun-if-changed=bpf");
+    println!("cargo:rerun-if-env-changed=CLANG");
+    if let Err(why) = compile() {
+        // The one line that cargo shows of a script that fails is what it prints here.
+        eprintln!("{why}\n{NEEDS}");
+        exit(1);
+    }
+}
+
+fn compile() -> Result<(), String> {
+    let headers = env::var("DEP_BPF_INCLUDE").map_err(|_| "crate libbpf-sys named no headers")?;
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?).join("agent.bpf.o");
+    let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
+    let status = Command::new(&clang)
+        .args(["-target", "bpf", "-O2", "-g", "-Wall", "-Wextra", "-Werror"])
+        // libbpf's macros give every program a context, used or not.
+        .arg("-Wno-unused-parameter")
+        // The only architecture in a header of libbpf that we use none of; it wants to know one.
+        .arg(format!("-D__TARGET_ARCH_{}", architecture()))
+        .arg(format!("-I{headers}"))
+        // So that the object does not tell where it was built.
+        .arg(format!("-fdebug-prefix-map={}=.", here().display()))
+        .args(["-c", SOURCE, "-o"])
+        .arg(&out)
+        .status()
+        .map_err(|error| format!("cannot run {clang}: {error}"))?;
+    if !status.success() {
+        return Err(format!("{clang} did not compile {SOURCE}"));
+    }
+    strip(&out);
+    Ok(())
+}
+
+fn here() -> PathBuf {
+    env::current_dir().unwrap_or_default()
+}
+
+/// By its name in libbpf's headers.
+fn architecture() -> &'static str {
+    match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
+        Ok("aarch64") => "arm64",
+        Ok("riscv64") => "riscv",
+        Ok("s390x") => "s390",
+        Ok("powerpc64") => "powerpc",
+        _ => "x86",
+    }
+}
+
+/// Takes DWARF out, which only makes the object larger; BTF stays. Without the tool it stays large.
+fn strip(object: &Path) {
+    let stripped = object.with_extension("stripped");
+    let done = Command::new("llvm-strip").arg("-g").arg("-o").arg(&stripped).arg(object).status();
+    if done.is_ok_and(|status| status.success()) {
+        let _ = fs::rename(&stripped, object);
+    }
+}

@@ -1,0 +1,275 @@
+//! What the programs in the kernel and this side share: `bpf/contract.h`, byte by byte.
+
+use ipnet::IpNet;
+use std::net::{IpAddr, Ipv6Addr};
+
+/// Bits of a v4-mapped address before the IPv4 address (RFC 4291 §2.5.5.2).
+const V4_MAPPED: u8 = 96;
+
+/// A destination prefix as seen from a network namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PathKey {
+    /// Inode number of the network namespace.
+    pub namespace: u32,
+    /// The destinations that are remembered together.
+    pub prefix: IpNet,
+}
+
+/// What is known of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// When the window was learnt, nanoseconds of `CLOCK_MONOTONIC`.
+    pub learnt_ns: u64,
+    /// Segments.
+    pub window: u32,
+    /// Where slow start ended, segments; 0 if it had not.
+    pub ssthresh: u32,
+    /// When the window was learnt, microseconds, queue included.
+    pub srtt_us: u32,
+    /// Microseconds.
+    pub min_rtt_us: u32,
+    /// Connections closed.
+    pub connections: u32,
+    /// Of these, begun with a remembered window.
+    pub warm: u32,
+    /// Warm starts that lost something of their first flight.
+    pub retreats: u32,
+}
+
+/// How a connection went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Its path.
+    pub path: PathKey,
+    /// From its opening to its close, nanoseconds.
+    pub lived_ns: u64,
+    /// Bytes that the peer acknowledged.
+    pub bytes_acked: u64,
+    /// Window it began with, segments.
+    pub first_window: u32,
+    /// Window it ended with, segments.
+    pub last_window: u32,
+    /// At its end, microseconds.
+    pub srtt_us: u32,
+    /// Microseconds.
+    pub min_rtt_us: u32,
+    /// Segments with data, retransmissions included.
+    pub sent: u32,
+    /// Retransmissions.
+    pub retransmitted: u32,
+    /// Window that it left in memory, segments; 0 if none.
+    pub learnt: u32,
+    /// It began with a remembered window.
+    pub is_warm: bool,
+    /// Something of that was lost.
+    pub has_retreated: bool,
+}
+
+/// What the operator has said of a prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// The destinations, remembered together.
+    pub prefix: IpNet,
+    /// Largest first window there, segments; 0: connections are left alone.
+    pub cap: u32,
+}
+
+/// What is constant once the programs are loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// What is older is not believed, nanoseconds.
+    pub max_age_ns: u64,
+    /// Round trips after which half of a window is believed no more.
+    pub half_life_rtts: u32,
+    /// Largest first window, segments.
+    pub cap: u32,
+    /// Bits of an IPv4 prefix that is remembered as one.
+    pub v4_bits: u8,
+    /// The same for IPv6.
+    pub v6_bits: u8,
+}
+
+impl PathKey {
+    /// Bytes of a key.
+    pub const SIZE: usize = 24;
+
+    /// As the map has it.
+    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+        let (bits, address) = mapped(self.prefix);
+        let mut bytes = [0; Self::SIZE];
+        bytes[..4].copy_from_slice(&self.namespace.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&u32::from(bits).to_ne_bytes());
+        bytes[8..].copy_from_slice(&address);
+        bytes
+    }
+
+    /// From the map; `None` if the bytes are none of a key.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        let (namespace, bits) = (fields.u32()?, fields.u32()?);
+        let address = Ipv6Addr::from(fields.take::<16>()?);
+        Some(Self { namespace, prefix: unmapped(u8::try_from(bits).ok()?, address)? })
+    }
+}
+
+impl Path {
+    /// Bytes of a value.
+    pub const SIZE: usize = 40;
+
+    /// From the map; `None` if the bytes are none of a path.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        Some(Self {
+            learnt_ns: fields.u64()?,
+            window: fields.u32()?,
+            ssthresh: fields.u32()?,
+            srtt_us: fields.u32()?,
+            min_rtt_us: fields.u32()?,
+            connections: fields.u32()?,
+            warm: fields.u32()?,
+            retreats: fields.u32()?,
+        })
+    }
+}
+
+impl Summary {
+    /// Bytes of a summary.
+    pub const SIZE: usize = PathKey::SIZE + 2 * 8 + 8 * 4;
+    const WARM: u32 = 1;
+    const RETREATED: u32 = 2;
+
+    /// From the ring buffer; `None` if the bytes are none of a summary.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let path = PathKey::from_bytes(bytes.get(..PathKey::SIZE)?)?;
+        let mut fields = Fields(&bytes[PathKey::SIZE..]);
+        let mut summary = Self {
+            path,
+            lived_ns: fields.u64()?,
+            bytes_acked: fields.u64()?,
+            first_window: fields.u32()?,
+            last_window: fields.u32()?,
+            srtt_us: fields.u32()?,
+            min_rtt_us: fields.u32()?,
+            sent: fields.u32()?,
+            retransmitted: fields.u32()?,
+            learnt: fields.u32()?,
+            is_warm: false,
+            has_retreated: false,
+        };
+        let flags = fields.u32()?;
+        summary.is_warm = flags & Self::WARM != 0;
+        summary.has_retreated = flags & Self::RETREATED != 0;
+        Some(summary)
+    }
+}
+
+impl Override {
+    /// Bytes of a key of the longest-prefix map.
+    pub const KEY_SIZE: usize = 20;
+    /// Bytes of a value.
+    pub const VALUE_SIZE: usize = 8;
+
+    /// Key and value as the map has them.
+    pub fn to_bytes(self) -> ([u8; Self::KEY_SIZE], [u8; Self::VALUE_SIZE]) {
+        let (bits, address) = mapped(self.prefix);
+        let bits = u32::from(bits).to_ne_bytes();
+        let (mut key, mut value) = ([0; Self::KEY_SIZE], [0; Self::VALUE_SIZE]);
+        key[..4].copy_from_slice(&bits);
+        key[4..].copy_from_slice(&address);
+        value[..4].copy_from_slice(&bits);
+        value[4..].copy_from_slice(&self.cap.to_ne_bytes());
+        (key, value)
+    }
+}
+
+impl Settings {
+    /// Bytes of the constant.
+    pub const SIZE: usize = 24;
+
+    /// As the programs have them.
+    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..8].copy_from_slice(&self.max_age_ns.to_ne_bytes());
+        let words =
+            [self.half_life_rtts, self.cap, u32::from(self.v4_bits), u32::from(self.v6_bits)];
+        for (word, place) in words.iter().zip(bytes[8..].chunks_exact_mut(4)) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
+    }
+}
+
+/// IPv4 as v4-mapped IPv6: bits and address, those beyond the prefix 0.
+fn mapped(prefix: IpNet) -> (u8, [u8; 16]) {
+    match prefix {
+        IpNet::V4(v4) => (V4_MAPPED + v4.prefix_len(), v4.network().to_ipv6_mapped().octets()),
+        IpNet::V6(v6) => (v6.prefix_len(), v6.network().octets()),
+    }
+}
+
+fn unmapped(bits: u8, address: Ipv6Addr) -> Option<IpNet> {
+    match (address.to_ipv4_mapped(), bits.checked_sub(V4_MAPPED)) {
+        (Some(v4), Some(bits)) => IpNet::new(IpAddr::V4(v4), bits).ok(),
+        _ => IpNet::new(IpAddr::V6(address), bits).ok(),
+    }
+}
+
+/// Fields in the order and with the bytes of this machine.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (bytes, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_ne_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_ne_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(prefix: &str) -> PathKey {
+        PathKey { namespace: 0x0102_0304, prefix: prefix.parse().unwrap() }
+    }
+
+    #[test]
+    fn an_ipv4_prefix_is_96_bits_longer_behind_ffff() {
+        let bytes = key("192.0.2.0/24").to_bytes();
+        assert_eq!(bytes[..4], 0x0102_0304_u32.to_ne_bytes());
+        assert_eq!(bytes[4..8], 120_u32.to_ne_bytes());
+        assert_eq!(bytes[8..], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 0]);
+    }
+
+    #[test]
+    fn keys_come_back_as_they_went() {
+        for prefix in ["192.0.2.0/24", "0.0.0.0/0", "203.0.113.7/32", "2001:db8::/48", "::/0"] {
+            assert_eq!(PathKey::from_bytes(&key(prefix).to_bytes()), Some(key(prefix)));
+        }
+    }
+
+    #[test]
+    fn an_override_says_its_bits_to_the_map_and_to_the_programs() {
+        let said = Override { prefix: "2001:db8::1/32".parse().unwrap(), cap: 7 };
+        let (key, value) = said.to_bytes();
+        assert_eq!(key[..4], 32_u32.to_ne_bytes());
+        // What lies beyond the prefix is 0.
+        assert_eq!(key[4..], [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!((&value[..4], &value[4..]), (&key[..4], &7_u32.to_ne_bytes()[..]));
+    }
+
+    #[test]
+    fn what_is_too_short_is_nothing() {
+        assert_eq!(PathKey::from_bytes(&[0; PathKey::SIZE - 1]), None);
+        assert_eq!(Summary::from_bytes(&[0; Summary::SIZE - 1]), None);
+        assert!(Summary::from_bytes(&[0; Summary::SIZE]).is_some());
+    }
+}

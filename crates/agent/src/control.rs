@@ -1,0 +1,112 @@
+//! The Unix socket at which a running agent is asked, both ends.
+
+use crate::question::{Answer, Question};
+use std::fs::{self, Permissions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A question is no longer than this, bytes.
+const LONGEST_QUESTION: u64 = 4096;
+/// Nobody who asks may keep others waiting longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The end that answers. The socket is removed when this goes.
+#[derive(Debug)]
+pub struct Control {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Control {
+    /// Listens at `path`, for root alone. What a dead agent left there is replaced.
+    ///
+    /// # Errors
+    /// If another agent answers there, or the socket cannot be made.
+    pub fn listen(path: &Path) -> Result<Self, String> {
+        if UnixStream::connect(path).is_ok() {
+            return Err(format!("another agent answers at {}", path.display()));
+        }
+        let listener =
+            fresh(path).map_err(|error| format!("cannot listen at {}: {error}", path.display()))?;
+        Ok(Self { listener, path: path.to_owned() })
+    }
+
+    /// What answers, for a thread of its own.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub fn server(&self) -> io::Result<Server> {
+        self.listener.try_clone().map(Server)
+    }
+}
+
+/// Answers questions.
+#[derive(Debug)]
+pub struct Server(UnixListener);
+
+impl Server {
+    /// One after the other, for as long as the process lives.
+    pub fn run(&self, answer: impl Fn(Question) -> Answer) {
+        for stream in self.0.incoming().flatten() {
+            // Whoever has gone, or is silent, gets no answer; the next one does.
+            let _ = serve_one(&stream, &answer);
+        }
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn fresh(path: &Path) -> io::Result<UnixListener> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+fn serve_one(mut stream: &UnixStream, answer: impl Fn(Question) -> Answer) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
+    BufReader::new(stream.take(LONGEST_QUESTION)).read_line(&mut line)?;
+    let answer = match serde_json::from_str(&line) {
+        Ok(question) => answer(question),
+        Err(error) => Answer::Refused(error.to_string()),
+    };
+    writeln!(stream, "{}", serde_json::to_string(&answer)?)
+}
+
+/// Asks the agent at `path`.
+///
+/// # Errors
+/// If none answers there.
+pub fn ask(path: &Path, question: &Question) -> Result<Answer, String> {
+    let asked = try_ask(path, question);
+    asked.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            format!("no agent runs here: nothing answers at {}", path.display())
+        }
+        io::ErrorKind::PermissionDenied => {
+            format!("only root may ask the agent at {}", path.display())
+        }
+        _ => format!("asking the agent at {}: {error}", path.display()),
+    })
+}
+
+fn try_ask(path: &Path, question: &Question) -> io::Result<Answer> {
+    let mut stream = UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    writeln!(stream, "{}", serde_json::to_string(question)?)?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line)?;
+    Ok(serde_json::from_str(&line)?)
+}

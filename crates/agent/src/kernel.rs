@@ -1,0 +1,177 @@
+//! Loads the programs and attaches them, for as long as what is returned lives.
+
+use crate::contract::{Override, Path, PathKey, Settings, Summary};
+use libbpf_rs::{
+    ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, Object, ObjectBuilder, OpenObject,
+    PrintLevel, RingBuffer, RingBufferBuilder,
+};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Mutex;
+
+/// The congestion control's name in the kernel.
+pub const HS_CUBIC: &str = "hs_cubic";
+
+static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.bpf.o"));
+
+/// What libbpf and the verifier said of the load under way.
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// How the programs are to be.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// For all connections.
+    pub settings: Settings,
+    /// For some prefixes.
+    pub overrides: Vec<Override>,
+    /// Paths remembered at most.
+    pub max_paths: u32,
+}
+
+/// The programs, in the kernel and checked by it, attached to nothing.
+#[derive(Debug)]
+pub struct Loaded {
+    object: Object,
+}
+
+/// Programs at work. Dropping it ends that for new connections; open ones go on with what they have.
+#[derive(Debug)]
+pub struct Attached {
+    /// New connections are attended to while this lives.
+    _attend: Link,
+    /// The congestion control can be had while this lives.
+    _control: Link,
+}
+
+impl Loaded {
+    /// Loads the programs.
+    ///
+    /// # Errors
+    /// What the kernel or libbpf have against it.
+    pub fn load(load: &Load) -> Result<Self, String> {
+        said().clear();
+        libbpf_rs::set_print(Some((PrintLevel::Warn, |_, line| said().push(line))));
+        let loaded = Self::try_load(load);
+        loaded.map_err(|error| {
+            let said = said().join("").trim().to_owned();
+            format!("the kernel does not take the programs: {error}\n{said}").trim_end().to_owned()
+        })
+    }
+
+    fn try_load(load: &Load) -> libbpf_rs::Result<Self> {
+        let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
+        configure(&mut open, load)?;
+        let loaded = Self { object: open.load()? };
+        loaded.assert_contract();
+        let overrides = loaded.map("overrides");
+        for said in &load.overrides {
+            let (key, value) = said.to_bytes();
+            overrides.update(&key, &value, MapFlags::ANY)?;
+        }
+        Ok(loaded)
+    }
+
+    /// Both halves of the contract were built together; if not, nothing that is read means anything.
+    fn assert_contract(&self) {
+        let sizes = |name| {
+            let map = self.map(name);
+            (map.key_size() as usize, map.value_size() as usize)
+        };
+        assert_eq!(sizes("paths"), (PathKey::SIZE, Path::SIZE));
+        assert_eq!(sizes("overrides"), (Override::KEY_SIZE, Override::VALUE_SIZE));
+    }
+
+    /// Attends to the connections of a cgroup and of those below, from now on.
+    ///
+    /// # Errors
+    /// If another agent runs, or the cgroup is none of version 2.
+    pub fn attach(&mut self, cgroup: &FilePath) -> Result<Attached, String> {
+        let name = OsStr::new(HS_CUBIC);
+        let mut maps = self.object.maps_mut();
+        let mut control = maps.find(|map| map.name() == name).expect("in the object");
+        let control = control.attach_struct_ops().map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                format!("there is a congestion control {HS_CUBIC} already: another agent runs")
+            }
+            _ => format!("cannot register {HS_CUBIC}: {error}"),
+        })?;
+        drop(maps);
+        let directory = File::open(cgroup)
+            .map_err(|error| format!("cannot open cgroup {}: {error}", cgroup.display()))?;
+        let mut programs = self.object.progs_mut();
+        let attend = programs.find(|program| program.name() == "attend").expect("in the object");
+        let attend = attend.attach_cgroup(directory.as_raw_fd()).map_err(|error| {
+            format!("cannot attach to {} (is it a cgroup v2?): {error}", cgroup.display())
+        })?;
+        Ok(Attached { _attend: attend, _control: control })
+    }
+
+    /// The memory of paths, also for another thread.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub fn paths(&self) -> Result<MapHandle, String> {
+        let copy = MapHandle::try_from(&self.map("paths"));
+        copy.map_err(|error| format!("cannot keep hold of the memory of paths: {error}"))
+    }
+
+    /// Summaries that found the buffer full.
+    pub fn summaries_lost(&self) -> u64 {
+        let mut maps = self.object.maps();
+        let bss = maps.find(|map| map.name().to_string_lossy().ends_with(".bss"));
+        let bytes = bss.and_then(|map| map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()?);
+        let first = bytes.and_then(|bytes| bytes.first_chunk::<8>().copied());
+        u64::from_ne_bytes(first.unwrap_or_default())
+    }
+
+    /// Tells of each connection that has closed, when polled.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub fn summaries<'a>(
+        &self,
+        mut on_summary: impl FnMut(Summary) + 'a,
+    ) -> Result<RingBuffer<'a>, String> {
+        let map = self.map("summaries");
+        let mut builder = RingBufferBuilder::new();
+        let callback = move |bytes: &[u8]| {
+            if let Some(summary) = Summary::from_bytes(bytes) {
+                on_summary(summary);
+            }
+            0
+        };
+        let built = builder.add(&map, callback).map(|_| ()).and_then(|()| builder.build());
+        built.map_err(|error| format!("cannot read summaries: {error}"))
+    }
+
+    fn map(&self, name: &str) -> MapImpl<'_> {
+        let mut maps = self.object.maps();
+        maps.find(|map| map.name() == OsStr::new(name)).expect("in the object")
+    }
+}
+
+fn configure(open: &mut OpenObject, load: &Load) -> libbpf_rs::Result<()> {
+    for mut map in open.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if name == "paths" {
+            map.set_max_entries(load.max_paths)?;
+        } else if name.ends_with(".rodata.settings") {
+            map.set_initial_value(&load.settings.to_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+fn said() -> std::sync::MutexGuard<'static, Vec<String>> {
+    SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Where the cgroups of version 2 are mounted; `None` if they are not.
+pub fn cgroup_root() -> Option<PathBuf> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+    let mut fields = mounts.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mount = fields.find(|fields| fields.get(2) == Some(&"cgroup2"))?;
+    mount.get(1).map(PathBuf::from)
+}

@@ -1,0 +1,127 @@
+//! The memory of paths as an operator sees it: listed, and cleared.
+
+use crate::contract::{Path, PathKey, Settings};
+use arith::reuse::decayed;
+use ipnet::IpNet;
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use nix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+/// A remembered path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// Inode number of the network namespace that it is seen from.
+    pub namespace: u32,
+    /// The destinations.
+    pub prefix: IpNet,
+    /// The window that was learnt, segments.
+    pub window: u32,
+    /// What of it the next connection may believe, before its own limits; 0 once it is too old.
+    pub window_now: u32,
+    /// Where slow start ended, segments; `None` if it had not.
+    pub ssthresh: Option<u32>,
+    /// Smoothed round trip when the window was learnt, queue included, milliseconds.
+    pub srtt_ms: f64,
+    /// Lowest round trip of the connection that taught it, milliseconds.
+    pub min_rtt_ms: f64,
+    /// Since the window was learnt, seconds.
+    pub age_s: f64,
+    /// Connections closed.
+    pub connections: u32,
+    /// Of these, begun with a remembered window.
+    pub warm: u32,
+    /// Warm starts that lost something of their first flight.
+    pub retreats: u32,
+}
+
+/// All paths, by namespace and prefix.
+pub fn all(map: &MapHandle, settings: &Settings) -> Vec<Remembered> {
+    let now = now_ns();
+    let mut entries: Vec<(PathKey, Path)> = map
+        .keys()
+        .filter_map(|key| {
+            let value = map.lookup(&key, MapFlags::ANY).ok()??;
+            Some((PathKey::from_bytes(&key)?, Path::from_bytes(&value)?))
+        })
+        .collect();
+    entries.sort_by_key(|(key, _)| *key);
+    entries.iter().map(|(key, path)| shown(*key, path, settings, now)).collect()
+}
+
+/// Forgets what lies within `prefix`, or everything; how many paths that were.
+pub fn forget(map: &MapHandle, prefix: Option<IpNet>) -> usize {
+    let keys: Vec<_> = map.keys().collect();
+    let is_meant = |key: &[u8]| match prefix {
+        None => true,
+        Some(prefix) => PathKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix)),
+    };
+    keys.iter().filter(|key| is_meant(key) && map.delete(key).is_ok()).count()
+}
+
+/// How many there are.
+pub fn count(map: &MapHandle) -> usize {
+    map.keys().count()
+}
+
+fn shown(key: PathKey, path: &Path, settings: &Settings, now: u64) -> Remembered {
+    let age = now.saturating_sub(path.learnt_ns);
+    let half_life = u64::from(path.srtt_us) * 1000 * u64::from(settings.half_life_rtts);
+    let believed = decayed(path.window.into(), age, half_life);
+    let is_too_old = age > settings.max_age_ns;
+    Remembered {
+        namespace: key.namespace,
+        prefix: key.prefix,
+        window: path.window,
+        window_now: if is_too_old { 0 } else { u32::try_from(believed).unwrap_or(path.window) },
+        ssthresh: Some(path.ssthresh).filter(|segments| *segments != 0),
+        srtt_ms: f64::from(path.srtt_us) / 1e3,
+        min_rtt_ms: f64::from(path.min_rtt_us) / 1e3,
+        age_s: age as f64 / 1e9,
+        connections: path.connections,
+        warm: path.warm,
+        retreats: path.retreats,
+    }
+}
+
+/// The clock of `bpf_ktime_get_ns`.
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(std::time::Duration::from);
+    u64::try_from(now.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SETTINGS: Settings = Settings {
+        max_age_ns: 600_000_000_000,
+        half_life_rtts: 3000,
+        cap: 256,
+        v4_bits: 24,
+        v6_bits: 48,
+    };
+
+    fn path_of(age_s: u64) -> Remembered {
+        let path = Path {
+            learnt_ns: 0,
+            window: 100,
+            ssthresh: 0,
+            srtt_us: 100_000,
+            min_rtt_us: 80_000,
+            connections: 1,
+            warm: 0,
+            retreats: 0,
+        };
+        let key = PathKey { namespace: 1, prefix: "192.0.2.0/24".parse().unwrap() };
+        shown(key, &path, &SETTINGS, age_s * 1_000_000_000)
+    }
+
+    #[test]
+    fn half_is_believed_after_the_half_life_and_nothing_beyond_the_oldest_age() {
+        // 3000 round trips of 100 ms are 300 s.
+        assert_eq!(path_of(0).window_now, 100);
+        assert_eq!(path_of(300).window_now, 50);
+        assert_eq!(path_of(600).window_now, 25);
+        assert_eq!(path_of(601).window_now, 0);
+    }
+}

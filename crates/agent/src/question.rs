@@ -1,0 +1,59 @@
+//! What a running agent is asked and answers: a line of JSON each way.
+
+use crate::paths::Remembered;
+use crate::totals::Totals;
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Where a running agent is asked, unless said otherwise.
+pub const SOCKET: &str = "/run/headstart-agent.sock";
+
+/// A question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// How is it going?
+    Status,
+    /// What is remembered?
+    Paths,
+    /// Forget what lies within a prefix, or everything.
+    Forget(Option<IpNet>),
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// To [`Question::Status`].
+    Status(Status),
+    /// To [`Question::Paths`].
+    Paths(Vec<Remembered>),
+    /// To [`Question::Forget`]: how many paths were forgotten.
+    Forgotten(usize),
+    /// The question was not understood.
+    Refused(String),
+}
+
+/// How it is going.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Of the agent.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// Whose connections it attends to.
+    pub cgroup: PathBuf,
+    /// What they are given.
+    pub congestion_control: String,
+    /// Largest first window, segments.
+    pub cap: u32,
+    /// Paths remembered now.
+    pub paths: usize,
+    /// At most.
+    pub max_paths: u32,
+    /// Connections that have closed.
+    pub connections: Totals,
+    /// Closed connections that are in no sum, because the buffer was full.
+    pub summaries_lost: u64,
+}

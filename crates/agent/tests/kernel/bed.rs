@@ -1,0 +1,288 @@
+//! Two hosts, the link between them, a server in a cgroup, and an agent that attends to it.
+
+use agent::control;
+use agent::kernel::cgroup_root;
+use agent::paths::Remembered;
+use agent::question::{Answer, Question, Status};
+use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
+use link::{LinkConfig, QueueLimit};
+use netsim::Duplex;
+use nix::fcntl::{Flock, FlockArg};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+use std::{env, process, thread};
+use units::Rate;
+
+/// A machine that tests is busy: nothing is given up on earlier.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The two hosts. Agents are of one machine, so there is one bed at a time on it.
+pub(crate) struct Bed {
+    pub(crate) client: Interface,
+    pub(crate) server: Interface,
+    _emulation: Emulation,
+    cgroup: PathBuf,
+    _alone: Flock<File>,
+}
+
+/// A running agent; killed when this goes.
+pub(crate) struct Agent {
+    child: Child,
+    socket: PathBuf,
+}
+
+impl Bed {
+    /// 20 Mbit/s, 80 ms, a queue of 100 packets. `None`, having said so, where it cannot be.
+    pub(crate) fn new() -> Option<Self> {
+        match Self::try_new() {
+            Ok(bed) => Some(bed),
+            Err(why) => {
+                eprintln!("skipped: {why}");
+                None
+            }
+        }
+    }
+
+    fn try_new() -> Result<Self, String> {
+        if let Some(why) = agent::check::refusal() {
+            return Err(why);
+        }
+        let alone = File::create(env::temp_dir().join("headstart-agent-tests.lock"));
+        let alone = alone.map_err(|error| error.to_string())?;
+        let alone =
+            Flock::lock(alone, FlockArg::LockExclusive).map_err(|(_, error)| error.to_string())?;
+        let cgroup = cgroup_root().unwrap().join(format!("headstart-test-{}", process::id()));
+        fs::create_dir_all(&cgroup).map_err(|error| format!("{}: {error}", cgroup.display()))?;
+        let link = LinkConfig::new(
+            Rate::from_mbps(20),
+            units::Duration::from_millis(40),
+            QueueLimit::Packets(100),
+        );
+        let options = Options::new(Duplex::symmetric(link.unwrap()));
+        let (client, server, emulation) = hosts(options).map_err(|error| error.to_string())?;
+        Ok(Self { client, server, _emulation: emulation, cgroup, _alone: alone })
+    }
+
+    /// An agent for the server's cgroup.
+    pub(crate) fn agent(&self, arguments: &[&str]) -> Agent {
+        let socket = env::temp_dir().join(format!("headstart-agent-test-{}.sock", process::id()));
+        let child = Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
+            .arg("--cgroup")
+            .arg(&self.cgroup)
+            .arg("--socket")
+            .arg(&socket)
+            .args(arguments)
+            .spawn()
+            .unwrap();
+        let mut agent = Agent { child, socket };
+        until("the agent is ready", || {
+            assert!(agent.child.try_wait().unwrap().is_none(), "the agent has ended");
+            control::ask(&agent.socket, &Question::Status).is_ok()
+        });
+        agent
+    }
+
+    /// A server in the cgroup that sends as many bytes as it is asked for, once for each connection.
+    /// `control`: a congestion control that it chooses for itself.
+    pub(crate) fn serve(&self, family: Domain, control: Option<&str>) -> Server {
+        let address = self.address(family);
+        let listen = || {
+            let _in_cgroup = Inside::cgroup(&self.cgroup);
+            listen(address, control)
+        };
+        let listener = self.server.namespace().run(listen).unwrap().unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                thread::spawn(move || answer(stream.unwrap()));
+            }
+        });
+        Server { address }
+    }
+
+    fn address(&self, family: Domain) -> SocketAddr {
+        let addresses = self.server.addresses();
+        let ip: IpAddr = match family {
+            Domain::IPV4 => addresses.v4.into(),
+            _ => addresses.v6.into(),
+        };
+        SocketAddr::new(ip, 0)
+    }
+
+    /// Asks over a connection of its own; the request and its answer.
+    pub(crate) fn open(&self, server: &Server, bytes: u64) -> TcpStream {
+        let address = server.address;
+        let stream = self.client.namespace().run(|| TcpStream::connect(address)).unwrap();
+        let mut stream = stream.unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.write_all(&bytes.to_be_bytes()).unwrap();
+        stream
+    }
+
+    /// From the SYN until all has arrived.
+    #[expect(clippy::disallowed_methods, reason = "real time is what is tested")]
+    pub(crate) fn visit(&self, server: &Server, bytes: u64) -> Duration {
+        let start = Instant::now();
+        let mut stream = self.open(server, bytes);
+        finish(&mut stream, bytes);
+        start.elapsed()
+    }
+
+    /// Lets the client offer more than 64 KB at once: `net.ipv4.tcp_rmem`.
+    pub(crate) fn widen_receive_window(&self) {
+        let namespace = self.client.namespace();
+        namespace.set_sysctl("net.ipv4.tcp_rmem", "4096 2097152 6291456").unwrap();
+    }
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        // What is still closing holds it; the next run takes it again.
+        let _ = fs::remove_dir(&self.cgroup);
+    }
+}
+
+/// Reads until the end, as many bytes as were asked for; the name of the server's congestion control.
+pub(crate) fn finish(stream: &mut TcpStream, bytes: u64) -> String {
+    let control = control_of(stream);
+    assert_eq!(rest_of(stream), bytes);
+    control
+}
+
+/// The first thing that the server says: the name of its congestion control.
+pub(crate) fn control_of(stream: &mut TcpStream) -> String {
+    let mut name = [0; NAME];
+    stream.read_exact(&mut name).unwrap();
+    String::from_utf8(name.to_vec()).unwrap().trim_end_matches('\0').to_owned()
+}
+
+/// Bytes until the end.
+pub(crate) fn rest_of(stream: &mut TcpStream) -> u64 {
+    io::copy(stream, &mut io::sink()).unwrap()
+}
+
+/// Bytes of a congestion control's name (`TCP_CA_NAME_MAX`).
+const NAME: usize = 16;
+
+pub(crate) struct Server {
+    address: SocketAddr,
+}
+
+fn answer(mut stream: TcpStream) {
+    let mut request = [0; 8];
+    // A client that has gone is one that the test has done with.
+    if stream.read_exact(&mut request).is_ok() {
+        let mut name = socket2::SockRef::from(&stream).tcp_congestion().unwrap();
+        name.resize(NAME, 0);
+        name.resize(NAME + u64::from_be_bytes(request) as usize, b'x');
+        let _ = stream.write_all(&name);
+    }
+}
+
+fn listen(address: SocketAddr, control: Option<&str>) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if let Some(control) = control {
+        socket.set_tcp_congestion(control.as_bytes())?;
+    }
+    socket.bind(&address.into())?;
+    socket.listen(64)?;
+    Ok(socket.into())
+}
+
+fn hosts(options: Options) -> io::Result<(Interface, Interface, Emulation)> {
+    let (near, far) = (Namespace::new()?, Namespace::new()?);
+    let [client, server] = Addresses::numbered(11);
+    let client = Interface::open(&near, &InterfaceConfig::new(client).with_default_route())?;
+    let server = Interface::open(&far, &InterfaceConfig::new(server))?;
+    let emulation = Emulation::start(client.port(), server.port(), options)?;
+    Ok((client, server, emulation))
+}
+
+/// While it lives, sockets of this process are made in a cgroup.
+struct Inside {
+    home: PathBuf,
+}
+
+impl Inside {
+    fn cgroup(cgroup: &Path) -> Self {
+        let groups = fs::read_to_string("/proc/self/cgroup").unwrap();
+        let own = groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap();
+        let home = cgroup_root().unwrap().join(own);
+        enter(cgroup);
+        Self { home }
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        enter(&self.home);
+    }
+}
+
+fn enter(cgroup: &Path) {
+    fs::write(cgroup.join("cgroup.procs"), process::id().to_string()).unwrap();
+}
+
+impl Agent {
+    fn ask(&self, question: &Question) -> Answer {
+        control::ask(&self.socket, question).unwrap()
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        match self.ask(&Question::Status) {
+            Answer::Status(status) => status,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn paths(&self) -> Vec<Remembered> {
+        match self.ask(&Question::Paths) {
+            Answer::Paths(paths) => paths,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn forget(&self, prefix: Option<&str>) -> usize {
+        match self.ask(&Question::Forget(prefix.map(|prefix| prefix.parse().unwrap()))) {
+            Answer::Forgotten(count) => count,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Waits until so many connections have closed: what they taught is known from then on.
+    pub(crate) fn wait_for_closed(&self, count: u64) {
+        until("connections have closed", || {
+            let sums = self.status().connections;
+            sums.warm.closed + sums.cold.closed >= count
+        });
+    }
+
+    /// `kill -9`.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_file(&self.socket);
+    }
+}
+
+/// Waits for something that has to come.
+#[expect(clippy::disallowed_methods, reason = "real time is what is tested")]
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,7 @@
+//! The agent at work in this machine's kernel: connections between two network namespaces behind an
+//! emulated link, a server in a cgroup of its own. Needs root, TUN devices, cgroups of version 2 and a
+//! kernel that takes the programs; says so and passes without them.
+
+mod bed;
+mod safety;
+mod warm;

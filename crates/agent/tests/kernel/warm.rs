@@ -1,0 +1,120 @@
+//! Repeated visits begin warm and end sooner; applications are not changed.
+//!
+//! 20 Mbit/s, 80 ms: a connection's first byte takes two round trips, 160 ms, a full packet 0.6 ms.
+
+use crate::bed::{Bed, finish};
+use socket2::Domain;
+use std::time::Duration;
+
+const RTT: Duration = Duration::from_millis(80);
+
+/// The fastest of some visits: what a busy machine adds is not what is tested.
+fn fastest(times: impl Iterator<Item = Duration>) -> Duration {
+    times.min().unwrap()
+}
+
+#[test]
+fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
+    let Some(bed) = Bed::new() else { return };
+    let agent = bed.agent(&[]);
+    let server = bed.serve(Domain::IPV4, None);
+    let cold = fastest((1..=3).map(|closed| {
+        assert_eq!(agent.forget(None), usize::from(closed > 1));
+        let time = bed.visit(&server, 30_000);
+        agent.wait_for_closed(closed);
+        time
+    }));
+    // Windows of 10 and 20 for 21 segments: a third round trip.
+    assert!(cold >= 3 * RTT, "{cold:?}");
+
+    let path = &agent.paths()[0];
+    assert_eq!(path.prefix, "198.18.0.0/24".parse().unwrap());
+    // The 11 of the second flight and at most 2 of the first were outstanding together, and arrived: slow
+    // start would go on with twice that.
+    assert!((20..=26).contains(&path.window), "{path:?}");
+    assert_eq!(path.ssthresh, None, "{path:?}");
+
+    let warm = fastest((4..=8).map(|closed| {
+        let time = bed.visit(&server, 30_000);
+        agent.wait_for_closed(closed);
+        time
+    }));
+    // One flight: 10 segments at once, 11 more at 1.2 times 22 in 80 ms, 3 ms apart.
+    assert!(warm >= 2 * RTT, "{warm:?}");
+    assert!(warm < 3 * RTT, "{warm:?}");
+    assert!(warm.as_secs_f64() <= 0.85 * cold.as_secs_f64(), "{warm:?}, cold {cold:?}");
+    eprintln!("30 kB: cold {cold:?}, warm {warm:?}");
+
+    let sums = agent.status().connections;
+    assert_eq!((sums.cold.closed, sums.warm.closed), (3, 5), "{sums:?}");
+    assert_eq!(sums.warm.retreats, 0, "{sums:?}");
+}
+
+#[test]
+fn a_second_visit_of_200_kb_sends_its_window_at_once() {
+    let Some(bed) = Bed::new() else { return };
+    bed.widen_receive_window();
+    let agent = bed.agent(&[]);
+    let server = bed.serve(Domain::IPV4, None);
+    let cold = bed.visit(&server, 200_000);
+    agent.wait_for_closed(1);
+    // Windows of 10, 20, 40, 80 for 139 segments: 160 ms and three more round trips.
+    assert!(cold >= 5 * RTT, "{cold:?}");
+    let window = agent.paths()[0].window;
+    // 69 or so arrived in the last flight, and no more than 139 have ever been sent.
+    assert!((100..=160).contains(&window), "{window}");
+
+    let warm = fastest((2..=5).map(|closed| {
+        let time = bed.visit(&server, 200_000);
+        agent.wait_for_closed(closed);
+        time
+    }));
+    // 160 ms, and 139 packets take 83 ms at 20 Mbit/s: 243 ms if all go in one flight.
+    assert!(warm >= 3 * RTT, "{warm:?}");
+    assert!(warm < 4 * RTT, "{warm:?}, cold {cold:?}");
+    eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
+    assert_eq!(agent.status().connections.warm.retreats, 0);
+}
+
+#[test]
+fn ipv6_is_remembered_by_its_own_prefix() {
+    let Some(bed) = Bed::new() else { return };
+    let agent = bed.agent(&[]);
+    let server = bed.serve(Domain::IPV6, None);
+    for closed in 1..=2 {
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(closed);
+    }
+    assert_eq!(agent.paths()[0].prefix, "2001:2::/48".parse().unwrap());
+    assert_eq!(agent.status().connections.warm.closed, 1);
+    assert_eq!(agent.forget(Some("198.18.0.0/15")), 0);
+    assert_eq!(agent.forget(Some("2001:2::/32")), 1);
+    assert_eq!(agent.paths(), []);
+}
+
+#[test]
+fn who_chose_a_congestion_control_keeps_it() {
+    let Some(bed) = Bed::new() else { return };
+    let agent = bed.agent(&[]);
+    let own = bed.serve(Domain::IPV4, Some("reno"));
+    assert_eq!(finish(&mut bed.open(&own, 1000), 1000), "reno");
+    let other = bed.serve(Domain::IPV4, None);
+    assert_eq!(finish(&mut bed.open(&other, 1000), 1000), "hs_cubic");
+    agent.wait_for_closed(1);
+    assert_eq!(agent.status().connections.cold.closed, 1);
+}
+
+#[test]
+fn a_prefix_may_be_left_alone_or_taken_as_one_path() {
+    let Some(bed) = Bed::new() else { return };
+    {
+        let _agent = bed.agent(&["--prefix", "198.18.0.0/15=0"]);
+        let server = bed.serve(Domain::IPV4, None);
+        assert_ne!(finish(&mut bed.open(&server, 1000), 1000), "hs_cubic");
+    }
+    let agent = bed.agent(&["--prefix", "198.18.0.0/15"]);
+    let server = bed.serve(Domain::IPV4, None);
+    bed.visit(&server, 30_000);
+    agent.wait_for_closed(1);
+    assert_eq!(agent.paths()[0].prefix, "198.18.0.0/15".parse().unwrap());
+}

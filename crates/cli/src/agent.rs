@@ -1,0 +1,44 @@
+//! `headstart agent`: hands over to `headstart-agent`, a program of its own because building it takes a
+//! compiler for the kernel's programs.
+
+use crate::failure::Failure;
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+const PROGRAM: &str = "headstart-agent";
+
+#[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+pub(crate) struct Args {
+    /// What headstart-agent is to do; `headstart agent --help` tells
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    arguments: Vec<OsString>,
+}
+
+/// Only comes back if there is no such program.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let mut error = io::Error::from(ErrorKind::NotFound);
+    for program in candidates() {
+        error = Command::new(program).args(&args.arguments).exec();
+        if error.kind() != ErrorKind::NotFound {
+            break;
+        }
+    }
+    Err(Failure::input(match error.kind() {
+        ErrorKind::NotFound => format!(
+            "the agent is a program of its own, {PROGRAM}, which is neither beside this one nor in PATH; \
+             `make agent` builds it (needs clang and libelf)"
+        ),
+        _ => format!("cannot run {PROGRAM}: {error}"),
+    }))
+}
+
+/// Beside this program, then wherever the shell would look.
+fn candidates() -> impl Iterator<Item = PathBuf> {
+    let beside = env::current_exe().ok().map(|own| own.with_file_name(PROGRAM));
+    beside.into_iter().chain([PathBuf::from(PROGRAM)])
+}
