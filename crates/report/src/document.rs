@@ -3,7 +3,7 @@
 //! Plain public structs, no behaviour; `page/document.rs` turns them into HTML. As everywhere here,
 //! strings may come from outside and are cleaned and escaped on output.
 
-use crate::{Colour, Figure, Quantity, Table};
+use crate::{Colour, Figure, Quantity, Ranges, Table};
 
 /// A page: a title, facts under it, sections.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,6 +36,8 @@ pub enum Block {
     Figure(Figure),
     /// A heat map.
     Heat(HeatMap),
+    /// Values with extremes, in rows.
+    Ranges(Ranges),
     /// A word set off, a verdict.
     Badge(Badge),
 }

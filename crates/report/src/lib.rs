@@ -15,6 +15,7 @@ mod file;
 mod format;
 mod input;
 mod page;
+mod ranges;
 mod table;
 mod text;
 mod thin;
@@ -29,4 +30,5 @@ pub use input::{
     SchemeView, SequenceKind, SequencePoint, WindowPoint,
 };
 pub use page::MAX_HTML_BYTES;
+pub use ranges::{Range, RangeRow, Ranges};
 pub use table::{Cell, Column, Estimate, Quantity, RaceRow, Row, Table, Terminal};

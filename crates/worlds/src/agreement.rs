@@ -2,6 +2,7 @@
 //! a grid of paths, simulated, by our endpoint and by the kernel, each figure beside the others.
 
 use crate::contest::{self, Run};
+use crate::kernel::Server;
 use crate::summary::{Measured, Spread, Summary};
 use crate::world::World;
 use experiment::path::{PathSpec, QueueSize};
@@ -11,6 +12,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex};
 use tcp::Scheme;
+use tcp::scheme::catalogue;
 use units::{Duration, Rate};
 use workload::{Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, Page, Tls};
 
@@ -30,48 +32,53 @@ const MOST: f64 = 0.9;
 /// What is compared.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// Rates both ways.
-    pub rates: Vec<Rate>,
-    /// Round trips.
-    pub rtts: Vec<Duration>,
-    /// Queues, thousandths of the bandwidth-delay product.
-    pub queues: Vec<u64>,
+    /// Paths.
+    pub paths: Vec<PathSpec>,
     /// Schemes.
     pub schemes: Vec<Scheme>,
+    /// What is held against simulation.
+    pub worlds: Vec<World>,
     /// Visits of each cell in each real world.
     pub repeats: u32,
     /// Cells measured at a time.
     pub jobs: usize,
+    /// What serves in the kernel's world.
+    pub server: Server,
 }
 
 impl Grid {
     /// The whole grid: 5, 20 and 100 Mbit/s, 20, 80 and 200 ms, queues of half and all of the
     /// bandwidth-delay product.
     pub fn full(schemes: Vec<Scheme>) -> Self {
-        Self {
-            rates: [5, 20, 100].map(Rate::from_mbps).to_vec(),
-            rtts: [20, 80, 200].map(Duration::from_millis).to_vec(),
-            queues: vec![500, 1000],
-            schemes,
-            repeats: 7,
-            jobs: 1,
+        let mut paths = Vec::new();
+        for mbps in [5, 20, 100] {
+            for millis in [20, 80, 200] {
+                paths.extend([500, 1000].map(|queue| path(mbps, millis, queue)));
+            }
         }
+        let worlds = vec![World::Wire, World::Kernel];
+        Self { paths, schemes, worlds, repeats: 7, jobs: 1, server: Server::Builtin }
     }
 
     /// A part of it that takes a minute.
     pub fn quick(schemes: Vec<Scheme>) -> Self {
-        Self {
-            rates: vec![Rate::from_mbps(20)],
-            rtts: [20, 80].map(Duration::from_millis).to_vec(),
-            queues: vec![1000],
-            repeats: 3,
-            ..Self::full(schemes)
-        }
+        let paths = [20, 80].map(|millis| path(20, millis, 1000)).to_vec();
+        Self { paths, repeats: 3, ..Self::full(schemes) }
+    }
+
+    /// Every scheme of the catalogue over our endpoint, on three of its paths: each rate, each round trip
+    /// and both queues are among them.
+    pub fn every_scheme() -> Self {
+        let names = catalogue().iter().map(|named| Scheme::parse(named.name));
+        let schemes = names.map(|scheme| scheme.expect("the catalogue's names are schemes"));
+        let paths = vec![path(5, 80, 1000), path(20, 20, 500), path(100, 200, 1000)];
+        let worlds = vec![World::Wire];
+        Self { paths, worlds, repeats: 3, ..Self::full(schemes.collect()) }
     }
 
     /// Loads in real time, all in all.
     pub fn load_count(&self) -> u64 {
-        self.races().iter().map(|race| contest::load_count(race, &World::ALL)).sum()
+        self.races().iter().map(|race| contest::load_count(race, &self.worlds)).sum()
     }
 
     /// Measures every cell; `on_run` is called after each load, from any thread.
@@ -82,10 +89,11 @@ impl Grid {
         let races = self.races();
         let todo: Mutex<VecDeque<usize>> = Mutex::new((0..races.len()).collect());
         let next = || todo.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
+        let worlds: Vec<World> = [World::Sim].into_iter().chain(self.worlds.clone()).collect();
         let worker = || {
             let mut done = Vec::new();
             while let Some(index) = next() {
-                let how = Run { worlds: &World::ALL, on_run };
+                let how = Run { worlds: &worlds, server: &self.server, on_run };
                 let entries = contest::run(&races[index], how)?;
                 done.push((index, Summary::new(&races[index], &entries)));
             }
@@ -106,17 +114,11 @@ impl Grid {
 
     /// One for each path and load, with all schemes.
     fn races(&self) -> Vec<Race> {
-        let mut races = Vec::new();
-        for rate in &self.rates {
-            for rtt in &self.rtts {
-                for queue in &self.queues {
-                    let queue = QueueSize::MilliBdp(*queue);
-                    let path = PathSpec::new(*rate, *rtt, queue).expect("paths of the grid exist");
-                    races.extend(loads().into_iter().map(|page| self.race(page, path)));
-                }
-            }
-        }
-        races
+        let of_path = |path: &PathSpec| {
+            let path = *path;
+            loads().into_iter().map(move |page| self.race(page, path))
+        };
+        self.paths.iter().flat_map(of_path).collect()
     }
 
     fn race(&self, page: Arc<Page>, path: PathSpec) -> Race {
@@ -134,12 +136,20 @@ impl Grid {
     }
 }
 
+/// Of megabits per second both ways, a round trip in milliseconds, and a queue in thousandths of their
+/// product.
+fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
+    let (rate, rtt) = (Rate::from_mbps(mbps), Duration::from_millis(millis));
+    PathSpec::new(rate, rtt, QueueSize::MilliBdp(queue)).expect("paths of the grid exist")
+}
+
 /// The browser of all worlds.
 pub fn linux() -> Scheme {
     Scheme::parse("linux").expect("linux is in the catalogue")
 }
 
-fn loads() -> Vec<Arc<Page>> {
+/// What is loaded: single objects and a page.
+pub fn loads() -> Vec<Arc<Page>> {
     let page = Page::builtin(PAGE).expect("the page is built in");
     OBJECTS.map(single).into_iter().chain([page]).map(Arc::new).collect()
 }
@@ -258,6 +268,8 @@ impl Cell {
 pub struct Agreement {
     /// By world: cells, those inside, those outside.
     pub worlds: Vec<Count>,
+    /// The same by scheme, in their order; worlds that have none of its cells are left out.
+    pub schemes: Vec<SchemeCount>,
     /// Every cell.
     pub cells: Vec<Cell>,
 }
@@ -277,17 +289,54 @@ pub struct Count {
     pub agrees: bool,
 }
 
+/// Cells of a scheme.
+#[derive(Clone, Debug, Serialize)]
+pub struct SchemeCount {
+    /// Which.
+    pub scheme: String,
+    /// How many.
+    #[serde(flatten)]
+    pub count: Count,
+    /// The difference that is furthest from zero; `None` if a cell has none.
+    pub worst: Option<f64>,
+}
+
+impl Count {
+    /// Of the cells of a world; `None` if it has none.
+    fn of<'a>(world: World, cells: impl Iterator<Item = &'a Cell>) -> Option<Self> {
+        let of_world: Vec<&Cell> = cells.filter(|cell| cell.world == world.name()).collect();
+        let are = |verdict| of_world.iter().filter(|cell| cell.verdict == verdict).count();
+        let (cells, inside, outside) =
+            (of_world.len(), are(Verdict::Inside), are(Verdict::Outside));
+        let agrees = outside == 0 && inside as f64 >= MOST * cells as f64;
+        (cells > 0).then_some(Self { world: world.name(), cells, inside, outside, agrees })
+    }
+}
+
+impl SchemeCount {
+    fn of(scheme: &str, world: World, cells: &[Cell]) -> Option<Self> {
+        let own = || cells.iter().filter(|cell| cell.scheme == scheme);
+        let count = Count::of(world, own())?;
+        let differences = own().filter(|cell| cell.world == world.name()).map(|c| c.difference);
+        let differences = differences.collect::<Option<Vec<f64>>>().unwrap_or_default();
+        let worst = differences.into_iter().max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        Some(Self { scheme: scheme.to_owned(), count, worst })
+    }
+}
+
 impl Agreement {
     fn new(cells: Vec<Cell>) -> Self {
-        let count = |(world, _, _): &(World, f64, f64)| {
-            let of_world = || cells.iter().filter(|cell| cell.world == world.name());
-            let are = |verdict| of_world().filter(|cell| cell.verdict == verdict).count();
-            let (all, inside, outside) =
-                (of_world().count(), are(Verdict::Inside), are(Verdict::Outside));
-            let agrees = outside == 0 && inside as f64 >= MOST * all as f64;
-            Count { world: world.name(), cells: all, inside, outside, agrees }
-        };
-        Self { worlds: BOUNDS.iter().map(count).collect(), cells }
+        let worlds = BOUNDS.map(|(world, ..)| world);
+        let mut names: Vec<&str> = Vec::new();
+        for cell in &cells {
+            if !names.contains(&cell.scheme.as_str()) {
+                names.push(&cell.scheme);
+            }
+        }
+        let of_scheme = |name: &&str| worlds.map(|world| SchemeCount::of(name, world, &cells));
+        let schemes = names.iter().flat_map(of_scheme).flatten().collect();
+        let worlds = worlds.iter().filter_map(|world| Count::of(*world, cells.iter())).collect();
+        Self { worlds, schemes, cells }
     }
 
     /// Every world agrees with the simulation.

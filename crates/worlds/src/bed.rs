@@ -2,6 +2,7 @@
 
 use crate::exchange::Exchange;
 use crate::host::Host;
+use crate::kernel::Server;
 use crate::world::Real;
 use crate::{client, timer};
 use emulator::{
@@ -36,16 +37,23 @@ pub struct Sample {
 ///
 /// # Errors
 /// If the machine does not let it: no privilege, no TUN device, no such congestion control.
-pub(crate) fn visit(
-    race: &Race,
-    (scheme, place): (&Scheme, Real),
-    seed: u64,
-) -> io::Result<Vec<Sample>> {
+pub(crate) fn visit(race: &Race, who: Who<'_>, seed: u64) -> io::Result<Vec<Sample>> {
     std::thread::scope(|scope| {
         // Entering a namespace is for good: a thread of its own.
-        let thread = scope.spawn(|| Bed::new(race, (scheme, place), seed)?.run(race, scheme));
+        let thread = scope.spawn(|| Bed::new(race, who, seed)?.run(race, who.scheme));
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+/// Who serves.
+#[derive(Clone, Copy)]
+pub(crate) struct Who<'a> {
+    /// How.
+    pub(crate) scheme: &'a Scheme,
+    /// Where.
+    pub(crate) place: Real,
+    /// By what, if it is the kernel.
+    pub(crate) server: &'a Server,
 }
 
 /// Everything between the browser and its servers, and they themselves but for their tasks.
@@ -60,12 +68,13 @@ struct Bed {
 }
 
 impl Bed {
-    fn new(race: &Race, (scheme, place): (&Scheme, Real), seed: u64) -> io::Result<Self> {
+    fn new(race: &Race, who: Who<'_>, seed: u64) -> io::Result<Self> {
         let clock = Clock::start();
         let [near, far] = Addresses::numbered(0);
         let client = Namespace::new()?;
         let device = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
-        let host = Host::new((place, scheme), (far, race.page.hosts().len()))?;
+        let config = race.loader_between(who.scheme);
+        let host = Host::new((who.place, who.scheme, who.server), (far, &race.page, &config))?;
         let options = Options { seed, clock, ..Options::new(race.path.links()) };
         let emulation = Emulation::start(device.port(), host.port(), options)?;
         let own = SocketAddr::new(near.v4.into(), 0);
@@ -80,7 +89,7 @@ impl Bed {
             let (exchange, openings) =
                 Exchange::new(&race.page, &race.loader_between(scheme), *clock);
             let servers = host.serve(&exchange).await?;
-            let browser = client::run(exchange.clone(), openings, (*own, servers));
+            let browser = client::run(exchange.clone(), openings, (*own, servers, host.tongue()));
             tokio::task::spawn_local(browser);
             io::Result::Ok(visits(race, &exchange, emulation).await)
         })?;

@@ -1,8 +1,9 @@
 //! Who runs when: repeats outermost, then schemes, then worlds, so that whatever the machine goes
 //! through meets all worlds alike; and again what was handed over too late.
 
-use crate::bed::{self, Sample};
-use crate::world::{Real, World};
+use crate::bed::{self, Sample, Who};
+use crate::kernel::Server;
+use crate::world::World;
 use experiment::race::{Load, Race, RunOptions};
 use std::io::{self, ErrorKind};
 use tcp::Scheme;
@@ -20,10 +21,21 @@ pub struct Entry {
     pub scheme: String,
     /// Where.
     pub world: World,
-    /// Its visits, by repeat; all that were made but for those that were repeated.
-    pub repeats: Vec<Vec<Sample>>,
-    /// How many were repeated for lateness.
-    pub redone: u32,
+    /// Its turns, in their order: all of them, also those made again for lateness.
+    pub turns: Vec<Turn>,
+}
+
+/// One client's visits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// How many real turns of the race were before it; `None` if it is simulated.
+    pub order: Option<u64>,
+    /// Of which repeat, from 0.
+    pub repeat: u32,
+    /// It was made again, because packets were late: another one counts.
+    pub is_redone: bool,
+    /// The visits.
+    pub visits: Vec<Sample>,
 }
 
 /// How to run it.
@@ -31,6 +43,8 @@ pub struct Entry {
 pub struct Run<'a> {
     /// The worlds.
     pub worlds: &'a [World],
+    /// What serves in the kernel's.
+    pub server: &'a Server,
     /// Called after each of [`load_count`] repeats, from any thread.
     pub on_run: &'a (dyn Fn() + Sync),
 }
@@ -53,11 +67,12 @@ pub fn run(race: &Race, how: Run<'_>) -> io::Result<Vec<Entry>> {
     });
     let mut entries: Vec<(&Scheme, Entry)> = everywhere.collect();
     simulate(race, how.worlds, &mut entries);
+    let mut order = 0;
     for repeat in 0..race.repeats {
-        let seed = race.seed.wrapping_add(u64::from(repeat));
         for (scheme, entry) in &mut entries {
             let Some(place) = entry.world.real(scheme) else { continue };
-            entry.one_more(race, (scheme, place), seed)?;
+            let who = Who { scheme, place, server: how.server };
+            entry.take_turn(race, who, (repeat, &mut order))?;
             (how.on_run)();
         }
     }
@@ -72,23 +87,31 @@ pub fn cannot_be_had(error: &io::Error) -> bool {
 
 impl Entry {
     fn new(scheme: &Scheme, world: World) -> Self {
-        Self { scheme: scheme.name().to_owned(), world, repeats: Vec::new(), redone: 0 }
+        Self { scheme: scheme.name().to_owned(), world, turns: Vec::new() }
     }
 
-    fn one_more(
+    /// The turns that count: one of each repeat.
+    pub fn counted(&self) -> impl Iterator<Item = &Turn> {
+        self.turns.iter().filter(|turn| !turn.is_redone)
+    }
+
+    /// A repeat, as often as packets are late, but not for ever.
+    fn take_turn(
         &mut self,
         race: &Race,
-        (scheme, place): (&Scheme, Real),
-        seed: u64,
+        who: Who<'_>,
+        (repeat, order): (u32, &mut u64),
     ) -> io::Result<()> {
+        let seed = race.seed.wrapping_add(u64::from(repeat));
         for patience in (0..=PATIENCE).rev() {
-            let samples = bed::visit(race, (scheme, place), seed)?;
-            let is_late = samples.iter().any(|sample| sample.lateness > TOO_LATE);
-            if !is_late || patience == 0 {
-                self.repeats.push(samples);
+            let visits = bed::visit(race, who, seed)?;
+            let is_late = visits.iter().any(|sample| sample.lateness > TOO_LATE);
+            let is_redone = is_late && patience > 0;
+            self.turns.push(Turn { order: Some(*order), repeat, is_redone, visits });
+            *order += 1;
+            if !is_redone {
                 break;
             }
-            self.redone += 1;
         }
         Ok(())
     }
@@ -104,11 +127,13 @@ fn simulate(race: &Race, worlds: &[World], entries: &mut [(&Scheme, Entry)]) {
     for (_, entry) in entries.iter_mut().filter(|(_, entry)| entry.world == World::Sim) {
         let contestant = outcome.contestants.iter().find(|c| c.name == entry.scheme);
         let contestant = contestant.expect("every scheme of a race is in its outcome");
-        let visits = |repeat: usize| {
-            let again = contestant.again.iter().map(move |again| &again.loads[repeat]);
-            [&contestant.loads[repeat]].into_iter().chain(again).map(sample).collect()
+        let turn = |repeat: u32| {
+            let index = repeat as usize;
+            let again = contestant.again.iter().map(move |again| &again.loads[index]);
+            let visits = [&contestant.loads[index]].into_iter().chain(again).map(sample).collect();
+            Turn { order: None, repeat, is_redone: false, visits }
         };
-        entry.repeats = (0..race.repeats as usize).map(visits).collect();
+        entry.turns = (0..race.repeats).map(turn).collect();
     }
 }
 

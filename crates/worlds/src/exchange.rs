@@ -14,14 +14,15 @@ use std::sync::Arc;
 use tokio::sync::{Notify, mpsc};
 use units::{Duration, Instant};
 use workload::{
-    Action, ConnId, Content, HostId, Kind, LoaderConfig, Page, PageLoader, ServerSession,
+    Action, ConnId, Content, HostId, Kind, LoaderConfig, Object, ObjectId, Page, PageLoader,
+    Protocol, ServerSession, Span,
 };
 
 /// What the client's end of a connection is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Write so many bytes.
-    Write(u64),
+    /// Write this.
+    Write(Span),
     /// Close; nothing more is wanted of it.
     Close,
 }
@@ -52,6 +53,8 @@ struct Call {
     stirred: Rc<Notify>,
     /// The client has closed.
     is_over: bool,
+    /// Bytes that have arrived at the client of a server that is told nothing of meanings.
+    told: u64,
 }
 
 struct Inner {
@@ -131,6 +134,20 @@ impl Exchange {
         self.tell(|loader, now| loader.handle_received(now, conn, total));
     }
 
+    /// So much more has arrived at the client, of a server that nobody tells what to send: what it is
+    /// is read from what it says.
+    pub(crate) fn on_told(&self, conn: ConnId, (content, bytes): (Content, u64)) {
+        let total = {
+            let call = &mut self.inner.borrow_mut().calls[conn.index()];
+            call.told += bytes;
+            call.told
+        };
+        self.tell(|loader, now| {
+            loader.expect(conn, Span { content, bytes, overhead: 0 });
+            loader.handle_received(now, conn, total);
+        });
+    }
+
     /// The server has closed, or the connection could not be opened.
     pub(crate) fn on_closed(&self, conn: ConnId) {
         self.tell(|loader, now| loader.handle_closed(now, conn));
@@ -178,8 +195,17 @@ impl Exchange {
 
     /// Bytes unsent below which a server has the next part of a response, if that matters.
     pub(crate) fn low_water(&self, host: HostId) -> Option<u64> {
-        let protocol = self.inner.borrow().loader.protocol(host);
-        protocol.interleaves().then_some(protocol.low_water)
+        low_water(self.protocol(host))
+    }
+
+    /// What is spoken with a host.
+    pub(crate) fn protocol(&self, host: HostId) -> Protocol {
+        self.inner.borrow().loader.protocol(host)
+    }
+
+    /// An object of the page.
+    pub(crate) fn object(&self, id: ObjectId) -> Object {
+        self.inner.borrow().page.object(id).clone()
     }
 
     /// Waits until the visit that began at `start` has ended.
@@ -229,7 +255,13 @@ impl Exchange {
                 let session = ServerSession::new(&inner.page, &inner.config, host);
                 let (sender, orders) = mpsc::unbounded_channel();
                 let stirred = Rc::default();
-                inner.calls.push(Call { session, orders: sender, stirred, is_over: false });
+                inner.calls.push(Call {
+                    session,
+                    orders: sender,
+                    stirred,
+                    is_over: false,
+                    told: 0,
+                });
                 // Nobody opens connections any more only once the visits have been given up.
                 let _ = self.openings.send(Opening { conn, host, orders });
             }
@@ -237,13 +269,18 @@ impl Exchange {
                 let call = &mut inner.calls[conn.index()];
                 call.session.expect(now, span);
                 call.stirred.notify_one();
-                let _ = call.orders.send(Order::Write(span.bytes));
+                let _ = call.orders.send(Order::Write(span));
             }
             Action::Close { conn } => {
                 let _ = inner.calls[conn.index()].orders.send(Order::Close);
             }
         }
     }
+}
+
+/// Bytes unsent below which a server that speaks this has the next part of a response, if that matters.
+pub(crate) fn low_water(protocol: Protocol) -> Option<u64> {
+    protocol.interleaves().then_some(protocol.low_water)
 }
 
 fn visit(loader: &PageLoader, start: Instant) -> Visit {

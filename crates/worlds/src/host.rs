@@ -1,13 +1,15 @@
 //! The servers' end of a bed, of whichever world.
 
+use crate::client::Tongue;
 use crate::exchange::Exchange;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Server};
 use crate::wire::Wire;
 use crate::world::Real;
 use emulator::{Addresses, Port};
 use std::io;
 use std::net::SocketAddr;
 use tcp::Scheme;
+use workload::{LoaderConfig, Page};
 
 /// The port of a page's first host; the others follow.
 const FIRST_PORT: u16 = 8000;
@@ -24,19 +26,21 @@ enum Kind {
 }
 
 impl Host {
-    /// Listens for so many of a page's hosts.
+    /// Listens for a page's hosts.
     ///
     /// # Errors
     /// If the machine does not let it.
     pub(crate) fn new(
-        (place, scheme): (Real, &Scheme),
-        (own, hosts): (Addresses, usize),
+        (place, scheme, server): (Real, &Scheme, &Server),
+        (own, page, config): (Addresses, &Page, &LoaderConfig),
     ) -> io::Result<Self> {
-        let ports = (0..hosts).map(|host| FIRST_PORT + host as u16);
+        let ports = (0..page.hosts().len()).map(|host| FIRST_PORT + host as u16);
         let addresses: Vec<_> = ports.map(|port| SocketAddr::new(own.v4.into(), port)).collect();
         let kind = match place {
             Real::Wire => Kind::Wire(Wire::new(own, scheme)?),
-            Real::Kernel(control) => Kind::Kernel(Kernel::new(own, control, &addresses)?),
+            Real::Kernel(control) => {
+                Kind::Kernel(Kernel::new((own, &addresses), (control, server), (page, config))?)
+            }
         };
         Ok(Self { addresses, kind })
     }
@@ -46,6 +50,14 @@ impl Host {
         match &self.kind {
             Kind::Kernel(kernel) => kernel.port(),
             Kind::Wire(wire) => wire.port(),
+        }
+    }
+
+    /// What it understands.
+    pub(crate) const fn tongue(&self) -> Tongue {
+        match &self.kind {
+            Kind::Kernel(kernel) => kernel.tongue(),
+            Kind::Wire(_) => Tongue::Counts,
         }
     }
 

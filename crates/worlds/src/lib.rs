@@ -3,8 +3,8 @@
 //!
 //! In the real worlds the client is Linux in a network namespace of its own, the path is crate
 //! `emulator`'s, and the page is loaded by the same loader as in simulation (`exchange`): the same
-//! concurrency, discovery, sizes and think times, TLS and HTTP/2 as bytes of their sizes. All hosts of
-//! a page are ports of one server. A `bed` is one client's visits in one such world; [`run`]
+//! concurrency, discovery, sizes and think times, TLS as bytes of their sizes. All hosts of a page are
+//! ports of one server, which in the kernel's world may be nginx (`kernel`). A `bed` is one client's visits in one such world; [`run`]
 //! interleaves worlds and schemes, and repeats what the machine handed over too late; [`agreement`] holds
 //! the worlds against each other over a grid of paths.
 
@@ -15,6 +15,7 @@ mod contest;
 mod exchange;
 mod filler;
 mod host;
+mod json;
 mod kernel;
 mod server;
 mod summary;
@@ -23,7 +24,8 @@ mod wire;
 mod world;
 
 pub use bed::{Sample, TIME_LIMIT};
-pub use contest::{Entry, Run, TOO_LATE, cannot_be_had, load_count, run};
-pub use kernel::congestion_control;
+pub use contest::{Entry, Run, TOO_LATE, Turn, cannot_be_had, load_count, run};
+pub use json::RaceJson;
+pub use kernel::{Nginx, Server, ServerChoice, congestion_control};
 pub use summary::{LimitLine, Line, Measured, Spread, Summary};
 pub use world::World;

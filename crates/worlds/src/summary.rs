@@ -1,7 +1,7 @@
 //! What came of a race in several worlds, as it is printed: medians, and every sample.
 
 use crate::bed::Sample;
-use crate::contest::Entry;
+use crate::contest::{Entry, Turn};
 use crate::world::World;
 use experiment::limit::Limit;
 use experiment::race::{Race, VisitKind};
@@ -9,14 +9,12 @@ use serde::Serialize;
 use units::Duration;
 
 /// A race in several worlds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Summary {
     /// Name of the page.
     pub page: String,
     /// The path, as it may be written.
     pub path: String,
-    /// Repeats.
-    pub repeats: u32,
     /// The physical limits, first visits and, if there are any, repeated ones.
     pub limits: Vec<LimitLine>,
     /// A line for each scheme, visit and world.
@@ -24,7 +22,7 @@ pub struct Summary {
 }
 
 /// The limit of a kind of visit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct LimitLine {
     /// First visit or repeated ones.
     pub visit: &'static str,
@@ -35,7 +33,7 @@ pub struct LimitLine {
 }
 
 /// One scheme in one world, its first visits or its repeated ones.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Line {
     /// The scheme's text.
     pub scheme: String,
@@ -51,13 +49,21 @@ pub struct Line {
     pub dropped_packets: Option<Spread>,
     /// Runs repeated because packets were handed over late.
     pub redone: u32,
-    /// All visits.
+    /// All visits, also those that were repeated.
     pub samples: Vec<Measured>,
 }
 
 /// One visit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
+    /// How many real turns of the race were before that of which it is; `None` if it is simulated.
+    pub order: Option<u64>,
+    /// Of which repeat, from 0.
+    pub repeat: u32,
+    /// Of which of the client's visits, from 0.
+    pub visit: usize,
+    /// It was made again for lateness, and does not count.
+    pub redone: bool,
     /// Seconds until the HTML was done.
     pub html_s: Option<f64>,
     /// Seconds until the page was done.
@@ -104,7 +110,6 @@ impl Summary {
         Self {
             page: race.page.name().to_owned(),
             path: race.path.to_string(),
-            repeats: race.repeats,
             limits: kinds.iter().map(limit).collect(),
             lines: kinds.iter().flat_map(lines).collect(),
         }
@@ -129,34 +134,46 @@ impl LimitLine {
 
 impl Line {
     fn new(entry: &Entry, kind: VisitKind) -> Self {
-        let of_kind = |visits: &Vec<Sample>| match kind {
-            VisitKind::First => visits.iter().take(1).cloned().collect::<Vec<_>>(),
-            VisitKind::Repeated => visits.iter().skip(1).cloned().collect(),
+        let is_of_kind = |visit: &usize| (*visit == 0) == (kind == VisitKind::First);
+        let of_turn = |turn: &Turn| {
+            let visits = turn.visits.iter().enumerate().filter(|(n, _)| is_of_kind(n));
+            visits.map(|(n, sample)| Measured::new(turn, n, sample)).collect::<Vec<_>>()
         };
-        let samples: Vec<Measured> =
-            entry.repeats.iter().flat_map(of_kind).map(Measured::from).collect();
+        let samples: Vec<Measured> = entry.turns.iter().flat_map(of_turn).collect();
+        let counted = || samples.iter().filter(|sample| !sample.redone);
         Self {
             scheme: entry.scheme.clone(),
             world: entry.world.name(),
             visit: kind.name(),
-            html_s: Spread::of(samples.iter().map(|sample| sample.html_s)),
-            page_s: Spread::of(samples.iter().map(|sample| sample.page_s)),
-            dropped_packets: Spread::of(samples.iter().map(|s| Some(s.dropped_packets as f64))),
-            redone: entry.redone,
+            html_s: Spread::of(counted().map(|sample| sample.html_s)),
+            page_s: Spread::of(counted().map(|sample| sample.page_s)),
+            dropped_packets: Spread::of(counted().map(|s| Some(s.dropped_packets as f64))),
+            redone: entry.turns.iter().filter(|turn| turn.is_redone).count() as u32,
             samples,
         }
     }
 }
 
-impl From<Sample> for Measured {
-    fn from(sample: Sample) -> Self {
+impl Line {
+    /// Every visit that counts ended with every object.
+    pub fn is_complete(&self) -> bool {
+        self.page_s.is_some()
+    }
+}
+
+impl Measured {
+    fn new(turn: &Turn, visit: usize, sample: &Sample) -> Self {
         let seconds = |time: Option<Duration>| time.map(Duration::as_secs_f64);
         Self {
+            order: turn.order,
+            repeat: turn.repeat,
+            visit,
+            redone: turn.is_redone,
             html_s: seconds(sample.html),
             page_s: seconds(sample.page),
             dropped_packets: sample.dropped,
             lateness_p99_s: sample.lateness.as_secs_f64(),
-            failure: sample.failure,
+            failure: sample.failure.clone(),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{LoaderConfig, Page};
-use worlds::{Run, Summary, World};
+use worlds::{Run, Server, Summary, World};
 
 fn race(page: &str, schemes: &[&str]) -> Race {
     Race {
@@ -25,7 +25,7 @@ fn race(page: &str, schemes: &[&str]) -> Race {
 
 /// `None` where the machine has no namespaces, TUN devices or congestion control for it.
 fn run(race: &Race, worlds: &[World]) -> Option<Summary> {
-    match worlds::run(race, Run { worlds, on_run: &|| () }) {
+    match worlds::run(race, Run { worlds, server: &Server::Builtin, on_run: &|| () }) {
         Ok(entries) => Some(Summary::new(race, &entries)),
         Err(error) if worlds::cannot_be_had(&error) => {
             eprintln!("skipped: {error}");

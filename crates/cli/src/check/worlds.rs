@@ -4,8 +4,11 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{pages, stdout};
 use report::{Cell, Quantity, Row, Table};
+use std::sync::Arc;
 use tcp::Scheme;
-use worlds::agreement::{self, Agreement, Grid, LINUX_SCHEMES, Verdict};
+use workload::{LoaderConfig, Page};
+use worlds::agreement::{self, Agreement, Grid, LINUX_SCHEMES, SchemeCount, Verdict};
+use worlds::{Server, ServerChoice};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -16,12 +19,21 @@ pub(super) struct Args {
     /// The schemes, separated by commas [default: linux, linux-bbr and linux-reno]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = parse_scheme)]
     schemes: Vec<Scheme>,
-    /// Loads of each cell in each real world [default: 7, quick 3]
+    /// Every scheme of `headstart schemes`, simulated and by our endpoint, on three of the paths
+    ///
+    /// These are 5 Mbit/s and 80 ms with a queue of one bandwidth-delay product, 20 Mbit/s and 20 ms with
+    /// half of it, 100 Mbit/s and 200 ms with one. Shows what is not inside, and sums by scheme.
+    #[arg(long, conflicts_with_all = ["schemes", "quick"])]
+    every_scheme: bool,
+    /// Loads of each cell in each real world [default: 7; --quick and --every-scheme: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
     /// Cells measured at a time; lateness shows when these are too many
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
+    /// What serves in the world kernel: builtin, nginx, auto, or the path of an nginx
+    #[arg(long, value_name = "SERVER", default_value = "builtin")]
+    server: ServerChoice,
     /// Print JSON, with every sample
     #[arg(long)]
     json: bool,
@@ -51,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     })?;
     match args.json {
         true => stdout::print_json(&agreement)?,
-        false => print(&agreement)?,
+        false => print(&agreement, args.every_scheme)?,
     }
     match agreement.holds() {
         true => Ok(()),
@@ -67,13 +79,33 @@ fn grid(args: &Args) -> Result<Grid, Failure> {
         false => Ok(args.schemes.clone()),
     };
     let schemes = schemes.map_err(Failure::input)?;
-    let grid = if args.quick { Grid::quick(schemes) } else { Grid::full(schemes) };
+    let grid = match (args.every_scheme, args.quick) {
+        (true, _) => Grid::every_scheme(),
+        (false, true) => Grid::quick(schemes),
+        (false, false) => Grid::full(schemes),
+    };
     let repeats = args.repeat.unwrap_or(grid.repeats);
-    Ok(Grid { repeats, jobs: args.jobs.into(), ..grid })
+    let server = server(&args.server)?;
+    Ok(Grid { repeats, jobs: args.jobs.into(), server, ..grid })
 }
 
-fn print(agreement: &Agreement) -> Result<(), Failure> {
-    stdout::print_table(&table(agreement))?;
+/// One that serves all that is loaded.
+fn server(choice: &ServerChoice) -> Result<Server, Failure> {
+    let of_load = |page: &Arc<Page>| choice.serve(page, &LoaderConfig::default());
+    let servers = agreement::loads().iter().map(of_load).collect::<Result<Vec<_>, _>>();
+    let servers = servers.map_err(|why| Failure::input(format!("--server: {why}")))?;
+    Ok(servers.into_iter().last().map_or(Server::Builtin, |(server, _)| server))
+}
+
+/// All cells, or those alone that are not inside; the sums under them.
+fn print(agreement: &Agreement, in_short: bool) -> Result<(), Failure> {
+    let shown = |cell: &&agreement::Cell| !in_short || cell.verdict != Verdict::Inside;
+    let cells: Vec<&agreement::Cell> = agreement.cells.iter().filter(shown).collect();
+    if !cells.is_empty() {
+        stdout::print_table(&table(&cells))?;
+        stdout::print("\n")?;
+    }
+    stdout::print_table(&sums(&agreement.schemes))?;
     for count in &agreement.worlds {
         stdout::print(&format!(
             "\n{}: {} of {} cells inside, {} outside: {}\n",
@@ -87,7 +119,33 @@ fn print(agreement: &Agreement) -> Result<(), Failure> {
     Ok(())
 }
 
-fn table(agreement: &Agreement) -> Table {
+fn sums(schemes: &[SchemeCount]) -> Table {
+    let columns = [
+        ("scheme", Quantity::Text, "How the servers send"),
+        ("world", Quantity::Text, "Beside which world"),
+        ("cells", Quantity::Count, "All of them"),
+        ("inside", Quantity::Count, "Within the first bound"),
+        ("outside", Quantity::Count, "Beyond the second"),
+        ("worst", Quantity::Gain, "The difference furthest from zero"),
+        ("agrees", Quantity::Text, "Nine of ten are inside, none is outside"),
+    ];
+    let number = |n: usize| Cell::Number((n as f64).into());
+    let row = |SchemeCount { scheme, count, worst }: &SchemeCount| Row {
+        cells: vec![
+            Cell::Text(scheme.clone()),
+            Cell::Text(count.world.to_owned()),
+            number(count.cells),
+            number(count.inside),
+            number(count.outside),
+            worst.map_or(Cell::Undefined, |by| Cell::Number(by.into())),
+            Cell::Text(if count.agrees { "yes" } else { "no" }.to_owned()),
+        ],
+        is_reference: false,
+    };
+    Table { columns: columns.map(pages::column).to_vec(), rows: schemes.iter().map(row).collect() }
+}
+
+fn table(cells: &[&agreement::Cell]) -> Table {
     let columns = [
         ("load", Quantity::Text, "What was loaded"),
         ("path", Quantity::Text, "Rate, round trip, queue"),
@@ -103,7 +161,7 @@ fn table(agreement: &Agreement) -> Table {
     ];
     Table {
         columns: columns.map(pages::column).to_vec(),
-        rows: agreement.cells.iter().map(row).collect(),
+        rows: cells.iter().map(|cell| row(cell)).collect(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{BUILTINS, Http, LoaderConfig, Tls};
-use worlds::World;
+use worlds::{ServerChoice, World};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
@@ -72,6 +72,13 @@ pub(crate) struct Args {
     /// is run, and said so. The kernel has the schemes linux (its cubic), linux-bbr and linux-reno.
     #[arg(long, value_name = "A,B,…", default_value = "sim", value_delimiter = ',')]
     pub(super) on: Vec<World>,
+
+    /// What serves in the world kernel: auto, nginx, builtin, or the path of an nginx
+    ///
+    /// auto is nginx where it is installed and can have the page, else builtin: a server that answers
+    /// as the simulated one does, with the same think times and the same order of HTTP/2's frames.
+    #[arg(long, value_name = "SERVER", default_value = "auto")]
+    pub(super) server: ServerChoice,
 
     /// Loads under each scheme, each with other start phases; adds standard errors
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]

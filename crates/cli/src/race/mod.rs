@@ -5,6 +5,7 @@ mod files;
 mod table;
 mod view;
 mod worlds;
+mod worlds_view;
 
 pub(crate) use args::Args;
 

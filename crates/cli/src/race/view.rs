@@ -19,16 +19,19 @@ use workload::{ConnectionRecord, Milestones, Object, Page};
 
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(race: &Race, outcome: &Outcome, result: &RaceResult) -> RaceReport {
+    let mut subtitle = facts(race);
+    subtitle.push("Simulated. Name lookups are not part of a load.".to_owned());
     RaceReport {
         title: format!("{} over {}", race.page.name(), race.path),
-        subtitle: facts(race),
+        subtitle,
         table: table::of(result),
         schemes: outcome.contestants.iter().flat_map(|c| schemes(race, outcome, c)).collect(),
         limit: limit(&outcome.limit),
     }
 }
 
-fn facts(race: &Race) -> Vec<String> {
+/// What was run, wherever.
+pub(super) fn facts(race: &Race) -> Vec<String> {
     let page = &race.page;
     let (objects, hosts) = (page.objects().len(), page.hosts().len());
     let megabytes = page.response_bytes() as f64 / 1e6;
@@ -63,7 +66,6 @@ fn facts(race: &Race) -> Vec<String> {
         n => format!("Seed {}, {n} repeats; figures show the first", race.seed),
     });
     facts.push(format!("Limit: {ABOUT_LIMIT}"));
-    facts.push("Simulated. Name lookups are not part of a load.".to_owned());
     facts.extend(page.notes().iter().cloned());
     facts
 }

@@ -1,32 +1,70 @@
 //! `headstart race --on …`: the race beyond the simulator, and its table.
 
-use super::Args;
+use super::{Args, worlds_view};
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::{pages, stdout};
 use experiment::race::Race;
-use report::{Cell, Quantity, Row, Table};
-use worlds::{Line, Run, Spread, Summary, World, cannot_be_had};
+use report::{Cell, Quantity, Row, Table, write_atomically};
+use worlds::{Line, RaceJson, Run, Server, Spread, Summary, World, cannot_be_had};
 
 /// Runs `race` in the worlds that were asked for, as far as the machine lets it.
 pub(super) fn run(args: &Args, race: &Race) -> Result<(), Failure> {
     refuse_what_only_simulation_has(args, race)?;
     let race = &Race { client: Some(worlds::agreement::linux()), ..race.clone() };
     say_who_is_left_out(race, &args.on);
-    let (summary, worlds) = as_far_as_possible(race, &args.on)?;
+    let server = server(args, race)?;
+    let raced = as_far_as_possible(race, (&args.on, &server))?;
+    // A report that cannot be written is no reason to keep the results back.
+    let written = write_report(args, race, &raced);
+    let Raced { summary, worlds, server } = &raced;
     match args.json {
-        true => stdout::print_json(&summary)?,
-        false => stdout::print_table(&table(&summary, &worlds))?,
+        true => stdout::print_json(&RaceJson { race, worlds, server: server.as_ref(), summary })?,
+        false => stdout::print_table(&table(summary, worlds))?,
     }
-    say_how_late(&summary);
-    complain(&summary)
+    if let Some(server) = server {
+        remark(&format!("served on kernel by {}", server.name()));
+    }
+    say_how_late(summary);
+    written?;
+    complain(summary)
+}
+
+/// What was run, and what came of it.
+pub(super) struct Raced {
+    pub(super) summary: Summary,
+    pub(super) worlds: Vec<World>,
+    /// If the kernel's world was among them.
+    pub(super) server: Option<Server>,
+}
+
+/// What serves in the kernel's world, if that is asked for.
+fn server(args: &Args, race: &Race) -> Result<Server, Failure> {
+    if !args.on.contains(&World::Kernel) {
+        return Ok(Server::Builtin);
+    }
+    let (server, why) = args
+        .server
+        .serve(&race.page, &race.loader)
+        .map_err(|why| Failure::input(format!("--server: {why}")))?;
+    if let Some(why) = why {
+        remark(&format!("note: served on kernel by the built-in server: {why}"));
+    }
+    Ok(server)
+}
+
+fn write_report(args: &Args, race: &Race, raced: &Raced) -> Result<(), Failure> {
+    let Some(path) = &args.report else { return Ok(()) };
+    let html = worlds_view::document(race, raced).to_html();
+    write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
+    remark(&format!("report: {}", path.display()));
+    Ok(())
 }
 
 fn refuse_what_only_simulation_has(args: &Args, race: &Race) -> Result<(), Failure> {
     let asked = [
         ("--background", race.background > 0),
         ("--site", race.visits.site > 1),
-        ("--report", args.report.is_some()),
         ("--pcap", args.pcap.is_some()),
     ];
     match asked.iter().find(|(_, is_asked)| *is_asked) {
@@ -49,27 +87,29 @@ fn say_who_is_left_out(race: &Race, worlds: &[World]) {
 }
 
 /// If real worlds cannot be had, what remains is simulated all the same.
-fn as_far_as_possible(race: &Race, worlds: &[World]) -> Result<(Summary, Vec<World>), Failure> {
-    match all(race, worlds) {
-        Ok(summary) => Ok((summary, worlds.to_vec())),
+fn as_far_as_possible(
+    race: &Race,
+    (worlds, server): (&[World], &Server),
+) -> Result<Raced, Failure> {
+    let all = |worlds: &[World]| {
+        let progress = Progress::begin(worlds::load_count(race, worlds), "loads");
+        let entries = worlds::run(race, Run { worlds, server, on_run: &|| progress.step() });
+        progress.end();
+        let summary = Summary::new(race, &entries?);
+        let server = worlds.contains(&World::Kernel).then(|| server.clone());
+        std::io::Result::Ok(Raced { summary, worlds: worlds.to_vec(), server })
+    };
+    match all(worlds) {
         Err(error) if cannot_be_had(&error) && worlds.contains(&World::Sim) => {
             remark(&format!("note: simulated only: {error}"));
-            let summary = all(race, &[World::Sim]).map_err(Failure::failed)?;
-            Ok((summary, vec![World::Sim]))
+            all(&[World::Sim]).map_err(Failure::failed)
         }
         Err(error) if cannot_be_had(&error) => Err(Failure::input(error)),
-        Err(error) => Err(Failure::failed(error)),
+        raced => raced.map_err(Failure::failed),
     }
 }
 
-fn all(race: &Race, worlds: &[World]) -> std::io::Result<Summary> {
-    let progress = Progress::begin(worlds::load_count(race, worlds), "loads");
-    let entries = worlds::run(race, Run { worlds, on_run: &|| progress.step() });
-    progress.end();
-    Ok(Summary::new(race, &entries?))
-}
-
-fn table(summary: &Summary, worlds: &[World]) -> Table {
+pub(super) fn table(summary: &Summary, worlds: &[World]) -> Table {
     let mut columns = vec![("scheme".to_owned(), Quantity::Text, "How the servers send")];
     if summary.limits.len() > 1 {
         columns.push(("visit".to_owned(), Quantity::Text, "The first visit, or all repeated ones"));

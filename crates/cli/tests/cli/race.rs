@@ -55,6 +55,22 @@ fn json_obeys_the_schema_it_publishes() {
         &["race", "--json", "--repeat", "3", "--background", "1"],
         &["race", "map", "--json", "--path", "1mbit,50ms,inf,up=300kbit,loss=2%"],
         &["race", "map", "--json", "--visits", "3", "--idle", "20", "--site", "2"],
+        // On a machine without namespaces this is simulated alone, and still of the schema.
+        &[
+            "race",
+            "text",
+            "--json",
+            "--on",
+            "sim,wire",
+            "--path",
+            "20mbit,20ms,50p",
+            "--repeat",
+            "2",
+        ],
+        &[
+            "race", "text", "--json", "--on", "sim", "--on", "kernel", "--visits", "2", "--idle",
+            "0.01",
+        ],
     ] {
         let race = json(arguments);
         let errors: Vec<_> = validator.iter_errors(&race).map(|e| e.to_string()).collect();

@@ -25,7 +25,7 @@ mod tally;
 mod visits;
 
 pub use record::{Queue, QueueLevel, Recording, SequenceEvent, SequenceStep, TransferRecord};
-pub use result::{Metric, RaceResult, SchemeResult};
+pub use result::{Metric, PathJson, RaceResult, SchemeResult, VisitsJson};
 pub use run::Load;
 pub(crate) use run::as_browsers_use_it;
 pub(crate) use setup::Phases;

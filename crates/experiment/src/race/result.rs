@@ -241,7 +241,7 @@ impl Serialize for RaceResult {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
         map.serialize_entry("page", &self.page)?;
-        map.serialize_entry("path", &PathJson(self))?;
+        map.serialize_entry("path", &PathJson(&self.path, self.background))?;
         map.serialize_entry("seed", &self.seed)?;
         map.serialize_entry("repeats", &self.repeats)?;
         if self.visits.count > 1 {
@@ -254,11 +254,13 @@ impl Serialize for RaceResult {
     }
 }
 
-struct PathJson<'a>(&'a RaceResult);
+/// A path and the number of background flows on it, as they stand in JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct PathJson<'a>(pub &'a PathSpec, pub u32);
 
 impl Serialize for PathJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let RaceResult { path, background, .. } = self.0;
+        let Self(path, background) = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("spec", &path.to_string())?;
         map.serialize_entry("down_bps", &path.down().as_bps())?;
@@ -271,7 +273,9 @@ impl Serialize for PathJson<'_> {
     }
 }
 
-struct VisitsJson(Visits);
+/// How often a page is visited, as it stands in JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct VisitsJson(pub Visits);
 
 impl Serialize for VisitsJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -84,6 +84,7 @@ impl Block {
             Self::Table(table) => table.to_markup(bounds.rows, bounds.label),
             Self::Figure(figure) => captioned(figure, bounds),
             Self::Heat(heat) => heat.to_markup(bounds),
+            Self::Ranges(ranges) => ranges.to_markup(bounds),
             Self::Badge(badge) => html! {
                 p { span class={ "badge " (badge.colour.class()) } {
                     (crate::text::label(&badge.text, bounds.label))

@@ -13,6 +13,7 @@ mod legend;
 mod policy;
 mod progress;
 mod queue;
+mod ranges;
 mod scheme;
 mod times;
 mod waterfall;

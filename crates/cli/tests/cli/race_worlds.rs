@@ -1,0 +1,134 @@
+//! Races in real time, from outside. They need root, TUN devices, and some of them nginx; without these the
+//! tests say so and pass. What is asked of times is what a busy machine still does.
+
+use crate::run::{command, folder, headstart};
+use serde_json::Value;
+use std::fs;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+const PATH: [&str; 2] = ["--path", "20mbit,40ms,1000p"];
+
+/// The race as JSON, and what was said of it; `None` where it is simulated alone or a program is missing.
+fn race(arguments: &[&str]) -> Option<(Value, String)> {
+    let output = headstart(&[&["race"], arguments, &PATH, &["--json"]].concat());
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let missing = ["simulated only", "no nginx", "no congestion control", "needs root"];
+    if missing.iter().any(|what| errors.contains(what)) {
+        eprintln!("skipped: {errors}");
+        return None;
+    }
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    Some((serde_json::from_slice(&output.stdout).expect("JSON"), errors))
+}
+
+fn row<'a>(race: &'a Value, name: &str, on: &str) -> &'a Value {
+    let mut rows = race["schemes"].as_array().expect("an array").iter();
+    rows.find(|row| row["name"] == name && row["on"] == on).expect("a row")
+}
+
+/// A quarter either way: a busy machine delays.
+fn assert_near(real: &Value, sim: &Value) {
+    let ratio = real["page_s"].as_f64().unwrap() / sim["page_s"].as_f64().unwrap();
+    assert!((0.75..=1.25).contains(&ratio), "{real}\nsimulated {sim}");
+}
+
+#[test]
+fn nginx_serves_a_page_as_the_simulated_server_does() {
+    // HTTP/1.1, and what TLS and HTTP/2 add, over a queue that does not overflow: who loses is chance.
+    for more in [
+        &["--http", "1.1"][..],
+        &["--http", "1.1", "--tls", "1.3"],
+        &["--http", "2", "--tls", "1.3"],
+    ] {
+        let arguments = ["news", "--on", "sim,kernel", "--server", "nginx", "--schemes", "linux"];
+        let Some((race, errors)) = race(&[&arguments[..], more].concat()) else { return };
+        let server = race["worlds"]["kernel_server"].as_str().expect("a name");
+        assert!(server.starts_with("nginx/"), "{server}");
+        assert!(errors.contains(&format!("served on kernel by {server}")), "{errors}");
+        assert_near(row(&race, "linux", "kernel"), row(&race, "linux", "sim"));
+    }
+}
+
+#[test]
+fn every_turn_has_its_place_in_the_order_of_running() {
+    let arguments = ["text", "--on", "sim,wire", "--repeat", "2", "--schemes", "linux,newreno"];
+    let Some((race, _)) = race(&arguments) else { return };
+    let rows = race["schemes"].as_array().unwrap();
+    let real = rows
+        .iter()
+        .filter(|row| row["on"] == "wire")
+        .flat_map(|row| row["samples"].as_array().unwrap());
+    let mut turns: Vec<(u64, u64)> =
+        real.map(|s| (s["order"].as_u64().unwrap(), s["repeat"].as_u64().unwrap())).collect();
+    turns.sort_unstable();
+    // None left out, and repeats outermost: no scheme is a repeat ahead of another.
+    assert!(turns.iter().enumerate().all(|(n, (order, _))| *order == n as u64), "{turns:?}");
+    assert!(turns.is_sorted_by_key(|(_, repeat)| *repeat), "{turns:?}");
+    let counted = |name: &str| {
+        let samples = row(&race, name, "wire")["samples"].as_array().unwrap();
+        samples.iter().filter(|sample| sample["redone"] == false).count()
+    };
+    assert_eq!((counted("linux"), counted("newreno")), (2, 2));
+}
+
+#[test]
+fn a_report_shows_the_worlds_side_by_side() {
+    let file = folder("race-worlds").join("report.html");
+    let name = file.to_str().unwrap();
+    let arguments =
+        ["text", "--on", "sim,wire", "--repeat", "2", "--schemes", "linux", "--report", name];
+    if race(&arguments).is_none() {
+        return;
+    }
+    let html = fs::read_to_string(&file).expect("a report");
+    for word in ["wire: our endpoint", "When the page was done", "class=\"fig ranges\"", "limit"] {
+        assert!(html.contains(word), "{word} is missing");
+    }
+}
+
+#[test]
+fn an_nginx_that_is_none_is_refused() {
+    let output = headstart(&["race", "text", "--on", "sim,kernel", "--server", "/bin/true"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("--server: /bin/true is not nginx"), "{errors}");
+    // Its requests have no bytes, and HTTP has none of these.
+    let output = headstart(&["race", "map", "--on", "sim,kernel", "--server", "nginx"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let is_refused = errors.contains("is not HTTP") || errors.contains("no nginx");
+    assert!(output.status.code() == Some(2) && is_refused, "{errors}");
+}
+
+/// Processes whose configuration is that of a race's nginx: none but ours has one.
+fn servers_of(race: u32) -> usize {
+    let all = fs::read_dir("/proc").expect("/proc").flatten();
+    let lines = all.filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok());
+    let init = format!("headstart-init\0{race}\0");
+    lines.filter(|line| line.starts_with(&init)).count()
+}
+
+#[test]
+fn a_killed_race_leaves_no_server_behind() {
+    let arguments = ["news", "--on", "sim,kernel", "--server", "nginx", "--schemes", "linux"];
+    if race(&arguments).is_none() {
+        return;
+    }
+    // Some seconds on a slow path, so that it is killed under way.
+    let slow =
+        [&["race"], &arguments[..], &["--path", "5mbit,200ms,100p", "--repeat", "20"]].concat();
+    let mut child = command(&slow).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let soon = |holds: &dyn Fn() -> bool| {
+        (0..400).any(|_| {
+            sleep(Duration::from_millis(50));
+            holds()
+        })
+    };
+    assert!(soon(&|| servers_of(child.id()) == 1), "no server within 20 s");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(soon(&|| servers_of(child.id()) == 0), "a server is left after 20 s");
+    let left = ["nginx.conf", "objects"].map(|name| fs::exists(format!("/run/{name}")).unwrap());
+    assert_eq!(left, [false, false], "files are left in /run");
+}

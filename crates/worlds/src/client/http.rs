@@ -1,0 +1,194 @@
+//! A connection to a server that speaks HTTP, as the loader wants it loaded.
+//!
+//! The loader's spans become requests as long as they are: what a browser would say to open TLS is a
+//! request whose answer is as long as the server's part of it, so nothing is enciphered and no time
+//! goes into that. A server of this kind does not think: the client waits that long before it asks.
+
+use crate::exchange::{Exchange, Opening, Order};
+use crate::kernel::site::{self, FLIGHT};
+use crate::timer;
+use http_body_util::{BodyExt, Empty};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::client::conn::{http1, http2};
+use hyper::header::HeaderValue;
+use hyper::rt::Executor;
+use hyper::{Request, Response, Version};
+use hyper_util::rt::TokioIo;
+use std::future::Future;
+use std::io;
+use tokio::net::TcpStream;
+use tokio::task::spawn_local;
+use workload::{ConnId, Content, Http, Protocol, Span};
+
+/// Bytes of a request without padding: request line or pseudo header, host.
+const BARE: u64 = 50;
+/// Servers refuse longer headers.
+const MOST_PADDING: u64 = 60_000;
+/// The largest window of HTTP/2 (RFC 9113 §6.9.1): TCP's is to be the only limit.
+const WINDOW: u32 = (1 << 31) - 1;
+
+type NoBody = Empty<Bytes>;
+
+/// One established connection, to its end.
+pub(super) async fn converse(
+    exchange: &Exchange,
+    mut opening: Opening,
+    stream: TcpStream,
+) -> io::Result<()> {
+    let protocol = exchange.protocol(opening.host);
+    let line = Line { exchange: exchange.clone(), conn: opening.conn, protocol };
+    let mut sender = Sender::open(stream, protocol).await?;
+    exchange.on_connected(opening.conn);
+    let mut ahead = 0;
+    while let Some(Order::Write(span)) = opening.orders.recv().await {
+        // What is sent unasked travels with the first request.
+        if span.content == Content::Opening {
+            ahead += span.bytes;
+            continue;
+        }
+        let span = Span { bytes: span.bytes + std::mem::take(&mut ahead), ..span };
+        match &mut sender {
+            Sender::InTurn(sender) => line.ask(span, Ask::InTurn(sender)).await?,
+            Sender::Interleaved(sender) => {
+                let (line, mut sender) = (line.clone(), sender.clone());
+                spawn_local(async move {
+                    if line.ask(span, Ask::Interleaved(&mut sender)).await.is_err() {
+                        line.exchange.on_closed(line.conn);
+                    }
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The way to ask.
+enum Sender {
+    InTurn(http1::SendRequest<NoBody>),
+    Interleaved(http2::SendRequest<NoBody>),
+}
+
+enum Ask<'a> {
+    InTurn(&'a mut http1::SendRequest<NoBody>),
+    Interleaved(&'a mut http2::SendRequest<NoBody>),
+}
+
+impl Ask<'_> {
+    async fn send(self, request: Request<NoBody>) -> hyper::Result<Response<Incoming>> {
+        match self {
+            Self::InTurn(sender) => {
+                sender.ready().await?;
+                sender.send_request(request).await
+            }
+            Self::Interleaved(sender) => {
+                sender.ready().await?;
+                sender.send_request(request).await
+            }
+        }
+    }
+}
+
+/// Runs what HTTP/2 runs beside a connection on this thread.
+#[derive(Clone, Copy)]
+struct Here;
+
+impl<F: Future + 'static> Executor<F> for Here {
+    fn execute(&self, future: F) {
+        spawn_local(async move {
+            future.await;
+        });
+    }
+}
+
+impl Sender {
+    async fn open(stream: TcpStream, protocol: Protocol) -> io::Result<Self> {
+        let stream = TokioIo::new(stream);
+        if protocol.http == Http::Http2 {
+            let mut builder = http2::Builder::new(Here);
+            builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
+            let (sender, connection) = builder.handshake(stream).await.map_err(io::Error::other)?;
+            // That it ends shows in what was asked.
+            spawn_local(async move { drop(connection.await) });
+            return Ok(Self::Interleaved(sender));
+        }
+        let (sender, connection) = http1::handshake(stream).await.map_err(io::Error::other)?;
+        spawn_local(async move { drop(connection.await) });
+        Ok(Self::InTurn(sender))
+    }
+}
+
+/// A connection, for those who ask on it.
+#[derive(Clone)]
+struct Line {
+    exchange: Exchange,
+    conn: ConnId,
+    protocol: Protocol,
+}
+
+impl Line {
+    /// Asks by a request as long as the span, and tells the loader of the answer as it arrives.
+    async fn ask(&self, span: Span, by: Ask<'_>) -> io::Result<()> {
+        let (path, payload) = match span.content {
+            Content::Request(id) => {
+                let object = self.exchange.object(id);
+                let begin = self.exchange.clock().now() + object.server_wait;
+                timer::sleep_until(self.exchange.clock(), Some(begin)).await;
+                let payload = object.response_header_bytes.saturating_add(object.body_bytes);
+                (site::path(id), (Content::Response(id), payload))
+            }
+            _ => (FLIGHT.to_owned(), (Content::ServerFlight, self.protocol.tls_server_flight)),
+        };
+        let request = self.request(&path, span.bytes)?;
+        let answer = by.send(request).await.map_err(io::Error::other)?;
+        if !answer.status().is_success() {
+            return Err(io::Error::other(format!("{path}: {}", answer.status())));
+        }
+        self.receive(answer.into_body(), payload).await
+    }
+
+    fn request(&self, path: &str, bytes: u64) -> io::Result<Request<NoBody>> {
+        let is_http2 = self.protocol.http == Http::Http2;
+        // HTTP/2 wants the whole of it, HTTP/1 the path and a header for the host.
+        let uri = if is_http2 { format!("http://server.example{path}") } else { path.to_owned() };
+        let mut request = Request::builder().uri(uri);
+        if !is_http2 {
+            request = request.header("host", "server.example");
+        }
+        if self.protocol.http == Http::Http10 {
+            request = request.version(Version::HTTP_10);
+        }
+        let padding = bytes.saturating_sub(BARE).min(MOST_PADDING) as usize;
+        // Eight bits each in Huffman's code too (RFC 7541 §B), and never from a table.
+        let mut padding =
+            HeaderValue::from_bytes(&vec![b'X'; padding]).map_err(io::Error::other)?;
+        padding.set_sensitive(true);
+        let request = request.header("x-pad", padding);
+        request.body(Empty::new()).map_err(io::Error::other)
+    }
+
+    /// The answer's bytes stand for as many of the modelled ones as the same share of all.
+    async fn receive(
+        &self,
+        mut body: Incoming,
+        (content, payload): (Content, u64),
+    ) -> io::Result<()> {
+        let size = Body::size_hint(&body).exact().unwrap_or(0);
+        let head = site::head_bytes(self.protocol);
+        let (mut told, mut got) = (0, 0);
+        loop {
+            let arrived = u128::from(payload) * u128::from(head + got) / u128::from(head + size);
+            // A server's part of TLS says nothing before it is whole.
+            let is_use = content != Content::ServerFlight || got == size;
+            let arrived = if is_use { (arrived as u64).min(payload) } else { 0 };
+            self.exchange.on_told(self.conn, (content, arrived.saturating_sub(told)));
+            told = told.max(arrived);
+            let Some(frame) = body.frame().await else { break };
+            let frame = frame.map_err(io::Error::other)?;
+            got += frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+        match got == size {
+            true => Ok(()),
+            false => Err(io::Error::other(format!("{got} of {size} bytes arrived"))),
+        }
+    }
+}

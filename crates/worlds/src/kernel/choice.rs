@@ -1,0 +1,67 @@
+//! Which server the kernel's world gets.
+
+use super::{Nginx, Server};
+use std::path::PathBuf;
+use std::str::FromStr;
+use workload::{LoaderConfig, Page};
+
+/// What was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ServerChoice {
+    /// nginx where it is installed and can have the page, else this process.
+    #[default]
+    Auto,
+    /// nginx as it is installed.
+    Nginx,
+    /// nginx at a path.
+    At(PathBuf),
+    /// This process.
+    Builtin,
+}
+
+impl ServerChoice {
+    /// The server of a page, and, if it is not the one that would be first choice, why not.
+    ///
+    /// # Errors
+    /// If what was asked for is not there or cannot serve the page.
+    pub fn serve(
+        &self,
+        page: &Page,
+        config: &LoaderConfig,
+    ) -> Result<(Server, Option<String>), String> {
+        let able = |nginx: Nginx| match nginx.refusal(page, config) {
+            None => Ok(Server::Nginx(nginx)),
+            Some(why) => Err(why),
+        };
+        let installed = || {
+            let missing = "no nginx in PATH, /usr/sbin, /usr/local/sbin or /sbin";
+            able(Nginx::installed().ok_or(missing)?)
+        };
+        match self {
+            Self::Builtin => Ok((Server::Builtin, None)),
+            Self::Auto => Ok(match installed() {
+                Ok(server) => (server, None),
+                Err(why) => (Server::Builtin, Some(why)),
+            }),
+            Self::Nginx => Ok((installed()?, None)),
+            Self::At(program) => {
+                let nginx = Nginx::at(program).map_err(|error| error.to_string())?;
+                Ok((able(nginx)?, None))
+            }
+        }
+    }
+}
+
+impl FromStr for ServerChoice {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "auto" => Ok(Self::Auto),
+            "nginx" => Ok(Self::Nginx),
+            "builtin" => Ok(Self::Builtin),
+            path if path.contains('/') => Ok(Self::At(path.into())),
+            _ => Err("use auto, nginx, builtin, or the path of an nginx".to_owned()),
+        }
+    }
+}

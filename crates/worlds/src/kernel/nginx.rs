@@ -1,0 +1,178 @@
+//! nginx as a server of the kernel's world.
+//!
+//! It inherits sockets that are listening already, the way a new binary of it takes over from an old one:
+//! by the variable `NGINX`. So they have the congestion control and the low water that the race asks for,
+//! which its configuration knows no words for. It runs in a process namespace that the kernel clears when
+//! this process dies, and all its files are in a file system in memory that no other process sees.
+
+use super::site;
+use emulator::Namespace;
+use emulator::sandbox::{self, Sandbox};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use std::env;
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use workload::{Http, LoaderConfig, Page};
+
+/// Where it is looked for beside `PATH`, which users who are not root have without these.
+const FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
+/// Where its files are. No program is there (FHS 3.0 §3.15), so nothing is hidden from it.
+const FOLDER: &str = "/run";
+/// How long it may take to serve its first connection.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A program that is nginx.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nginx {
+    program: PathBuf,
+    /// As it says of itself, like `nginx/1.22.1`.
+    version: String,
+    /// What it was built with.
+    built_with: String,
+}
+
+impl Nginx {
+    /// The one that is installed, if there is one that says its name.
+    pub fn installed() -> Option<Self> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let folders = env::split_paths(&path).chain(FOLDERS.iter().map(PathBuf::from));
+        let programs = folders.map(|folder| folder.join("nginx"));
+        programs.filter(|program| program.is_file()).find_map(|program| Self::at(&program).ok())
+    }
+
+    /// The program at a path.
+    ///
+    /// # Errors
+    /// If it cannot be run, or is something else.
+    pub fn at(program: &Path) -> io::Result<Self> {
+        let shown = program.display();
+        let program = fs::canonicalize(program)
+            .map_err(|error| io::Error::new(error.kind(), format!("{shown}: {error}")))?;
+        let output = Command::new(&program).arg("-V").stdin(Stdio::null()).output();
+        let output =
+            output.map_err(|error| io::Error::new(error.kind(), format!("{shown}: {error}")))?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let version = said.lines().find_map(|line| line.strip_prefix("nginx version: "));
+        let version = version.ok_or_else(|| io::Error::other(format!("{shown} is not nginx")))?;
+        Ok(Self { version: version.to_owned(), built_with: said, program })
+    }
+
+    /// As it says of itself, like `nginx/1.22.1`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Why it cannot serve a page; `None` if it can.
+    pub fn refusal(&self, page: &Page, config: &LoaderConfig) -> Option<String> {
+        let mut protocols = page.hosts().iter().map(|host| config.protocol(host));
+        let wants_http2 = protocols.any(|protocol| protocol.http == Http::Http2);
+        if wants_http2 && !self.built_with.contains("--with-http_v2_module") {
+            return Some(format!("{} was built without HTTP/2", self.version));
+        }
+        site::refusal(page, config)
+    }
+
+    fn has(&self, module: &str) -> bool {
+        !self.built_with.contains(&format!("--without-http_{module}_module"))
+    }
+
+    /// Serves a page on these listeners, which are in the namespace, until it is dropped.
+    pub(super) fn serve(
+        &self,
+        namespace: &Namespace,
+        (page, config): (&Page, &LoaderConfig),
+        listeners: &[TcpListener],
+    ) -> io::Result<Serving> {
+        let addresses: Vec<SocketAddr> =
+            listeners.iter().map(TcpListener::local_addr).collect::<io::Result<_>>()?;
+        let text = |folder: &Path| {
+            let has = |module: &str| self.has(module);
+            site::configuration(folder, (page, config), (&addresses, has))
+        };
+        let start = || {
+            let folder = private_folder()?;
+            let objects = folder.join("objects");
+            fs::create_dir(&objects)?;
+            site::write_objects(&objects, page, config)?;
+            let conf = folder.join("nginx.conf");
+            fs::write(&conf, text(folder))?;
+            // The process inherits this thread's view of the file systems.
+            Sandbox::start(namespace, self.command(folder, &conf, listeners)?)
+        };
+        let started = std::thread::scope(|scope| scope.spawn(start).join());
+        let sandbox = started.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let mut serving = Serving { sandbox };
+        match namespace.run(|| addresses.iter().try_for_each(|address| answers(*address)))? {
+            Ok(()) => Ok(serving),
+            Err(error) => Err(serving.complaint(&error)),
+        }
+    }
+
+    fn command(
+        &self,
+        folder: &Path,
+        conf: &Path,
+        listeners: &[TcpListener],
+    ) -> io::Result<Command> {
+        let mut inherited = String::new();
+        for listener in listeners {
+            // Whoever else is started at this instant holds it too, and does nothing with it.
+            fcntl(listener, FcntlArg::F_SETFD(FdFlag::empty()))?;
+            inherited += &format!("{};", listener.as_raw_fd());
+        }
+        let mut command = sandbox::command(&self.program);
+        command.arg("-e").arg("stderr").arg("-p").arg(folder).arg("-c").arg(conf);
+        command.env("NGINX", inherited);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        Ok(command)
+    }
+}
+
+/// A running nginx.
+#[derive(Debug)]
+pub(super) struct Serving {
+    sandbox: Sandbox,
+}
+
+impl Serving {
+    /// Why it does not serve, in its own words.
+    fn complaint(&mut self, error: &io::Error) -> io::Error {
+        self.sandbox.signal(nix::sys::signal::Signal::SIGKILL);
+        let mut said = String::new();
+        if let Some(stderr) = &mut self.sandbox.streams.stderr {
+            // What cannot be read is not said.
+            let _ = stderr.read_to_string(&mut said);
+        }
+        io::Error::other(format!("nginx does not serve: {error}\n{}", said.trim_end()))
+    }
+}
+
+/// A folder in memory that this thread and what it starts see alone. Call it on a thread of its own.
+fn private_folder() -> io::Result<&'static Path> {
+    const NOTHING: Option<&str> = None;
+    unshare(CloneFlags::CLONE_NEWNS)?;
+    mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    mount(Some("tmpfs"), FOLDER, Some("tmpfs"), flags, Some("mode=755"))?;
+    Ok(Path::new(FOLDER))
+}
+
+/// Waits until whoever listens there takes a connection: the kernel opens it, the server ends it.
+fn answers(address: SocketAddr) -> io::Result<()> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    // No HTTP of any version, so each says so and closes.
+    stream.write_all(b"\0\r\n\r\n")?;
+    match stream.read(&mut [0; 512]) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(()),
+        Err(error) => Err(error),
+    }
+}

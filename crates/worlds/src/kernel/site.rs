@@ -1,0 +1,86 @@
+//! A page as files and configuration of a web server that is not ours.
+//!
+//! Each object is a file of zeros, without blocks on any disk, as long as leaves the answer, with the
+//! server's own header, about as long as the modelled one: framing of TLS included, which is not spoken.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use workload::{Http, LoaderConfig, ObjectId, Page, Protocol};
+
+/// What is asked for in the place of TLS's handshake.
+pub(crate) const FLIGHT: &str = "/flight";
+
+/// Where an object is.
+pub(crate) fn path(object: ObjectId) -> String {
+    format!("/{}", object.index())
+}
+
+/// Bytes of the header that the server puts before an answer: status, Server, Date, Content-Type,
+/// Content-Length, Last-Modified and Connection; in HTTP/2 most of them are indexed or Huffman's (RFC 7541).
+pub(crate) const fn head_bytes(protocol: Protocol) -> u64 {
+    match protocol.http {
+        Http::Http2 => 110,
+        _ => 205,
+    }
+}
+
+/// Why a server that speaks HTTP cannot have the page; `None` if it can.
+pub(crate) fn refusal(page: &Page, config: &LoaderConfig) -> Option<String> {
+    let asks_for_nothing = |object: &&workload::Object| object.request_bytes == 0;
+    if let Some(object) = page.objects().iter().find(asks_for_nothing) {
+        let label = &object.label;
+        return Some(format!("a request of no bytes, like that for {label:?}, is not HTTP"));
+    }
+    let mut protocols = page.hosts().iter().map(|host| config.protocol(host));
+    let is_pipelined = protocols.any(|protocol| protocol.http == Http::Persistent);
+    is_pipelined.then(|| "responses that follow one another unasked are not HTTP".to_owned())
+}
+
+/// Writes the files of the page's objects into a folder.
+pub(super) fn write_objects(folder: &Path, page: &Page, config: &LoaderConfig) -> io::Result<()> {
+    let of_zeros = |path: &str, bytes: u64| {
+        File::create(folder.join(path.trim_start_matches('/')))?.set_len(bytes)
+    };
+    for (at, object) in page.objects().iter().enumerate() {
+        let protocol = config.protocol(page.host(object.host));
+        let bytes = protocol.response_bytes(object).saturating_sub(head_bytes(protocol));
+        of_zeros(&path(ObjectId(at as u32)), bytes)?;
+    }
+    let flight = config.tls_server_flight;
+    let shortest = page.hosts().iter().map(|host| head_bytes(config.protocol(host))).min();
+    of_zeros(FLIGHT, flight.saturating_sub(shortest.unwrap_or(0)))
+}
+
+/// nginx's configuration for a folder of such files, served at the addresses of the page's hosts.
+/// `has` tells whether a module is built in.
+pub(super) fn configuration(
+    folder: &Path,
+    (page, config): (&Page, &LoaderConfig),
+    (addresses, has): (&[SocketAddr], impl Fn(&str) -> bool),
+) -> String {
+    let at = folder.display();
+    let mut text = format!(
+        "daemon off;\nuser root;\nworker_processes 1;\npid {at}/pid;\nerror_log stderr error;\n\
+         events {{ worker_connections 4096; }}\n\
+         http {{\n  access_log off;\n  server_tokens off;\n  default_type application/octet-stream;\n  \
+         etag off;\n  max_ranges 0;\n  sendfile on;\n  tcp_nodelay on;\n  lingering_close off;\n  \
+         keepalive_timeout 1h;\n  client_header_timeout 1h;\n  send_timeout 1h;\n  \
+         keepalive_requests 1000000;\n  http2_chunk_size 16k;\n  \
+         client_header_buffer_size 64k;\n  large_client_header_buffers 4 64k;\n  root {at}/objects;\n  \
+         client_body_temp_path {at}/body;\n"
+    );
+    for module in ["proxy", "fastcgi", "uwsgi", "scgi"] {
+        if has(module) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {module}_temp_path {at}/{module};");
+        }
+    }
+    for (address, host) in addresses.iter().zip(page.hosts()) {
+        let http2 = if config.protocol(host).http == Http::Http2 { " http2" } else { "" };
+        let _ = writeln!(text, "  server {{ listen {address}{http2}; }}");
+    }
+    text + "}\n"
+}
