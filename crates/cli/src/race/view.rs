@@ -20,6 +20,9 @@ use workload::{ConnectionRecord, Milestones, Object, Page};
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(race: &Race, outcome: &Outcome, result: &RaceResult) -> RaceReport {
     let mut subtitle = facts(race);
+    if race.repeats > 1 {
+        subtitle.push("Figures show the first repeat".to_owned());
+    }
     subtitle.push("Simulated. Name lookups are not part of a load.".to_owned());
     RaceReport {
         title: format!("{} over {}", race.page.name(), race.path),
@@ -63,7 +66,7 @@ pub(super) fn facts(race: &Race) -> Vec<String> {
     }
     facts.push(match race.repeats {
         1 => format!("Seed {}", race.seed),
-        n => format!("Seed {}, {n} repeats; figures show the first", race.seed),
+        n => format!("Seed {}, {n} repeats", race.seed),
     });
     facts.push(format!("Limit: {ABOUT_LIMIT}"));
     facts.extend(page.notes().iter().cloned());

@@ -12,7 +12,7 @@ pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
 const SCRIPT_SHA256: &str = "fgGU6SVlwbqrwRCoPpuse6q2uZkJVwu3Bs0h9uavjpo=";
 const STYLE_SHA256: &str = "E0uNcZWSBUxAz9ijEfVpyx5MbrczpuQCIE824a9HZ1w=";
-const DOCUMENT_STYLE_SHA256: &str = "vn0j0L9rFoxQ10Lf2oeXjhAqCXlbRA22dzvIssYe66E=";
+const DOCUMENT_STYLE_SHA256: &str = "y6+WCcIpi9T64V3VT5KFlwcS4q+qJheV8WoCSIrEcuM=";
 
 /// Which styles a page has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

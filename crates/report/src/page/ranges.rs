@@ -17,7 +17,7 @@ const LANE: f64 = 15.0;
 const GAP: f64 = 14.0;
 const MARGINS: f64 = 24.0 + 40.0;
 /// Characters that fit beside the plot.
-const GUTTER_CHARS: usize = 34;
+const GUTTER_CHARS: usize = 26;
 /// Half of what a bar fills of its lane.
 const HALF_BAR: f64 = 4.0;
 
