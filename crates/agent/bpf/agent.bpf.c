@@ -70,8 +70,10 @@ void BPF_PROG(hs_cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	struct connection *c = connection_of(sk);
 
 	cubictcp_cwnd_event(sk, event);
-	if (c && event == CA_EVENT_CWND_RESTART && c->in_first_flight)
-		end_first_flight(sk, c);
+	if (c && event == CA_EVENT_CWND_RESTART)
+		on_idle(sk, c);
+	if (c && event == CA_EVENT_TX_START)
+		on_start(sk, c);
 }
 
 SEC("struct_ops")

@@ -9,16 +9,21 @@
 struct connection {
 	struct path_key path;
 	u64 began_ns;
-	u32 first;	  /* remembered window it began with, segments; 0: it began cold */
-	u32 first_end;	  /* sequence number behind the first flight */
-	u32 cold;	  /* window it would have begun with */
+	u32 began_with;	  /* its very first window, segments */
+	u32 first;	  /* remembered window of its last warm start, segments; 0: it had none */
+	u32 first_end;	  /* sequence number behind that flight */
+	u32 delivered;	  /* segments delivered before that */
+	u32 cold;	  /* window it would have begun with there */
+	u32 restarts;	  /* warm, after idle */
 	u32 round_end;	  /* sequence number that ends the round trip being measured */
 	u32 round_flight; /* segments outstanding when that began */
 	u32 flight;	  /* largest flight that arrived whole since the last loss, segments */
 	u32 learnt;
 	u32 own_rate;	  /* SO_MAX_PACING_RATE as the application has it; ~0: none */
 	u32 warm_rate;	  /* the same while the first flight lasts */
+	bool began_warm;
 	bool in_first_flight;
+	bool is_idle;	  /* the kernel has just taken back its window */
 	bool is_paced;	  /* by us: the kernel would not */
 	bool has_retreated;
 	bool is_closing;
@@ -78,6 +83,7 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 		return;
 	c->is_paced = was_unpaced && c->own_rate == ~0U;
 	c->first = window;
+	c->delivered = tp->delivered;
 	c->first_end = tp->snd_nxt + window * tp->mss_cache;
 	c->in_first_flight = true;
 	tp->snd_cwnd = window;
@@ -86,14 +92,28 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 		tp->snd_ssthresh = path->ssthresh > window ? path->ssthresh : window;
 }
 
+/* Opens as wide as the memory allows to what otherwise begins with the window it has now. */
+static inline void begin_as_remembered(struct sock *sk, struct connection *c, u32 cap)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct path *path = bpf_map_lookup_elem(&paths, &c->path);
+	u32 window;
+
+	c->cold = tp->snd_cwnd;
+	if (!path)
+		return;
+	cap = cap < tp->snd_cwnd_clamp ? cap : tp->snd_cwnd_clamp;
+	window = recall(path, bpf_ktime_get_ns(), tp->srtt_us >> 3, c->cold, cap);
+	if (window)
+		begin_warm(sk, c, path, window);
+}
+
 /* A connection is open and has sent nothing yet. */
 static inline void begin(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct destination to = {};
 	struct connection *c;
-	struct path *path;
-	u32 window, cap;
 
 	if (!destination_of(sk, &to) || !to.cap)
 		return;
@@ -102,18 +122,12 @@ static inline void begin(struct sock *sk)
 		return;
 	c->path = to.path;
 	c->began_ns = bpf_ktime_get_ns();
-	c->cold = tp->snd_cwnd;
 	c->round_end = tp->snd_nxt;
 	/* A handshake that lost something speaks against the memory. */
-	if (tp->total_retrans || tp->data_segs_out)
-		return;
-	path = bpf_map_lookup_elem(&paths, &c->path);
-	if (!path)
-		return;
-	cap = to.cap < tp->snd_cwnd_clamp ? to.cap : tp->snd_cwnd_clamp;
-	window = recall(path, c->began_ns, tp->srtt_us >> 3, c->cold, cap);
-	if (window)
-		begin_warm(sk, c, path, window);
+	if (!tp->total_retrans && !tp->data_segs_out)
+		begin_as_remembered(sk, c, to.cap);
+	c->began_with = tp->snd_cwnd;
+	c->began_warm = c->first;
 }
 
 /* The first flight is over: as fast as the application allows again. */
@@ -147,6 +161,7 @@ static inline void on_progress(struct sock *sk, struct connection *c, u32 acked)
 
 static inline void lesson_of(const struct tcp_sock *tp, struct lesson *lesson)
 {
+	lesson->at_ns = tp->delivered_mstamp * NS_PER_US;
 	lesson->srtt_us = tp->srtt_us >> 3;
 	lesson->min_rtt_us = tp->rtt_min.s[0].v;
 	lesson->ssthresh = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH ? tp->snd_ssthresh : 0;
@@ -189,40 +204,73 @@ static inline void tell(struct sock *sk, struct connection *c)
 	s->path = c->path;
 	s->lived_ns = bpf_ktime_get_ns() - c->began_ns;
 	s->bytes_acked = tp->bytes_acked;
-	s->first_window = c->first ? c->first : c->cold;
+	s->first_window = c->began_with;
 	s->last_window = tp->snd_cwnd;
 	s->srtt_us = tp->srtt_us >> 3;
 	s->min_rtt_us = tp->rtt_min.s[0].v;
 	s->sent = tp->data_segs_out;
 	s->retransmitted = tp->total_retrans;
 	s->learnt = c->learnt;
-	s->flags = (c->first ? SUMMARY_WARM : 0) | (c->has_retreated ? SUMMARY_RETREATED : 0);
+	s->flags = (c->began_warm ? SUMMARY_WARM : 0) | (c->has_retreated ? SUMMARY_RETREATED : 0);
+	s->restarts = c->restarts;
+	s->unused = 0;
 	bpf_ringbuf_submit(s, 0);
+}
+
+/* Nothing is under way: leaves what it has proven since the last loss. */
+static inline void conclude(const struct tcp_sock *tp, struct connection *c)
+{
+	u32 flight = c->flight, delivered = tp->delivered - c->delivered;
+	struct lesson lesson = {};
+
+	if (!tp->packets_out && c->round_flight > flight)
+		flight = c->round_flight;
+	lesson_of(tp, &lesson);
+	lesson.window = proven(tp->snd_cwnd, flight, c->first, c->has_retreated ? 0 : delivered);
+	if (learn(&c->path, &lesson, false))
+		c->learnt = lesson.window;
+}
+
+/* It has been idle, and the kernel takes its window back, for each buffer until something is sent. */
+static inline void on_idle(struct sock *sk, struct connection *c)
+{
+	if (c->in_first_flight)
+		end_first_flight(sk, c);
+	if (!c->is_idle)
+		conclude((struct tcp_sock *)sk, c);
+	c->is_idle = true;
+}
+
+/* It sends and had nothing outstanding. Idle before that: a start like the first one, from a memory that has
+ * aged since, and only if no start of this connection has failed. */
+static inline void on_start(struct sock *sk, struct connection *c)
+{
+	struct destination to = {};
+
+	if (!c->is_idle)
+		return;
+	c->is_idle = false;
+	if (c->has_retreated || !destination_of(sk, &to) || !to.cap)
+		return;
+	begin_as_remembered(sk, c, to.cap);
+	if (c->in_first_flight)
+		c->restarts += 1;
 }
 
 /* It closes, or gets another congestion control. */
 static inline void end(struct sock *sk)
 {
-	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct connection *c = connection_of(sk);
-	struct lesson lesson = {};
 	struct path *path;
-	u32 flight;
 
 	if (!c || c->is_closing)
 		return;
 	c->is_closing = true;
-	flight = c->flight;
-	if (!tp->packets_out && c->round_flight > flight)
-		flight = c->round_flight;
-	lesson_of(tp, &lesson);
-	lesson.window = proven(tp->snd_cwnd, flight, c->first, c->has_retreated ? 0 : tp->delivered);
-	if (learn(&c->path, &lesson, false))
-		c->learnt = lesson.window;
+	conclude((struct tcp_sock *)sk, c);
 	path = bpf_map_lookup_elem(&paths, &c->path);
 	if (path) {
 		__sync_fetch_and_add(&path->connections, 1);
-		if (c->first)
+		if (c->began_warm)
 			__sync_fetch_and_add(&path->warm, 1);
 		if (c->first && !c->has_retreated)
 			path->retreats_in_row = 0;

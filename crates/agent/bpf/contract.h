@@ -59,6 +59,8 @@ struct summary {
 	u32 retransmitted; /* SYNs included */
 	u32 learnt;	   /* window left in memory by its close; 0: none */
 	u32 flags;
+	u32 restarts; /* warm, after idle */
+	u32 unused;   /* so that no byte is undefined */
 };
 
 enum { SUMMARY_WARM = 1, SUMMARY_RETREATED = 2 };

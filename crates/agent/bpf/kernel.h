@@ -102,6 +102,7 @@ struct tcp_sock {
 	u32 data_segs_out;
 	u32 total_retrans;
 	u64 bytes_acked;
+	u64 delivered_mstamp;
 	struct minmax rtt_min;
 };
 

@@ -123,6 +123,7 @@ static inline u32 recall(const struct path *path, u64 now, u32 rtt_us, u32 cold,
 
 /* What a connection knows at an instant at which its path may learn. */
 struct lesson {
+	u64 at_ns; /* when something last arrived: idling since proves nothing */
 	u32 window;
 	u32 ssthresh;
 	u32 srtt_us;
@@ -135,23 +136,25 @@ static inline bool learn(const struct path_key *key, const struct lesson *lesson
 {
 	u64 now = bpf_ktime_get_ns();
 	struct path *path = bpf_map_lookup_elem(&paths, key);
-	struct path fresh = {};
+	struct path fresh = {
+		.learnt_ns = lesson->at_ns,
+		.window = lesson->window,
+		.ssthresh = lesson->ssthresh,
+		.srtt_us = lesson->srtt_us,
+		.min_rtt_us = lesson->min_rtt_us,
+	};
 
 	if (!lesson->window || !lesson->srtt_us || !lesson->min_rtt_us)
 		return false;
-	if (path && !was_loss && lesson->window < window_now(path, now))
+	if (!path)
+		return !bpf_map_update_elem(&paths, key, &fresh, BPF_ANY);
+	if (!was_loss && window_now(&fresh, now) < window_now(path, now))
 		return false;
-	if (!path) {
-		bpf_map_update_elem(&paths, key, &fresh, BPF_ANY);
-		path = bpf_map_lookup_elem(&paths, key);
-		if (!path)
-			return false;
-	}
-	path->window = lesson->window;
-	path->ssthresh = lesson->ssthresh;
-	path->srtt_us = lesson->srtt_us;
-	path->min_rtt_us = lesson->min_rtt_us;
-	path->learnt_ns = now;
+	path->window = fresh.window;
+	path->ssthresh = fresh.ssthresh;
+	path->srtt_us = fresh.srtt_us;
+	path->min_rtt_us = fresh.min_rtt_us;
+	path->learnt_ns = fresh.learnt_ns;
 	return true;
 }
 

@@ -61,8 +61,10 @@ pub struct Summary {
     pub learnt: u32,
     /// It began with a remembered window.
     pub is_warm: bool,
-    /// Something of that was lost.
+    /// Something of a remembered first window was lost.
     pub has_retreated: bool,
+    /// Times that it began with a remembered window after idle.
+    pub restarts: u32,
 }
 
 /// What the operator has said of a prefix.
@@ -134,7 +136,7 @@ impl Path {
 
 impl Summary {
     /// Bytes of a summary.
-    pub const SIZE: usize = PathKey::SIZE + 2 * 8 + 8 * 4;
+    pub const SIZE: usize = PathKey::SIZE + 2 * 8 + 10 * 4;
     const WARM: u32 = 1;
     const RETREATED: u32 = 2;
 
@@ -155,8 +157,10 @@ impl Summary {
             learnt: fields.u32()?,
             is_warm: false,
             has_retreated: false,
+            restarts: 0,
         };
         let flags = fields.u32()?;
+        summary.restarts = fields.u32()?;
         summary.is_warm = flags & Self::WARM != 0;
         summary.has_retreated = flags & Self::RETREATED != 0;
         Some(summary)
@@ -269,7 +273,7 @@ mod tests {
     #[test]
     fn what_is_too_short_is_nothing() {
         assert_eq!(PathKey::from_bytes(&[0; PathKey::SIZE - 1]), None);
-        assert_eq!(Summary::from_bytes(&[0; Summary::SIZE - 1]), None);
+        assert_eq!(Summary::from_bytes(&[0; Summary::SIZE - 5]), None);
         assert!(Summary::from_bytes(&[0; Summary::SIZE]).is_some());
     }
 }

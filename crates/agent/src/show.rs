@@ -34,7 +34,8 @@ pub(crate) fn paths(paths: &[Remembered]) -> String {
 }
 
 pub(crate) fn status(status: &Status) -> String {
-    let head = ["connections", "closed", "first window", "retransmitted", "retreats", "MB"];
+    let head =
+        ["connections", "closed", "first window", "retransmitted", "retreats", "restarts", "MB"];
     let rows = [("warm", &status.connections.warm), ("cold", &status.connections.cold)];
     let sums = table(head, rows.into_iter().map(|(name, sum)| sum_row(name, sum)));
     let mut text = format!(
@@ -51,7 +52,7 @@ pub(crate) fn status(status: &Status) -> String {
     text
 }
 
-fn sum_row(name: &str, sum: &Sum) -> [String; 6] {
+fn sum_row(name: &str, sum: &Sum) -> [String; 7] {
     let ratio = |part: u64, whole: u64| match whole {
         0 => None,
         _ => Some(part as f64 / whole as f64),
@@ -64,6 +65,7 @@ fn sum_row(name: &str, sum: &Sum) -> [String; 6] {
         or_dash(ratio(sum.first_windows, sum.closed).map(|mean| format!("{mean:.1}"))),
         or_dash(retransmitted.map(|part| format!("{:.2} %", part * 100.0))),
         sum.retreats.to_string(),
+        sum.restarts.to_string(),
         format!("{:.1}", sum.bytes_acked as f64 / 1e6),
     ]
 }

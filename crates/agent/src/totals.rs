@@ -18,6 +18,8 @@ pub struct Sum {
     pub first_windows: u64,
     /// Connections that lost something of a remembered first window.
     pub retreats: u64,
+    /// Times that they began with a remembered window after idle.
+    pub restarts: u64,
 }
 
 /// Sums of both kinds.
@@ -39,5 +41,6 @@ impl Totals {
         sum.segments_retransmitted += u64::from(summary.retransmitted);
         sum.first_windows += u64::from(summary.first_window);
         sum.retreats += u64::from(summary.has_retreated);
+        sum.restarts += u64::from(summary.restarts);
     }
 }

@@ -87,7 +87,7 @@ impl Bed {
         agent
     }
 
-    /// A server in the cgroup that sends as many bytes as it is asked for, once for each connection.
+    /// A server in the cgroup that sends as many bytes as it is asked for.
     /// `control`: a congestion control that it chooses for itself.
     pub(crate) fn serve(&self, family: Domain, control: Option<&str>) -> Server {
         let address = self.address(family);
@@ -114,13 +114,13 @@ impl Bed {
         SocketAddr::new(ip, 0)
     }
 
-    /// Asks over a connection of its own; the request and its answer.
+    /// Asks over a connection of its own.
     pub(crate) fn open(&self, server: &Server, bytes: u64) -> TcpStream {
         let address = server.address;
         let stream = self.client.namespace().run(|| TcpStream::connect(address)).unwrap();
         let mut stream = stream.unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.write_all(&bytes.to_be_bytes()).unwrap();
+        request(&mut stream, bytes);
         stream
     }
 
@@ -130,6 +130,15 @@ impl Bed {
         let start = Instant::now();
         let mut stream = self.open(server, bytes);
         finish(&mut stream, bytes);
+        start.elapsed()
+    }
+
+    /// Over a connection that is open: from the request until all has arrived.
+    #[expect(clippy::disallowed_methods, reason = "real time is what is tested")]
+    pub(crate) fn again(stream: &mut TcpStream, bytes: u64) -> Duration {
+        let start = Instant::now();
+        request(stream, bytes);
+        finish(stream, bytes);
         start.elapsed()
     }
 
@@ -147,10 +156,15 @@ impl Drop for Bed {
     }
 }
 
-/// Reads until the end, as many bytes as were asked for; the name of the server's congestion control.
+/// Asks a server for so many bytes.
+pub(crate) fn request(stream: &mut TcpStream, bytes: u64) {
+    stream.write_all(&bytes.to_be_bytes()).unwrap();
+}
+
+/// Reads as many bytes as were asked for; the name of the server's congestion control.
 pub(crate) fn finish(stream: &mut TcpStream, bytes: u64) -> String {
     let control = control_of(stream);
-    assert_eq!(rest_of(stream), bytes);
+    read(stream, bytes);
     control
 }
 
@@ -161,9 +175,10 @@ pub(crate) fn control_of(stream: &mut TcpStream) -> String {
     String::from_utf8(name.to_vec()).unwrap().trim_end_matches('\0').to_owned()
 }
 
-/// Bytes until the end.
-pub(crate) fn rest_of(stream: &mut TcpStream) -> u64 {
-    io::copy(stream, &mut io::sink()).unwrap()
+/// Reads so many bytes.
+pub(crate) fn read(stream: &mut TcpStream, bytes: u64) {
+    let got = io::copy(&mut stream.take(bytes), &mut io::sink()).unwrap();
+    assert_eq!(got, bytes);
 }
 
 /// Bytes of a congestion control's name (`TCP_CA_NAME_MAX`).
@@ -173,14 +188,17 @@ pub(crate) struct Server {
     address: SocketAddr,
 }
 
+/// One request after the other, until the client has enough.
 fn answer(mut stream: TcpStream) {
     let mut request = [0; 8];
-    // A client that has gone is one that the test has done with.
-    if stream.read_exact(&mut request).is_ok() {
-        let mut name = socket2::SockRef::from(&stream).tcp_congestion().unwrap();
-        name.resize(NAME, 0);
-        name.resize(NAME + u64::from_be_bytes(request) as usize, b'x');
-        let _ = stream.write_all(&name);
+    while stream.read_exact(&mut request).is_ok() {
+        let mut answer = socket2::SockRef::from(&stream).tcp_congestion().unwrap();
+        answer.resize(NAME, 0);
+        answer.resize(NAME + u64::from_be_bytes(request) as usize, b'x');
+        if stream.write_all(&answer).is_err() {
+            // A client that has gone is one that the test has done with.
+            return;
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::bed::{Bed, finish};
 use socket2::Domain;
+use std::thread;
 use std::time::Duration;
 
 const RTT: Duration = Duration::from_millis(80);
@@ -74,6 +75,30 @@ fn a_second_visit_of_200_kb_sends_its_window_at_once() {
     assert!(warm < 4 * RTT, "{warm:?}, cold {cold:?}");
     eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
     assert_eq!(agent.status().connections.warm.retreats, 0);
+}
+
+#[test]
+fn after_idle_the_window_that_was_proven_is_sent_again() {
+    let Some(bed) = Bed::new() else { return };
+    bed.widen_receive_window();
+    let agent = bed.agent(&[]);
+    let server = bed.serve(Domain::IPV4, None);
+    let mut kept = bed.open(&server, 200_000);
+    finish(&mut kept, 200_000);
+    let restarted = fastest((0..3).map(|_| {
+        // The kernel halves an idle window for each retransmission timeout, of 300 ms at most here: by six
+        // times, to 10 segments.
+        thread::sleep(Duration::from_secs(2));
+        Bed::again(&mut kept, 200_000)
+    }));
+    drop(kept);
+    // A round trip and 83 ms of packets; from 10 segments on there would be three more round trips.
+    assert!(restarted >= 2 * RTT, "{restarted:?}");
+    assert!(restarted < 3 * RTT, "{restarted:?}");
+    eprintln!("200 kB after idle: {restarted:?}");
+    agent.wait_for_closed(1);
+    let cold = agent.status().connections.cold;
+    assert_eq!((cold.closed, cold.restarts, cold.retreats), (1, 3, 0), "{cold:?}");
 }
 
 #[test]
