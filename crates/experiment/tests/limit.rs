@@ -32,6 +32,7 @@ fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> Outcome {
         loader: LoaderConfig::default(),
         schemes,
         client: None,
+        one_server: false,
         visits: Visits::default(),
         background: 0,
         repeats: 1,

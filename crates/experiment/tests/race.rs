@@ -16,6 +16,7 @@ fn race(schemes: &str, path: &str) -> Race {
         loader: LoaderConfig::default(),
         schemes: contestants(schemes).unwrap(),
         client: None,
+        one_server: false,
         visits: Visits::default(),
         background: 0,
         repeats: 1,

@@ -128,6 +128,7 @@ impl Grid {
             loader: LoaderConfig::default(),
             schemes: self.schemes.clone(),
             client: Some(linux()),
+            one_server: true,
             visits: Visits::default(),
             background: 0,
             repeats: self.repeats,

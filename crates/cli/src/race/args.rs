@@ -185,6 +185,7 @@ impl Args {
             loader: LoaderConfig { http: self.http, tls: self.tls, ..LoaderConfig::default() },
             schemes: self.schemes.0.clone(),
             client: None,
+            one_server: false,
             visits: Visits { count: self.visits, idle: self.idle, site: self.site },
             background: self.background,
             repeats: self.repeat,

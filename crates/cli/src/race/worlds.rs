@@ -11,7 +11,8 @@ use worlds::{Line, RaceJson, Run, Server, Spread, Summary, World, cannot_be_had}
 /// Runs `race` in the worlds that were asked for, as far as the machine lets it.
 pub(super) fn run(args: &Args, race: &Race) -> Result<(), Failure> {
     refuse_what_only_simulation_has(args, race)?;
-    let race = &Race { client: Some(worlds::agreement::linux()), ..race.clone() };
+    let client = Some(worlds::agreement::linux());
+    let race = &Race { client, one_server: true, ..race.clone() };
     say_who_is_left_out(race, &args.on);
     let server = server(args, race)?;
     let raced = as_far_as_possible(race, (&args.on, &server))?;

@@ -63,6 +63,9 @@ pub struct Race {
     pub schemes: Vec<Scheme>,
     /// The browser's TCP; `None`: as its servers'.
     pub client: Option<Scheme>,
+    /// All of the page's hosts are ports of one server, else each is a server of its own. It matters to
+    /// schemes that share a path among connections to a host.
+    pub one_server: bool,
     /// How often the page is visited.
     pub visits: Visits,
     /// Bulk `linux` flows that share the access link.
@@ -145,6 +148,11 @@ impl Race {
         let contestants = self.schemes.len() as u64;
         let baselines = u64::from(self.background > 0);
         u64::from(self.repeats) * (contestants + baselines)
+    }
+
+    /// Servers that a visit needs.
+    pub(crate) fn servers_of_a_visit(&self) -> usize {
+        if self.one_server { 1 } else { self.page.hosts().len() }
     }
 
     /// How hosts are spoken to in all visits: connections stay open between them.

@@ -48,7 +48,7 @@ pub(super) struct Stage {
     /// When the first visit begins.
     pub(super) start: Instant,
     background: Vec<AppId>,
-    /// The page's servers, once for each of the site's: in the order of the page's hosts.
+    /// The page's servers, once for each of the site's: in the order of the page's hosts, or one for all.
     sites: Vec<Vec<HostId>>,
     /// The loads from each of them, from the first visit there on.
     loads: Vec<AppId>,
@@ -96,13 +96,13 @@ impl Stage {
         let access = setup.topology(race);
         let config = SimulationConfig { seed: setup.seed, wire_sizes: WireSizes::default() };
         let mut simulation = Simulation::new(access.topology.clone(), config);
-        let hosts = race.page.hosts().len();
-        let (servers, sources) = access.servers.split_at(hosts * race.visits.site.max(1) as usize);
+        let own = race.servers_of_a_visit();
+        let (servers, sources) = access.servers.split_at(own * race.visits.site.max(1) as usize);
         let flows = setup.background.iter().zip(sources);
         let background = flows
             .map(|(at, from)| simulation.add_background(*at, bulk(*from, access.client)))
             .collect();
-        let sites = servers.chunks(hosts).map(<[HostId]>::to_vec).collect();
+        let sites = servers.chunks(own).map(<[HostId]>::to_vec).collect();
         let (loads, before) = (Vec::new(), Counts::default());
         let start = setup.page;
         let mut stage =
@@ -136,13 +136,19 @@ impl Stage {
                     page: Arc::clone(&race.page),
                     config: race.loader_between(&self.scheme),
                     client: self.access.client,
-                    servers: self.sites[site].clone(),
+                    servers: self.servers(race, site),
                     client_scheme: self.client_scheme(race),
                     server_scheme: self.scheme.clone(),
                 });
                 self.loads.push(self.simulation.add(at, load));
             }
         }
+    }
+
+    /// The server of each of the page's hosts.
+    fn servers(&self, race: &Race, site: usize) -> Vec<HostId> {
+        let hosts = race.page.hosts().len();
+        self.sites[site].iter().copied().cycle().take(hosts).collect()
     }
 
     fn client_scheme(&self, race: &Race) -> Scheme {

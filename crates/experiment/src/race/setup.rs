@@ -53,7 +53,7 @@ impl Setup {
 
     /// The client, a host for each server of each of the page's, and one for each background flow.
     pub(super) fn topology(&self, race: &Race) -> Access {
-        let servers = race.page.hosts().len() * race.visits.site.max(1) as usize;
+        let servers = race.servers_of_a_visit() * race.visits.site.max(1) as usize;
         let hosts = servers + self.background.len();
         Access::new(hosts, None, race.path.links())
     }

@@ -63,7 +63,7 @@ pub(super) fn configuration(
 ) -> String {
     let at = folder.display();
     let mut text = format!(
-        "daemon off;\nuser root;\nworker_processes 1;\npid {at}/pid;\nerror_log stderr error;\n\
+        "daemon off;\nuser root;\nworker_processes 1;\nworker_priority -20;\npid {at}/pid;\nerror_log stderr error;\n\
          events {{ worker_connections 4096; }}\n\
          http {{\n  access_log off;\n  server_tokens off;\n  default_type application/octet-stream;\n  \
          etag off;\n  max_ranges 0;\n  sendfile on;\n  tcp_nodelay on;\n  lingering_close off;\n  \
