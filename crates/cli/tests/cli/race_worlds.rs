@@ -40,6 +40,7 @@ fn nginx_serves_a_page_as_the_simulated_server_does() {
     for more in [
         &["--http", "1.1"][..],
         &["--http", "1.1", "--tls", "1.3"],
+        &["--http", "1.0", "--tls", "1.3"],
         &["--http", "2", "--tls", "1.3"],
     ] {
         let arguments = ["news", "--on", "sim,kernel", "--server", "nginx", "--schemes", "linux"];

@@ -154,7 +154,8 @@ impl Line {
         if !is_http2 {
             request = request.header("host", "server.example");
         }
-        if self.protocol.http == Http::Http10 {
+        // TLS and the one object that it is opened for share the connection.
+        if self.protocol.http == Http::Http10 && path != FLIGHT {
             request = request.version(Version::HTTP_10);
         }
         let padding = bytes.saturating_sub(BARE).min(MOST_PADDING) as usize;
