@@ -129,8 +129,9 @@ pub enum AckPolicy {
         /// Longest delay of an ACK, at most 500 ms.
         timeout: Duration,
     },
-    /// As Linux: every segment at once at first ("quick ACKs"), delayed afterwards with a timeout
-    /// that adapts to the gaps between segments, 40 to 200 ms.
+    /// As Linux: every segment at once at first ("quick ACKs"), every second one afterwards, and from
+    /// the first answer on (interactive mode), with a timeout that adapts to the gaps between
+    /// segments, 40 to 200 ms.
     Adaptive,
 }
 

@@ -7,6 +7,7 @@ use crate::world::Real;
 use crate::{client, timer};
 use emulator::{
     Addresses, Clock, Emulation, EmulationReport, Interface, InterfaceConfig, Namespace, Options,
+    Scheduling,
 };
 use experiment::race::Race;
 use std::io;
@@ -40,7 +41,12 @@ pub struct Sample {
 pub(crate) fn visit(race: &Race, who: Who<'_>, seed: u64) -> io::Result<Vec<Sample>> {
     std::thread::scope(|scope| {
         // Entering a namespace is for good: a thread of its own.
-        let thread = scope.spawn(|| Bed::new(race, who, seed)?.run(race, who.scheme));
+        let thread = scope.spawn(|| {
+            // Client and kernel servers run here: on a busy machine they would ask and answer ms late,
+            // of which the link knows nothing. They sleep but for a few us per packet.
+            Scheduling::best();
+            Bed::new(race, who, seed)?.run(race, who.scheme)
+        });
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }

@@ -4,6 +4,7 @@
 //! several of the papers' results hang on it. A tick of zero means nanoseconds.
 
 use crate::config::{RtoConfig, RtoFloor, TickCount};
+use crate::receiver::RoundTrip;
 use arith::rtt::{Estimator, LinuxEstimator};
 use units::{Duration, Instant};
 
@@ -167,6 +168,11 @@ impl RttEstimator {
             Smoothing::Linux(e) => e.srtt8(),
         };
         srtt8 != 0
+    }
+
+    /// What the receiving half may ask, the timeout having been doubled `backoff` times.
+    pub fn round_trip(&self, backoff: u32) -> RoundTrip {
+        RoundTrip { srtt: self.srtt, rto: self.rto(backoff) }
     }
 
     /// The timeout after `backoff` doublings, bounded; never less than two ticks, because a coarse

@@ -4,6 +4,7 @@
 
 use super::{Connection, State};
 use crate::guard::{Guard, INVALID_INTERVAL};
+use crate::path::Path;
 use crate::segment::{Flags, Segment};
 use units::Instant;
 
@@ -56,7 +57,7 @@ impl Connection {
     pub(super) fn on_unacceptable(
         &mut self,
         now: Instant,
-        guard: &mut Guard,
+        (path, guard): (&Path, &mut Guard),
         (left, why): (Option<u64>, Unacceptable),
         segment: &Segment,
     ) {
@@ -80,7 +81,8 @@ impl Connection {
             self.receiver.on_duplicate(left, segment);
         }
         if segment.sequence_len() > 0 || self.timers.may_answer_invalid(now) {
-            self.receiver.on_unacceptable(now, left, segment);
+            let backoff = self.timers.backoff;
+            self.receiver.on_unacceptable(now, left, segment, || path.rtt.round_trip(backoff));
             return;
         }
         match (self.state, why) {

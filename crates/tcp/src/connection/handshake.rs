@@ -46,7 +46,7 @@ impl Connection {
         self.max_snd_wnd = self.snd_wnd;
         if segment.len > 0 && self.takes_data_in(segment) {
             let data = Segment { flags: Flags::ACK, seq: segment.seq + 1, ..*segment };
-            self.receiver.on_segment(now, 1, &data);
+            self.receiver.on_segment(now, 1, &data, || path.rtt.round_trip(0));
         }
     }
 

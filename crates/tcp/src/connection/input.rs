@@ -70,7 +70,7 @@ impl Connection {
             }
             return;
         }
-        let Some(left) = self.check_sequence(now, guard, segment) else {
+        let Some(left) = self.check_sequence(now, (path, guard), segment) else {
             return;
         };
         if control {
@@ -102,7 +102,7 @@ impl Connection {
     fn check_sequence(
         &mut self,
         now: Instant,
-        guard: &mut Guard,
+        (path, guard): (&Path, &mut Guard),
         segment: &Segment,
     ) -> Option<u64> {
         let outdated = self.agreed.timestamps
@@ -116,7 +116,7 @@ impl Connection {
                 guard.counters.resets_out_of_window += 1;
             } else {
                 let why = if outdated { Unacceptable::Outdated } else { Unacceptable::OutOfWindow };
-                self.on_unacceptable(now, guard, (left, why), segment);
+                self.on_unacceptable(now, (path, guard), (left, why), segment);
             }
         }
         acceptable
@@ -180,7 +180,8 @@ impl Connection {
         if self.receiver.lacks_rtt() && path.rtt.has_sample() {
             self.receiver.suggest_rtt(path.rtt.srtt());
         }
-        self.receiver.on_segment(now, left, segment);
+        let backoff = self.timers.backoff;
+        self.receiver.on_segment(now, left, segment, || path.rtt.round_trip(backoff));
         if self.receiver.fin_arrived() {
             self.on_peer_fin(now);
         }

@@ -427,8 +427,11 @@ impl Connection {
         if fin {
             flags = flags.with(Flags::FIN);
         }
-        if payload > 0 && end >= self.written {
-            flags = flags.with(Flags::PSH);
+        if payload > 0 {
+            self.receiver.on_data_sent(now);
+            if end >= self.written {
+                flags = flags.with(Flags::PSH);
+            }
         }
         let ect = self.agreed.ecn && payload > 0 && piece.index.is_none() && !syn;
         if ect && std::mem::take(&mut self.cwr_pending) {

@@ -106,7 +106,7 @@ impl Connection {
         if self.timers.pacing.is_due(now) {
             self.timers.pacing = Deadline::NEVER;
         }
-        self.receiver.handle_timeout(now);
+        self.receiver.handle_timeout(now, path.rtt.rto(self.timers.backoff));
         if !self.board.is_empty() && Deadline::from(self.recovery.timeout()).is_due(now) {
             self.on_recovery_timeout(now, path);
         }

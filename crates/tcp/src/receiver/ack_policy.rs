@@ -1,14 +1,9 @@
-//! When to acknowledge (RFC 5681 §4.2; Linux's quick ACKs).
+//! When to acknowledge (RFC 5681 §4.2; as Linux does it: `linux_acks`).
 
+use super::linux_acks::{LinuxAcks, RoundTrip};
 use crate::config::AckPolicy;
+use crate::segment::Segment;
 use units::{Duration, Instant};
-
-/// Linux `TCP_ATO_MIN`: shortest delay of an ACK.
-const ATO_MIN: Duration = Duration::from_millis(40);
-/// Linux `TCP_DELACK_MAX`.
-const ATO_MAX: Duration = Duration::from_millis(200);
-/// Linux `TCP_MAX_QUICKACKS`.
-const MAX_QUICK_ACKS: u64 = 16;
 
 /// Decides between an ACK now and a delayed one.
 #[derive(Clone, Copy, Debug)]
@@ -17,9 +12,21 @@ pub struct AckTimer {
     pending: Pending,
     /// In-order bytes received since the last ACK.
     unacked: u64,
-    quick: u64,
-    ato: Duration,
-    last_data: Option<Instant>,
+    /// Under [`AckPolicy::Adaptive`]; otherwise as it was made.
+    linux: LinuxAcks,
+}
+
+/// Data in order.
+#[derive(Clone, Copy, Debug)]
+pub struct InOrder<'a> {
+    /// What brought it.
+    pub segment: &'a Segment,
+    /// Bytes of it.
+    pub bytes: u64,
+    /// It filled a gap, or something still waits behind one.
+    pub fills_gap: bool,
+    /// The window may be opened further because of it.
+    pub opens: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +39,7 @@ enum Pending {
 impl AckTimer {
     /// Nothing to acknowledge yet.
     pub const fn new(policy: AckPolicy) -> Self {
-        Self {
-            policy,
-            pending: Pending::Nothing,
-            unacked: 0,
-            quick: 0,
-            ato: ATO_MIN,
-            last_data: None,
-        }
+        Self { policy, pending: Pending::Nothing, unacked: 0, linux: LinuxAcks::new() }
     }
 
     /// An ACK must go out at once.
@@ -67,40 +67,91 @@ impl AckTimer {
         }
     }
 
-    /// The delay is over if its time has come.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    /// The delay is over if its time has come; `rto` is the sending half's timeout.
+    pub fn handle_timeout(&mut self, now: Instant, rto: Duration) {
         if self.deadline().is_some_and(|at| at <= now) {
             self.pending = Pending::Now;
-            // The peer was not waiting for this: be slower next time (Linux "pingpong").
-            self.ato = (self.ato * 2).min(ATO_MAX);
+            self.linux.on_missed(rto);
         }
     }
 
-    /// The window was opened further: worth telling at once (Linux `tcp_grow_window`), which
-    /// prolongs the quick ACKs rather than using them up.
-    pub fn on_window_growth(&mut self) {
-        self.quick |= 1;
-    }
-
-    /// In-order data arrived: `bytes` of it, in segments of up to `mss`; `gap_filled` if it filled
-    /// a gap or something still waits behind one; `window` is the receive window, bytes.
+    /// In-order data arrived. Full segments carry up to `mss` bytes; `window` is the receive window,
+    /// bytes; `rtt` tells what the sending half knows of the path, if that matters.
     #[inline]
-    pub fn on_data(&mut self, now: Instant, bytes: u64, gap_filled: bool, mss: u64, window: u64) {
-        self.unacked += bytes;
-        self.adapt(now, mss, window);
-        if gap_filled || self.is_due() {
-            self.demand();
-            return;
-        }
+    pub fn on_data(
+        &mut self,
+        now: Instant,
+        data: InOrder<'_>,
+        (mss, window): (u64, u64),
+        rtt: impl FnOnce() -> RoundTrip,
+    ) {
+        self.unacked += data.bytes;
         match self.policy {
             AckPolicy::Immediate => self.demand(),
+            AckPolicy::Adaptive => self.on_data_as_linux(now, data, (window, rtt())),
+            _ if data.fills_gap => self.demand(),
             AckPolicy::Delayed { timeout } => self.delay(now, timeout, 2 * mss),
-            AckPolicy::Adaptive if self.quick > 0 => {
-                self.quick -= 1;
-                self.demand();
-            }
-            AckPolicy::Adaptive => self.delay(now, self.ato, mss + 1),
         }
+    }
+
+    /// Linux `tcp_event_data_recv`, `__tcp_ack_snd_check` and `tcp_send_delayed_ack`.
+    fn on_data_as_linux(
+        &mut self,
+        now: Instant,
+        data: InOrder<'_>,
+        (window, rtt): (u64, RoundTrip),
+    ) {
+        if data.segment.len > 0 {
+            self.linux.on_data(now, data.segment, (window, rtt));
+        }
+        if data.opens {
+            self.linux.on_window_growth();
+        }
+        if data.fills_gap || self.linux.is_quick() {
+            return self.demand();
+        }
+        let ato = self.linux.delay(rtt);
+        match self.pending {
+            // Not worth waiting for any more.
+            Pending::Until(at) if at <= now + ato / 4 => return self.demand(),
+            Pending::Until(at) if at > now + ato => self.pending = Pending::Nothing,
+            _ => {}
+        }
+        self.delay(now, ato, self.linux.full_segment() + 1);
+    }
+
+    /// Data arrived that is not next in order; `opens` as in [`InOrder`].
+    pub fn on_gap(&mut self, opens: bool) {
+        if self.policy == AckPolicy::Adaptive {
+            self.linux.on_arrival();
+            if opens {
+                self.linux.on_window_growth();
+            }
+        }
+        self.demand();
+    }
+
+    /// Data arrived that had arrived before; `window` is the receive window, bytes.
+    pub fn on_repetition(&mut self, window: u64) {
+        if self.policy == AckPolicy::Adaptive {
+            self.linux.on_arrival();
+            self.linux.on_repetition(window);
+        }
+        self.demand();
+    }
+
+    /// The application has read all that is in order.
+    #[inline]
+    pub fn on_all_read(&mut self) {
+        if self.linux.wants_ack_once_read() {
+            self.demand();
+        }
+    }
+
+    /// Data leaves.
+    #[inline]
+    pub fn on_data_sent(&mut self, now: Instant) {
+        self.linux.on_data_sent(now);
     }
 
     /// Delays until `timeout` has passed since the first unacknowledged segment, or `enough` bytes
@@ -113,30 +164,11 @@ impl AckTimer {
         }
     }
 
-    /// Linux: at the first data, and after a gap longer than the RTO, as many quick ACKs as half a
-    /// window holds segments of two (`tcp_incr_quickack`); else the timeout follows the gaps.
-    #[inline]
-    fn adapt(&mut self, now: Instant, mss: u64, window: u64) {
-        if self.policy != AckPolicy::Adaptive {
-            return;
-        }
-        let gap = self.last_data.map(|last| now.saturating_since(last));
-        self.last_data = Some(now);
-        match gap {
-            Some(gap) if gap <= ATO_MIN / 2 => self.ato = self.ato / 2 + ATO_MIN / 2,
-            Some(gap) if gap < self.ato => self.ato = (self.ato / 2 + gap).min(ATO_MAX),
-            Some(gap) if gap < Duration::from_secs(1) => {}
-            _ => {
-                self.quick = (window / (2 * mss.max(1))).clamp(2, MAX_QUICK_ACKS);
-                self.ato = ATO_MIN;
-            }
-        }
-    }
-
     /// An ACK left, on its own or with data.
     #[inline]
     pub fn on_ack_sent(&mut self) {
         self.pending = Pending::Nothing;
         self.unacked = 0;
+        self.linux.on_ack_sent();
     }
 }

@@ -4,12 +4,14 @@
 //! Offsets are 64-bit positions in the peer's sequence space; 0 is its SYN.
 
 mod ack_policy;
+mod linux_acks;
 mod reassembly;
 mod window;
 
 use crate::config::{Config, ReceiveConfig};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
-pub use ack_policy::AckTimer;
+pub use ack_policy::{AckTimer, InOrder};
+pub use linux_acks::RoundTrip;
 pub use reassembly::{Arrival, Reassembly};
 use units::{Duration, Instant, SeqNum};
 pub use window::OfferedWindow;
@@ -135,9 +137,15 @@ impl Receiver {
     }
 
     /// Digests the payload and FIN of an acceptable segment that starts at offset `left`. Answers
-    /// whether new bytes are in order.
+    /// whether new bytes are in order. `rtt` tells what the sending half knows of the path.
     #[inline]
-    pub fn on_segment(&mut self, now: Instant, left: u64, segment: &Segment) -> bool {
+    pub fn on_segment(
+        &mut self,
+        now: Instant,
+        left: u64,
+        segment: &Segment,
+        rtt: impl FnOnce() -> RoundTrip,
+    ) -> bool {
         self.on_ecn(segment);
         self.largest = self.largest.max(u64::from(segment.len));
         let edge = self.window.edge().max(self.rcv_nxt);
@@ -162,15 +170,13 @@ impl Receiver {
         let opened = sizeable && self.window.on_arrival(self.largest);
         match arrival {
             Arrival::InOrder | Arrival::FilledGap => {
-                let gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
-                let capacity = self.window.capacity();
-                if opened {
-                    self.ack.on_window_growth();
-                }
-                self.ack.on_data(now, fresh, gap, self.largest, capacity);
+                let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
+                let data = InOrder { segment, bytes: fresh, fills_gap, opens: opened };
+                self.ack.on_data(now, data, (self.largest, self.window.capacity()), rtt);
                 self.measure_rtt(now);
             }
-            Arrival::OutOfOrder | Arrival::Duplicate => self.ack.demand(),
+            Arrival::OutOfOrder => self.ack.on_gap(opened),
+            Arrival::Duplicate => self.ack.on_repetition(self.window.capacity()),
         }
         // A FIN is answered at once: nothing more will come to share the ACK with.
         if self.fin_arrived() && fresh > 0 {
@@ -197,11 +203,20 @@ impl Receiver {
 
     /// An unacceptable segment came: answer at once, or, if it repeats the last one in order and
     /// the configuration says so, as if it were new.
-    pub fn on_unacceptable(&mut self, now: Instant, left: Option<u64>, segment: &Segment) {
+    pub fn on_unacceptable(
+        &mut self,
+        now: Instant,
+        left: Option<u64>,
+        segment: &Segment,
+        rtt: impl FnOnce() -> RoundTrip,
+    ) {
         let len = u64::from(segment.len);
         let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);
         if repeats_last && self.config.delay_repeated_last && self.reassembly.is_empty() {
-            self.ack.on_data(now, len, false, self.largest, self.window.capacity());
+            let data = InOrder { segment, bytes: len, fills_gap: false, opens: false };
+            self.ack.on_data(now, data, (self.largest, self.window.capacity()), rtt);
+        } else if len > 0 {
+            self.ack.on_repetition(self.window.capacity());
         } else {
             self.ack.demand();
         }
@@ -245,6 +260,9 @@ impl Receiver {
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
         self.read = self.read.saturating_add(bytes).min(self.rcv_nxt);
         self.window.on_read(now, self.read, self.rtt, self.largest);
+        if self.read == self.rcv_nxt {
+            self.ack.on_all_read();
+        }
         self.window.update_is_due(self.rcv_nxt, self.read, self.largest)
     }
 
@@ -382,8 +400,14 @@ impl Receiver {
         }
     }
 
-    /// A delayed ACK's time may have come.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        self.ack.handle_timeout(now);
+    /// A delayed ACK's time may have come; `rto` is the sending half's timeout.
+    pub fn handle_timeout(&mut self, now: Instant, rto: Duration) {
+        self.ack.handle_timeout(now, rto);
+    }
+
+    /// Data leaves.
+    #[inline]
+    pub fn on_data_sent(&mut self, now: Instant) {
+        self.ack.on_data_sent(now);
     }
 }

@@ -1,0 +1,231 @@
+//! When a Linux receiver acknowledges, segment by segment. The rules are of `net/ipv4` in Linux 6.18,
+//! named by their functions; the times follow from its constants: `TCP_ATO_MIN` 40 ms,
+//! `TCP_PINGPONG_THRESH` 1, `TCP_MSS_DEFAULT` 536 bytes.
+
+use std::net::{IpAddr, Ipv4Addr};
+use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment};
+use units::{Duration, Instant, SeqNum};
+
+/// Payload of a full segment here.
+const FULL: u32 = 1448;
+const PUSHED: bool = true;
+
+/// A Linux host that has accepted a connection, seen by its peer.
+struct Peer {
+    host: Host,
+    id: ConnId,
+    now: Instant,
+    next: SeqNum,
+    heard: SeqNum,
+}
+
+const TUPLE: FourTuple =
+    FourTuple { local_port: 80, remote: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 9)), remote_port: 4000 };
+
+impl Peer {
+    fn new() -> Self {
+        let mut host = Host::new(HostConfig::default());
+        host.listen(80, Scheme::parse("linux").unwrap());
+        let options = Options {
+            mss: Some(1460),
+            window_scale: Some(7),
+            sack_permitted: true,
+            ..Options::default()
+        };
+        let syn = Segment {
+            seq: SeqNum(100),
+            flags: Flags::SYN,
+            window: 65_535,
+            options,
+            ..Segment::default()
+        };
+        let now = Instant::ZERO + Duration::from_secs(1);
+        host.handle_segment(now, &TUPLE, &syn);
+        let answer = host.poll_transmit(now).unwrap().segment;
+        let mut peer = Self { host, id: ConnId(0), now, next: SeqNum(101), heard: answer.seq + 1 };
+        peer.tell(0, false);
+        peer.id = peer.host.poll_event().unwrap().conn;
+        peer
+    }
+
+    /// A segment of so many bytes, in order, `PUSHED` or not. Answers how many ACKs it brings at once.
+    fn tell(&mut self, len: u32, pushed: bool) -> usize {
+        let count = self.tell_at(self.next, len, pushed);
+        self.next = self.next + len;
+        count
+    }
+
+    fn tell_at(&mut self, seq: SeqNum, len: u32, pushed: bool) -> usize {
+        let flags = if pushed { Flags::ACK.with(Flags::PSH) } else { Flags::ACK };
+        let segment =
+            Segment { seq, ack: self.heard, flags, len, window: 1000, ..Segment::default() };
+        self.host.handle_segment(self.now, &TUPLE, &segment);
+        self.sent()
+    }
+
+    /// Bare ACKs that the host sends now; the data it sends is heard.
+    fn sent(&mut self) -> usize {
+        let mut acks = 0;
+        while let Some(sent) = self.host.poll_transmit(self.now) {
+            acks += usize::from(sent.segment.len == 0);
+            self.heard = self.heard.max_of(sent.segment.seq + sent.segment.len);
+        }
+        acks
+    }
+
+    /// The host's application writes; the answer is heard and acknowledged with the next segment.
+    fn answer(&mut self, bytes: u64) {
+        self.host.write(self.now, self.id, bytes);
+        assert_eq!(self.sent(), 0, "data carries the ACK");
+    }
+
+    fn wait(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+    }
+
+    /// Lets the timers run; how many ACKs they bring.
+    fn on_timers(&mut self) -> usize {
+        self.host.handle_timeout(self.now);
+        self.sent()
+    }
+
+    /// A request of 300 bytes has come and has been answered at once.
+    fn interactive() -> Self {
+        let mut peer = Self::new();
+        assert_eq!(peer.tell(300, PUSHED), 1);
+        peer.answer(100);
+        peer.wait(10);
+        peer
+    }
+}
+
+trait Later {
+    fn max_of(self, other: Self) -> Self;
+}
+
+impl Later for SeqNum {
+    fn max_of(self, other: Self) -> Self {
+        if other.distance_from(self) > 0 { other } else { self }
+    }
+}
+
+#[test]
+fn at_first_every_segment_is_acknowledged_at_once() {
+    // tcp_event_data_recv: the first data brings quick ACKs, at most TCP_MAX_QUICKACKS = 16.
+    let mut peer = Peer::new();
+    for _ in 0..10 {
+        assert_eq!(peer.tell(FULL, false), 1);
+        peer.wait(1);
+    }
+}
+
+#[test]
+fn who_answers_within_the_delay_is_interactive_and_delays_acks_from_then_on() {
+    // tcp_event_data_sent: an answer 0 < 40 ms after data begins pingpong, in which
+    // tcp_in_quickack_mode is false, so that the next short segment waits 40 ms for data to go with.
+    let mut peer = Peer::interactive();
+    assert_eq!(peer.tell(58, PUSHED), 0);
+    peer.wait(39);
+    assert_eq!(peer.on_timers(), 0);
+    peer.wait(1);
+    assert_eq!(peer.on_timers(), 1);
+}
+
+#[test]
+fn a_delay_that_nothing_ended_ends_the_interactive_mode() {
+    // tcp_delack_timer_handler: inet_csk_exit_pingpong_mode; the quick ACKs left over go on.
+    let mut peer = Peer::interactive();
+    assert_eq!(peer.tell(58, PUSHED), 0);
+    peer.wait(40);
+    assert_eq!(peer.on_timers(), 1);
+    assert_eq!(peer.tell(FULL, false), 1);
+    assert_eq!(peer.tell(FULL, false), 1);
+}
+
+#[test]
+fn an_answer_after_the_delay_is_none() {
+    // 40 ms are not less than ato = 40 ms.
+    let mut peer = Peer::new();
+    assert_eq!(peer.tell(300, PUSHED), 1);
+    peer.wait(40);
+    peer.answer(100);
+    assert_eq!(peer.tell(58, PUSHED), 1);
+}
+
+#[test]
+fn an_interactive_receiver_acknowledges_every_second_full_segment() {
+    // __tcp_ack_snd_check: at once when more than rcv_mss bytes wait. The first full segment after one
+    // of 300 bytes makes rcv_mss 1448: 1448 wait then, which is not more; after the second, 2896.
+    let mut peer = Peer::interactive();
+    let acks: Vec<_> = (0..6).map(|_| peer.tell(FULL, false)).collect();
+    assert_eq!(acks, [0, 1, 0, 1, 0, 1]);
+}
+
+#[test]
+fn what_a_full_segment_is_is_learnt_from_the_longest() {
+    // tcp_measure_rcv_mss: rcv_mss begins at 536 and becomes 600 with the first such segment, although
+    // the peer could send 1460; the second makes 1200 > 600 wait.
+    let mut peer = Peer::interactive();
+    let acks: Vec<_> = (0..4).map(|_| peer.tell(600, false)).collect();
+    assert_eq!(acks, [0, 1, 0, 1]);
+}
+
+#[test]
+fn the_second_short_segment_is_acknowledged_once_it_is_read() {
+    // __tcp_cleanup_rbuf: ICSK_ACK_PUSHED2 brings an ACK even in an interactive session.
+    let mut peer = Peer::interactive();
+    assert_eq!(peer.tell(58, PUSHED), 0);
+    assert_eq!(peer.tell(211, PUSHED), 1);
+    assert_eq!(peer.tell(211, PUSHED), 0);
+}
+
+#[test]
+fn the_delay_runs_from_the_first_segment_that_waits() {
+    // tcp_send_delayed_ack: a later segment does not put off a timer that runs, here for want of a
+    // reader.
+    let mut peer = Peer::interactive();
+    peer.host.set_auto_read(false);
+    assert_eq!(peer.tell(58, PUSHED), 0);
+    peer.wait(20);
+    assert_eq!(peer.tell(58, PUSHED), 0);
+    peer.wait(20);
+    assert_eq!(peer.on_timers(), 1);
+}
+
+#[test]
+fn a_delay_that_is_nearly_over_is_not_waited_for() {
+    // tcp_send_delayed_ack: 10 ms are left, not more than a quarter of ato = 40 ms.
+    let mut peer = Peer::interactive();
+    peer.host.set_auto_read(false);
+    assert_eq!(peer.tell(58, PUSHED), 0);
+    peer.wait(30);
+    assert_eq!(peer.tell(58, PUSHED), 1);
+}
+
+#[test]
+fn a_repetition_ends_the_interactive_mode() {
+    // tcp_send_dupack: tcp_enter_quickack_mode; the peer may lack ACKs.
+    let mut peer = Peer::interactive();
+    let first = peer.next;
+    assert_eq!(peer.tell(FULL, false), 0);
+    assert_eq!(peer.tell_at(first, FULL, false), 1);
+    assert_eq!(peer.tell(58, PUSHED), 1);
+}
+
+#[test]
+fn quick_acks_are_used_up_and_then_an_odd_segment_waits() {
+    // tcp_event_ack_sent takes one off for each ACK, tcp_grow_window makes up for it only as long as the
+    // window grows: 64 KB hold 45 such segments, and 16 are quick.
+    let mut peer = Peer::new();
+    let mut quick = 0;
+    while peer.tell(FULL, false) == 1 {
+        peer.wait(1);
+        quick += 1;
+        assert!(quick < 45 + 16, "quick ACKs end");
+    }
+    assert!(quick >= 16, "{quick}");
+    peer.wait(40);
+    assert_eq!(peer.on_timers(), 1);
+    let acks: Vec<_> = (0..4).map(|_| peer.tell(FULL, false)).collect();
+    assert_eq!(acks, [0, 1, 0, 1]);
+}
