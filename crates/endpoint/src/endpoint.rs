@@ -87,6 +87,12 @@ impl Endpoint {
         answer.await.map_err(|_| gone())
     }
 
+    /// Ends all its connections with resets, and takes no more.
+    pub async fn abort(self) {
+        self.remote.mailbox.send(Command::Abort);
+        self.close().await;
+    }
+
     /// Takes no more connections and waits until those there are have ended, [`Config::linger`] at
     /// most.
     pub async fn close(self) {

@@ -4,6 +4,7 @@ use crate::info::Info;
 use crate::mailbox::{Command, Remote, Word};
 use crate::shared::Shared;
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
 use tcp::ensemble::Content;
 use tokio::sync::oneshot;
@@ -45,6 +46,12 @@ impl Handle {
     /// For whom behind the peer's address it is there, by any number; for schemes that count clients.
     pub fn set_client(&self, client: u64) {
         self.tell(Word::Client(client));
+    }
+
+    /// Waits until fewer than `low` bytes are written and not yet sent, and says how many; `None` if it is
+    /// over. What was sent and waits for its ACK does not count (Linux `TCP_NOTSENT_LOWAT`).
+    pub async fn unsent_below(&self, low: u64) -> Option<u64> {
+        poll_fn(|cx| self.shared.poll_unsent_below(cx, low)).await
     }
 
     /// How it stands; `None` if it is over.

@@ -32,6 +32,10 @@ pub struct Info {
     pub snd_wnd: u64,
     /// Counters of segments, timeouts, retransmissions.
     pub stats: Stats,
+    /// Segments ever presumed lost; one lost twice counts twice, a loss forgiven still counts.
+    pub segments_lost: u64,
+    /// Bytes sent and presumed lost that are neither acknowledged nor given up as wrongly so.
+    pub bytes_lost: u64,
     /// In fast recovery, or repairing after a timeout.
     pub recovering: bool,
     /// Bytes acknowledged a second, over the last round trip that saw any.
@@ -61,6 +65,8 @@ pub struct PathInfo {
     pub pacing_rate: Option<Rate>,
     /// The start-up owns the window.
     pub in_startup: bool,
+    /// Something was remembered of the peer when the path began.
+    pub remembered: bool,
     /// How the first start-up went.
     pub startup: StartUpReport,
     /// Numbers of the connections that share it; none if it is shared by none.
@@ -78,4 +84,6 @@ pub struct Status {
     pub tcp: tcp::Counters,
     /// What the buffers of all streams take, bytes.
     pub buffers: usize,
+    /// Destinations that its memories keep something of, for schemes that remember.
+    pub remembered: usize,
 }

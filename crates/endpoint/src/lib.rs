@@ -36,6 +36,7 @@ mod endpoint;
 mod handle;
 mod info;
 mod listener;
+mod low_water;
 mod mailbox;
 mod ring;
 mod shared;

@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Rescheme(u16, Scheme),
     Unlisten(u16),
     Status(oneshot::Sender<Status>),
+    /// All connections are to be reset.
+    Abort,
     /// No application is left. Told when all is over.
     Close(Option<oneshot::Sender<()>>),
 }

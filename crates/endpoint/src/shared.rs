@@ -5,6 +5,7 @@
 //! [`Command::Touch`], once until the driver has looked.
 
 use crate::budget::Budget;
+use crate::low_water::LowWater;
 use crate::mailbox::{Command, Mailbox};
 use crate::ring::Ring;
 use std::io::{self, ErrorKind, IoSlice};
@@ -44,6 +45,8 @@ pub(crate) struct Sizes {
 struct Inner {
     send: Ring,
     written: u64,
+    /// All below has been sent at least once.
+    sent: u64,
     send_limit: u64,
     receive: Ring,
     /// All below has arrived in order.
@@ -59,6 +62,7 @@ struct Inner {
     dropped: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
+    low_water: LowWater,
     /// What of the budget is this stream's.
     accounted: usize,
 }
@@ -163,6 +167,20 @@ impl Shared {
         Poll::Ready(Ok(taken as usize))
     }
 
+    /// Bytes written and not yet sent, once they are fewer than `low`; `None` once all is over.
+    pub(crate) fn poll_unsent_below(&self, cx: &Context<'_>, low: u64) -> Poll<Option<u64>> {
+        let mut inner = self.lock();
+        if inner.end.is_some() {
+            return Poll::Ready(None);
+        }
+        let unsent = inner.unsent();
+        if unsent < low {
+            return Poll::Ready(Some(unsent));
+        }
+        inner.low_water.wait(low, cx.waker());
+        Poll::Pending
+    }
+
     /// Bytes that go with the opening of the connection, before any stream is there.
     pub(crate) fn write_early(&self, data: &[u8]) {
         let mut inner = self.lock();
@@ -235,6 +253,10 @@ impl Inner {
         room
     }
 
+    const fn unsent(&self) -> u64 {
+        self.written.saturating_sub(self.sent)
+    }
+
     fn account(&mut self, budget: &Budget) {
         let now = self.send.capacity() + self.receive.capacity();
         budget.change(self.accounted, now);
@@ -305,15 +327,25 @@ impl Shared {
         inner.account(&self.budget);
         wake.extend(inner.reader.take());
         wake.extend(inner.writer.take());
+        inner.low_water.wake_all(wake);
     }
 
-    /// Appends `len` bytes of what was written, from `offset` on; false if they are not there.
-    pub(crate) fn copy_written(&self, offset: u64, len: u32, out: &mut Vec<u8>) -> bool {
-        let inner = self.lock();
+    /// Appends `len` bytes of what was written, from `offset` on, which are sent now; false if they are
+    /// not there.
+    pub(crate) fn copy_written(
+        &self,
+        (offset, len): (u64, u32),
+        out: &mut Vec<u8>,
+        wake: &mut Vec<Waker>,
+    ) -> bool {
+        let mut inner = self.lock();
         let to = offset + u64::from(len);
         let there = inner.send.start() <= offset && to <= inner.written;
         if there {
             inner.send.slices(offset, to).iter().for_each(|piece| out.extend_from_slice(piece));
+            inner.sent = inner.sent.max(to);
+            let unsent = inner.unsent();
+            inner.low_water.on_unsent(unsent, wake);
         }
         there
     }
@@ -359,6 +391,31 @@ mod tests {
         shared.store(100_000, &[2]);
         shared.on_received(100_011, &mut wake);
         assert_eq!(read(&shared, &mailbox), [2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3]);
+    }
+
+    /// Who waits for fewer than 300 unsent of 1000 bytes is woken by the byte that leaves 299, once;
+    /// what is sent again changes nothing.
+    #[test]
+    fn low_water_counts_what_was_never_sent() {
+        let (shared, mailbox) = stream();
+        let cx = Context::from_waker(Waker::noop());
+        assert_eq!(shared.poll_unsent_below(&cx, 1), Poll::Ready(Some(0)));
+        let written = shared.poll_write(&cx, &[IoSlice::new(&[7; 1000])], &mailbox);
+        assert!(matches!(written, Poll::Ready(Ok(1000))));
+        assert_eq!(shared.poll_unsent_below(&cx, 300), Poll::Pending);
+        let send = |offset, len| {
+            let mut wake = Vec::new();
+            assert!(shared.copy_written((offset, len), &mut Vec::new(), &mut wake));
+            wake.len()
+        };
+        let woken = [(0, 500), (0, 500), (500, 200), (0, 700), (700, 1), (701, 99)];
+        assert_eq!(woken.map(|(offset, len)| send(offset, len)), [0, 0, 0, 0, 1, 0]);
+        assert_eq!(shared.poll_unsent_below(&cx, 300), Poll::Ready(Some(200)));
+        assert_eq!(shared.poll_unsent_below(&cx, 200), Poll::Pending);
+        let mut wake = Vec::new();
+        shared.on_end(End::Closed, &mut wake);
+        assert_eq!(wake.len(), 1);
+        assert_eq!(shared.poll_unsent_below(&cx, 200), Poll::Ready(None));
     }
 
     #[test]

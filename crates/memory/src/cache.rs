@@ -64,6 +64,10 @@ impl HostCache {
 }
 
 impl PathMemory for HostCache {
+    fn known(&self) -> Option<usize> {
+        Some(self.len())
+    }
+
     fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered> {
         let key = PathKey::new(remote, self.config.scope);
         let ended = *self.destinations.entry(key)?;

@@ -95,6 +95,10 @@ impl Gateway {
 }
 
 impl PathMemory for Gateway {
+    fn known(&self) -> Option<usize> {
+        Some(self.len())
+    }
+
     fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered> {
         let key = PathKey::new(remote, self.config.scope);
         let destination = self.destinations.entry(key)?;

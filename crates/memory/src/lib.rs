@@ -39,6 +39,11 @@ pub trait PathMemory {
 
     /// A path to `remote` has learnt something.
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample);
+
+    /// Destinations that something is kept of; `None` where nobody counts.
+    fn known(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A memory that several paths, or several hosts of a site, ask and tell.

@@ -28,4 +28,5 @@ pub use contest::{Entry, Run, TOO_LATE, Turn, cannot_be_had, load_count, run};
 pub use json::RaceJson;
 pub use kernel::{Nginx, Server, ServerChoice, congestion_control};
 pub use summary::{LimitLine, Line, Measured, Spread, Summary};
+pub use wire::endpoint_on_a_link;
 pub use world::World;

@@ -5,22 +5,34 @@
 
 use crate::exchange::Exchange;
 use crate::server::{Knobs, serve};
-use crate::timer;
-use emulator::{Addresses, Clock, Port, Scheduling, port_pair};
+use emulator::{Addresses, Port, Scheduling, port_pair};
 use endpoint::{Config, Device, Endpoint, Handle, Listener};
 use netsim::content_of;
 use std::io;
 use std::net::SocketAddr;
 use tcp::Scheme;
 use tokio::task::spawn_local;
-use units::Duration;
 use workload::{HostId, Kind};
 
 /// Longest packet of the emulated link, bytes.
 const MTU: u16 = 1500;
-/// How often the low water of a connection is looked at; a frame of HTTP/2 takes longer than this up to
-/// 200 Mbit/s.
-const GLANCE: Duration = Duration::from_micros(500);
+
+/// An endpoint of these addresses, and the port that its packets leave and arrive by.
+///
+/// # Errors
+/// If the system gives no thread or descriptor.
+pub fn endpoint_on_a_link(addresses: Addresses) -> io::Result<(Port, Endpoint)> {
+    let (port, descriptor) = port_pair()?;
+    let config = Config::new(Some(addresses.v4), Some(addresses.v6));
+    let device = Device::new(descriptor, MTU)?;
+    let open = || {
+        // The endpoint's thread inherits it, and so paces in time on a machine that is busy.
+        Scheduling::best();
+        Endpoint::open(device, config)
+    };
+    let endpoint = std::thread::scope(|scope| scope.spawn(open).join());
+    Ok((port, endpoint.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?))
+}
 
 /// An endpoint on one end of the emulated link.
 pub(crate) struct Wire {
@@ -35,16 +47,7 @@ impl Wire {
     /// # Errors
     /// If the system gives no thread or descriptor.
     pub(crate) fn new(addresses: Addresses, scheme: &Scheme) -> io::Result<Self> {
-        let (port, descriptor) = port_pair()?;
-        let config = Config::new(Some(addresses.v4), Some(addresses.v6));
-        let device = Device::new(descriptor, MTU)?;
-        let open = || {
-            // The endpoint's thread inherits it, and so paces in time on a machine that is busy.
-            Scheduling::best();
-            Endpoint::open(device, config)
-        };
-        let endpoint = std::thread::scope(|scope| scope.spawn(open).join());
-        let endpoint = endpoint.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let (port, endpoint) = endpoint_on_a_link(addresses)?;
         Ok(Self { port, endpoint, scheme: scheme.clone() })
     }
 
@@ -76,7 +79,7 @@ async fn accept(exchange: Exchange, (host, mut listener): (HostId, Listener)) {
         let exchange = exchange.clone();
         spawn_local(async move {
             let low_water = exchange.low_water(host);
-            let knobs = Stream { handle: stream.handle(), clock: *exchange.clock() };
+            let knobs = Stream { handle: stream.handle() };
             // A connection that fails is one that the loader sees end.
             let _ = serve(&exchange, conn, (stream, knobs, low_water)).await;
         });
@@ -85,7 +88,6 @@ async fn accept(exchange: Exchange, (host, mut listener): (HostId, Listener)) {
 
 struct Stream {
     handle: Handle,
-    clock: Clock,
 }
 
 impl Knobs for Stream {
@@ -94,12 +96,7 @@ impl Knobs for Stream {
     }
 
     async fn unsent_below(&self, low: u64) -> u64 {
-        loop {
-            let unsent = self.handle.info().await.map_or(0, |info| info.bytes_unsent);
-            if unsent < low {
-                return unsent;
-            }
-            timer::sleep_until(&self.clock, Some(self.clock.now() + GLANCE)).await;
-        }
+        // What is over has nothing unsent, and the next write says so.
+        self.handle.unsent_below(low).await.unwrap_or(0)
     }
 }

@@ -20,6 +20,7 @@ pub struct Device {
     descriptor: Box<dyn AsFd + Send>,
     mtu: u16,
     offload: bool,
+    name: Option<String>,
 }
 
 /// Room for the packets that wait in an in-memory device, bytes: some 2000 of full size.
@@ -43,7 +44,7 @@ impl Device {
     pub fn new(descriptor: impl AsFd + Send + 'static, mtu: u16) -> io::Result<Self> {
         let flags = OFlag::from_bits_retain(fcntl(&descriptor, FcntlArg::F_GETFL)?);
         fcntl(&descriptor, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
-        Ok(Self { descriptor: Box::new(descriptor), mtu, offload: false })
+        Ok(Self { descriptor: Box::new(descriptor), mtu, offload: false, name: None })
     }
 
     /// The same; the descriptor's packets bear a virtio header of 10 bytes each, with what is left to
@@ -65,6 +66,11 @@ impl Device {
             setsockopt(end, sockopt::SndBuf, &MEMORY)?;
         }
         Ok((Self::new(a, mtu)?, Self::new(b, mtu)?))
+    }
+
+    /// Its name in its namespace, if it has one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// Longest packet, bytes.
@@ -99,6 +105,8 @@ impl Device {
             Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE | Errno::ENOBUFS | Errno::EINTR) => {
                 Ok(Sent::Refused)
             }
+            // Nobody is at the other end any more: reading says so, after what came before.
+            Err(Errno::EPIPE) => Ok(Sent::Refused),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -112,9 +120,10 @@ impl AsFd for Device {
 
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { descriptor, mtu, offload } = self;
+        let Self { descriptor, mtu, offload, name } = self;
         let descriptor = descriptor.as_fd();
         f.debug_struct("Device")
+            .field("name", name)
             .field("descriptor", &descriptor)
             .field("mtu", mtu)
             .field("offload", offload)

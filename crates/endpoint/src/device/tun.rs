@@ -9,7 +9,8 @@ use tun_rs::DeviceBuilder;
 /// goes with its descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TunConfig {
-    /// Its name; `None`: the kernel chooses.
+    /// Its name, of 15 bytes at most, with `%d` for the first number that is free; `None`: the kernel
+    /// chooses.
     pub name: Option<String>,
     /// Longest packet, bytes.
     pub mtu: u16,
@@ -46,7 +47,9 @@ impl Device {
         if let Some((address, prefix)) = config.v6 {
             builder = builder.ipv6(address, prefix);
         }
-        let device = Self::new(builder.build_sync().map_err(explain)?, config.mtu)?;
+        let device = builder.build_sync().map_err(explain)?;
+        let name = device.name()?;
+        let device = Self { name: Some(name), ..Self::new(device, config.mtu)? };
         Ok(if config.offload { device.with_offload() } else { device })
     }
 }

@@ -85,6 +85,9 @@ impl Driver {
             }
         };
         self.mailbox.close();
+        // What came last may have ended connections, which the core tells once it was asked to send.
+        let now = self.clock.now();
+        while self.stack.poll_transmit(now).is_some() {}
         self.stack.end(ended.err().map_or(io::ErrorKind::NotConnected, |error| error.kind()));
     }
 

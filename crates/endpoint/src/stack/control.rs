@@ -30,6 +30,10 @@ impl Stack {
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
+            Command::Abort => {
+                let all: Vec<_> = self.slots.iter().map(|slot| slot.shared.conn).collect();
+                all.into_iter().for_each(|id| self.host.abort(now, id));
+            }
             Command::Close(reply) => {
                 self.closed.extend(reply);
                 let ports: Vec<_> = self.listeners.iter().map(|l| l.port).collect();
@@ -151,6 +155,7 @@ impl Stack {
             counters: self.counters.clone(),
             tcp: self.host.counters().clone(),
             buffers: self.budget.taken(),
+            remembered: self.host.remembered_destinations(),
         }
     }
 
@@ -171,6 +176,8 @@ impl Stack {
             bytes_unsent: conn.unsent(),
             snd_wnd: conn.snd_wnd(),
             stats: *conn.stats(),
+            segments_lost: conn.scoreboard().losses(),
+            bytes_lost: conn.scoreboard().lost(),
             recovering: conn.recovering(),
             delivery_rate: slot.rate.rate(),
             path: path.unwrap_or_default(),
@@ -189,6 +196,7 @@ impl Stack {
             rto: rtt.rto(0),
             pacing_rate: window.pacing_rate(),
             in_startup: path.in_startup(),
+            remembered: path.began_remembering(),
             startup: *path.startup_report(),
             members: self.host.members_with(id).map(|member| member.0).collect(),
         }

@@ -51,7 +51,9 @@ impl Stack {
             return true;
         }
         let slot = outgoing.conn.and_then(|id| self.slots.at(id));
-        let there = slot.is_some_and(|slot| slot.shared.copy_written(outgoing.offset, len, out));
+        let there = slot.is_some_and(|slot| {
+            slot.shared.copy_written((outgoing.offset, len), out, &mut self.wakers)
+        });
         self.counters.bytes_missing += u64::from(!there);
         there
     }

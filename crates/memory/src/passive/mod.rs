@@ -141,6 +141,10 @@ impl Passive {
 }
 
 impl PathMemory for Passive {
+    fn known(&self) -> Option<usize> {
+        self.gateway.borrow().known()
+    }
+
     fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered> {
         self.settle(now);
         self.gateway.borrow_mut().recall(now, remote)

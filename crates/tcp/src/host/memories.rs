@@ -27,6 +27,12 @@ impl Memories {
         }
     }
 
+    /// Destinations that its memories keep something of.
+    pub(super) fn known(&self) -> usize {
+        let known = |memory: &Shared| memory.borrow().known().unwrap_or(0);
+        [&self.temporal, &self.gateway].into_iter().flatten().map(known).sum()
+    }
+
     fn of(&mut self, kind: MemoryKind) -> Option<Shared> {
         let memory = match kind {
             MemoryKind::None => return None,

@@ -169,6 +169,11 @@ impl Host {
         self.memories.set(kind, memory);
     }
 
+    /// Destinations that the memories of this host keep something of.
+    pub fn remembered_destinations(&self) -> usize {
+        self.memories.known()
+    }
+
     /// What a memory has to pass before a path of this host believes it.
     pub fn set_reuse_gate(&mut self, gate: ReuseGate) {
         self.memories.gate = gate;

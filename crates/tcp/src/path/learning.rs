@@ -163,6 +163,11 @@ impl Path {
         learning.record(at, &Sample::Ended(state));
     }
 
+    /// Something was remembered of the destination when the path began, and believed.
+    pub fn began_remembering(&self) -> bool {
+        self.learning.as_deref().is_some_and(|learning| learning.knew)
+    }
+
     /// The peer is remembered to take data in a SYN.
     pub(crate) fn remembers_early_data(&self) -> bool {
         self.learning.as_deref().is_some_and(|learning| learning.early_data)

@@ -159,21 +159,6 @@ fn kind(entry: &Entry) -> Kind {
         "font" => Kind::Font,
         "media" => Kind::Media,
         "xhr" | "fetch" => Kind::Data,
-        _ => kind_of_mime(&entry.response.content.mime_type.0.to_ascii_lowercase()),
-    }
-}
-
-fn kind_of_mime(mime: &str) -> Kind {
-    let essence = mime.split(';').next().unwrap_or_default().trim();
-    match essence.split('/').next().unwrap_or_default() {
-        "image" => Kind::Image,
-        "font" => Kind::Font,
-        "audio" | "video" => Kind::Media,
-        _ if essence.contains("html") => Kind::Html,
-        _ if essence.contains("css") => Kind::Style,
-        _ if essence.contains("javascript") || essence.contains("ecmascript") => Kind::Script,
-        _ if essence.contains("font") => Kind::Font,
-        _ if essence.contains("json") => Kind::Data,
-        _ => Kind::Other,
+        _ => Kind::of_mime(&entry.response.content.mime_type.0),
     }
 }

@@ -58,6 +58,23 @@ impl Kind {
         }
     }
 
+    /// What a MIME type says, in any case and with any parameters: `text/html; charset=utf-8`.
+    pub fn of_mime(mime: &str) -> Self {
+        let mime = mime.to_ascii_lowercase();
+        let essence = mime.split(';').next().unwrap_or_default().trim();
+        match essence.split('/').next().unwrap_or_default() {
+            "image" => Self::Image,
+            "font" => Self::Font,
+            "audio" | "video" => Self::Media,
+            _ if essence.contains("html") => Self::Html,
+            _ if essence.contains("css") => Self::Style,
+            _ if essence.contains("javascript") || essence.contains("ecmascript") => Self::Script,
+            _ if essence.contains("font") => Self::Font,
+            _ if essence.contains("json") => Self::Data,
+            _ => Self::Other,
+        }
+    }
+
     /// The name used in tables and reports.
     pub const fn name(self) -> &'static str {
         match self {
