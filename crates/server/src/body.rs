@@ -1,0 +1,102 @@
+//! Bodies of responses that tell when they are over.
+
+use http_body_util::combinators::UnsyncBoxBody;
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+use hyper::{Method, StatusCode};
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// A response that is over, for the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Who asked.
+    pub peer: SocketAddr,
+    /// How.
+    pub method: Method,
+    /// For what, as it was written.
+    pub path: String,
+    /// The answer.
+    pub status: StatusCode,
+    /// What it carried.
+    pub content: &'static str,
+    /// Its weight among the client's connections, where that matters.
+    pub weight: Option<u32>,
+    /// Bytes of the body that the transport was given.
+    pub sent: u64,
+    /// Bytes of the body.
+    pub length: u64,
+}
+
+impl Told {
+    /// All of the body was given to the transport.
+    pub const fn is_complete(&self) -> bool {
+        self.sent == self.length
+    }
+}
+
+impl fmt::Display for Told {
+    /// One line: `192.0.2.7:40123 GET /logo.png 200 51234 bytes image weight 3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { peer, method, path, status, content, sent, length, .. } = self;
+        write!(f, "{peer} {method} {path} {} ", status.as_u16())?;
+        match self.is_complete() {
+            true => write!(f, "{sent} bytes {content}")?,
+            false => write!(f, "{sent} of {length} bytes {content}, given up")?,
+        }
+        self.weight.map_or(Ok(()), |weight| write!(f, " weight {weight}"))
+    }
+}
+
+/// Whoever wants to be told.
+pub(crate) type Listener = Arc<dyn Fn(&Told) + Send + Sync>;
+
+/// Any body of ours.
+pub(crate) type AnyBody = UnsyncBoxBody<Bytes, io::Error>;
+
+/// A body whose end is told, whether it was sent or the client has gone.
+pub(crate) struct Telling {
+    body: AnyBody,
+    told: Told,
+    listener: Listener,
+}
+
+impl Telling {
+    pub(crate) fn new(body: AnyBody, told: Told, listener: &Listener) -> Self {
+        Self { body, told, listener: Arc::clone(listener) }
+    }
+}
+
+impl Body for Telling {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            self.told.sent += frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Telling {
+    /// Only now is it certain: who sends a body of known length does not ask for more at its end.
+    fn drop(&mut self) {
+        (self.listener)(&self.told);
+    }
+}

@@ -1,0 +1,76 @@
+//! The files of one folder: tower-http's, behind a check that none of them lies outside.
+
+use hyper::{Request, Response, StatusCode};
+use percent_encoding::percent_decode_str;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+use tokio::fs;
+use tower_http::services::ServeDir;
+use tower_http::services::fs::ServeFileSystemResponseBody;
+
+/// Fails if `root` is no folder that can be read; names it.
+///
+/// # Errors
+/// Then.
+pub fn check_folder(root: &Path) -> io::Result<()> {
+    Files::new(root).map(drop)
+}
+
+/// A folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Files {
+    /// Without symbolic links.
+    root: PathBuf,
+    service: ServeDir,
+}
+
+impl Files {
+    /// # Errors
+    /// If there is no such folder, which is named.
+    pub(crate) fn new(root: &Path) -> io::Result<Self> {
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", root.display()));
+        let found = root.canonicalize().map_err(named)?;
+        // Reading it now tells a file, and a folder that may not be read.
+        found.read_dir().map_err(named)?;
+        Ok(Self { service: ServeDir::new(&found), root: found })
+    }
+
+    /// The answer to a request, without a body's being read yet.
+    pub(crate) async fn answer(
+        &self,
+        request: Request<()>,
+    ) -> io::Result<Response<Option<ServeFileSystemResponseBody>>> {
+        if !self.holds(request.uri().path()).await {
+            let mut refused = Response::new(None);
+            *refused.status_mut() = StatusCode::NOT_FOUND;
+            return Ok(refused);
+        }
+        Ok(self.service.clone().try_call(request).await?.map(Some))
+    }
+
+    /// False for a path that leads out of the folder, by symbolic links or otherwise. What does not exist
+    /// leads nowhere.
+    async fn holds(&self, path: &str) -> bool {
+        let Ok(path) = percent_decode_str(path.trim_start_matches('/')).decode_utf8() else {
+            return false;
+        };
+        let path = Path::new(&*path);
+        let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+        if !path.components().all(plain) {
+            return false;
+        }
+        let path = self.root.join(path);
+        // A folder is answered by its index, which may be a link of its own.
+        self.is_inside(&path).await && self.is_inside(&path.join("index.html")).await
+    }
+
+    async fn is_inside(&self, path: &Path) -> bool {
+        match fs::canonicalize(path).await {
+            Ok(found) => found.starts_with(&self.root),
+            Err(error) => {
+                matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+            }
+        }
+    }
+}

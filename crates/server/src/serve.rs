@@ -1,0 +1,190 @@
+//! Accepts connections, has each served, and ends them when it is time.
+
+use crate::body::{Listener as OnResponse, Told};
+use crate::files::Files;
+use crate::regard::Regard;
+use crate::respond::respond;
+use crate::weights::Weights;
+use endpoint::{Endpoint, Handle, Listener, Stream};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tcp::Scheme;
+use tokio::time::{Instant, timeout_at};
+use workload::Kind;
+
+/// What is served, and how.
+pub struct Options {
+    /// The folder.
+    pub root: PathBuf,
+    /// The scheme that the port is listened at with.
+    pub scheme: Scheme,
+    /// Weights by content; `None`: the scheme's own policy, or Ensemble-TCP's where it has none.
+    pub weights: Option<Weights>,
+    /// Answer [`crate::STATUS_PATH`].
+    pub shows_status: bool,
+    /// How long a connection may wait for its next request.
+    pub idle: Duration,
+    /// Told of every response that is over.
+    pub on_response: Box<dyn Fn(&Told) + Send + Sync>,
+}
+
+/// A server. Clones are the same.
+#[derive(Clone)]
+pub struct Server(Arc<Site>);
+
+/// What all connections share.
+pub(crate) struct Site {
+    pub(crate) files: Files,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) scheme: Scheme,
+    pub(crate) shows_status: bool,
+    pub(crate) listener: OnResponse,
+    pub(crate) begun: Instant,
+    pub(crate) requests: AtomicU64,
+    idle: Duration,
+    regard: Mutex<Regard>,
+    open: Mutex<BTreeMap<SocketAddr, Arc<Open>>>,
+}
+
+/// An open connection.
+pub(crate) struct Open {
+    pub(crate) peer: SocketAddr,
+    pub(crate) handle: Handle,
+    /// What it carried last.
+    kind: Mutex<Option<Kind>>,
+}
+
+/// How a server ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Connections that had to be reset because time was up.
+    pub reset: usize,
+}
+
+impl Server {
+    /// A server of files over `endpoint`.
+    ///
+    /// # Errors
+    /// If the folder cannot be read; it is named.
+    pub fn new(endpoint: Endpoint, options: Options) -> io::Result<Self> {
+        let Options { root, scheme, weights, shows_status, idle, on_response } = options;
+        Ok(Self(Arc::new(Site {
+            files: Files::new(&root)?,
+            endpoint,
+            regard: Mutex::new(Regard::new(&scheme, weights)),
+            scheme,
+            shows_status,
+            listener: Arc::from(on_response),
+            begun: Instant::now(),
+            requests: AtomicU64::new(0),
+            idle,
+            open: Mutex::default(),
+        })))
+    }
+
+    /// Responses have these weights from now on, those under way included.
+    pub fn set_weights(&self, weights: Weights) {
+        let regard = Regard::new(&self.0.scheme, Some(weights));
+        *lock(&self.0.regard) = regard.clone();
+        for open in lock(&self.0.open).values() {
+            if let Some(kind) = *lock(&open.kind) {
+                regard.tell(&open.handle, kind);
+            }
+        }
+    }
+
+    /// Serves until `stop`. Then nothing more is accepted, and what is under way may take `grace` to
+    /// arrive; the rest is reset.
+    ///
+    /// # Errors
+    /// If the endpoint is gone, with its device.
+    pub async fn run(
+        &self,
+        mut listener: Listener,
+        stop: impl Future<Output = ()>,
+        grace: Duration,
+    ) -> io::Result<Ended> {
+        let graceful = GracefulShutdown::new();
+        let mut stop = pin!(stop);
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => {
+                    let (stream, peer) = accepted?;
+                    tokio::spawn(serve(Arc::clone(&self.0), (stream, peer), graceful.watcher()));
+                }
+                () = &mut stop => break,
+            }
+        }
+        drop(listener);
+        Ok(self.end(graceful, Instant::now() + grace).await)
+    }
+
+    async fn end(&self, graceful: GracefulShutdown, deadline: Instant) -> Ended {
+        let endpoint = &self.0.endpoint;
+        let all = async {
+            graceful.shutdown().await;
+            // What was written has to arrive, too.
+            endpoint.clone().close().await;
+        };
+        if timeout_at(deadline, all).await.is_ok() {
+            return Ended { reset: 0 };
+        }
+        // An endpoint that is gone has nothing left to reset.
+        let reset = endpoint.status().await.map_or(0, |status| status.connections.len());
+        endpoint.clone().abort().await;
+        Ended { reset }
+    }
+}
+
+async fn serve(site: Arc<Site>, (stream, peer): (Stream, SocketAddr), watcher: Watcher) {
+    let open = Arc::new(Open { peer, handle: stream.handle(), kind: Mutex::new(None) });
+    lock(&site.open).insert(peer, Arc::clone(&open));
+    let service = service_fn(|request| respond(Arc::clone(&site), Arc::clone(&open), request));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(site.idle)
+        .serve_connection(TokioIo::new(stream), service);
+    // A client that goes away, or says nonsense, has been told so.
+    let _ = watcher.watch(connection).await;
+    let mut all = lock(&site.open);
+    if all.get(&peer).is_some_and(|other| Arc::ptr_eq(other, &open)) {
+        all.remove(&peer);
+    }
+}
+
+impl Site {
+    /// A connection carries this from now on; its weight, where that matters.
+    pub(crate) fn carry(&self, open: &Open, kind: Kind) -> Option<u32> {
+        let regard = lock(&self.regard);
+        *lock(&open.kind) = Some(kind);
+        regard.tell(&open.handle, kind);
+        regard.weight(kind)
+    }
+
+    /// What connections are told of, in words.
+    pub(crate) fn about_weights(&self) -> String {
+        lock(&self.regard).about()
+    }
+
+    /// What the connection to `peer` carried last, and its weight.
+    pub(crate) fn carried(&self, peer: &SocketAddr) -> Option<(Kind, Option<u32>)> {
+        let open = lock(&self.open).get(peer).cloned()?;
+        let kind = (*lock(&open.kind))?;
+        Some((kind, lock(&self.regard).weight(kind)))
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}

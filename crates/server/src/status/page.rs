@@ -1,0 +1,173 @@
+//! The snapshot for people: a page of tables in the frame of all our reports.
+
+use super::snapshot::{Connection, Path, Snapshot};
+use report::{Block, Cell, Column, Document, Quantity, Row, Section, Table};
+use std::collections::BTreeMap;
+
+/// The page.
+pub(super) fn html(snapshot: &Snapshot) -> String {
+    let document = Document {
+        title: "headstart serve".to_owned(),
+        facts: facts(snapshot),
+        sections: vec![
+            section("Paths", paths(&snapshot.paths), "No path: nobody is connected."),
+            section("Connections", connections(&snapshot.connections), "No connection."),
+            section("Endpoint", counters(&snapshot.counters.endpoint), "Nothing was counted."),
+            section("TCP", counters(&snapshot.counters.tcp), "Nothing was refused or limited."),
+        ],
+    };
+    document.to_html()
+}
+
+fn facts(snapshot: &Snapshot) -> Vec<String> {
+    let (server, memory) = (&snapshot.server, &snapshot.memory);
+    vec![
+        format!("Scheme {}", server.scheme),
+        format!("Weights {}", server.weights),
+        format!("{} requests in {}", server.requests, duration(server.uptime_seconds)),
+        format!("Buffers {}", bytes(memory.buffer_bytes as u64)),
+        format!("{} destinations remembered", memory.remembered_destinations),
+        "For machines: /.headstart/status.json".to_owned(),
+    ]
+}
+
+fn duration(seconds: u64) -> String {
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds} s"),
+        (0, _) => format!("{minutes} min {seconds} s"),
+        _ => format!("{hours} h {minutes} min"),
+    }
+}
+
+fn section(heading: &str, table: Table, otherwise: &str) -> Section {
+    let block = match table.rows.is_empty() {
+        true => Block::Text(otherwise.to_owned()),
+        false => Block::Table(table),
+    };
+    Section { heading: heading.to_owned(), blocks: vec![block] }
+}
+
+fn paths(paths: &[Path]) -> Table {
+    let columns = [
+        ("client", Quantity::Text, "Address of the peer"),
+        ("connections", Quantity::Text, "Numbers of the connections on this path"),
+        ("window", Quantity::Text, "Congestion window"),
+        ("ssthresh", Quantity::Text, "Slow-start threshold"),
+        ("in flight", Quantity::Text, "Sent and neither acknowledged nor presumed lost"),
+        ("round trip", Quantity::Time, "Smoothed round trip"),
+        ("shortest", Quantity::Time, "Shortest round trip"),
+        ("timeout", Quantity::Time, "Retransmission timeout without doublings"),
+        ("pacing", Quantity::Rate, "Rate at which sending is spread"),
+        ("start-up", Quantity::Text, "Whether it owns the window, or what ended it"),
+        ("began", Quantity::Text, "Cold, or with what was remembered of the peer"),
+    ];
+    table(&columns, paths.iter().map(path))
+}
+
+fn path(path: &Path) -> Vec<Cell> {
+    let numbers: Vec<_> = path.connections.iter().map(u32::to_string).collect();
+    let shared = if path.is_shared { "shared by " } else { "" };
+    let seconds = |time: Option<f64>| number(time.map(|time| time / 1e3));
+    vec![
+        text(&path.client),
+        text(format!("{shared}{}", numbers.join(", "))),
+        text(bytes(path.cwnd_bytes)),
+        path.ssthresh_bytes.map_or(text("unlimited"), |limit| text(bytes(limit))),
+        text(bytes(path.in_flight_bytes)),
+        seconds(path.srtt_ms),
+        seconds(path.min_rtt_ms),
+        seconds(Some(path.rto_ms)),
+        number(path.pacing_bps.map(|rate| rate as f64)),
+        text(match (path.is_in_startup, path.startup_exit) {
+            (true, _) => "under way",
+            (false, exit) => exit.unwrap_or("over"),
+        }),
+        text(if path.is_remembered { "remembered" } else { "cold" }),
+    ]
+}
+
+fn connections(connections: &[Connection]) -> Table {
+    let columns = [
+        ("no.", Quantity::Count, "Number of the connection"),
+        ("peer", Quantity::Text, "Address and port"),
+        ("state", Quantity::Text, "State by RFC 9293"),
+        ("scheme", Quantity::Text, "What it runs under"),
+        ("carries", Quantity::Text, "Content of the last response, and its weight"),
+        ("written", Quantity::Text, "Bytes that the server has written"),
+        ("acknowledged", Quantity::Text, "Bytes of these that the client has"),
+        ("unsent", Quantity::Text, "Bytes of these that wait to be sent"),
+        ("rate", Quantity::Rate, "Acknowledged over the last round trip that saw any"),
+        ("lost", Quantity::Count, "Segments ever presumed lost"),
+        ("sent again", Quantity::Count, "Segments retransmitted"),
+        ("timeouts", Quantity::Count, "Retransmission timeouts"),
+    ];
+    table(&columns, connections.iter().map(connection))
+}
+
+fn connection(connection: &Connection) -> Vec<Cell> {
+    let carries = match (connection.content, connection.weight) {
+        (Some(content), Some(weight)) => text(format!("{content}, weight {weight}")),
+        (Some(content), None) => text(content),
+        (None, _) => Cell::Undefined,
+    };
+    let state = if connection.is_recovering { ", recovering" } else { "" };
+    vec![
+        count(connection.number.into()),
+        text(connection.peer.to_string()),
+        text(format!("{}{state}", connection.state)),
+        text(&connection.scheme),
+        carries,
+        text(bytes(connection.written_bytes)),
+        text(bytes(connection.acked_bytes)),
+        text(bytes(connection.unsent_bytes)),
+        number(Some(connection.delivery_bps).filter(|rate| *rate > 0).map(|rate| rate as f64)),
+        count(connection.lost_segments),
+        count(connection.retransmitted_segments),
+        count(connection.timeouts),
+    ]
+}
+
+/// What has counted anything.
+fn counters(counters: &BTreeMap<String, u64>) -> Table {
+    let columns = [
+        ("counter", Quantity::Text, "Its name"),
+        ("count", Quantity::Count, "Since the server began"),
+    ];
+    let counted = counters.iter().filter(|(_, n)| **n > 0);
+    table(&columns, counted.map(|(name, n)| vec![text(name.replace('_', " ")), count(*n)]))
+}
+
+fn table(columns: &[(&str, Quantity, &str)], rows: impl Iterator<Item = Vec<Cell>>) -> Table {
+    let column = |(title, quantity, help): &(&str, Quantity, &str)| Column {
+        title: (*title).to_owned(),
+        quantity: *quantity,
+        help: (*help).to_owned(),
+    };
+    Table {
+        columns: columns.iter().map(column).collect(),
+        rows: rows.map(|cells| Row { cells, is_reference: false }).collect(),
+    }
+}
+
+fn text(words: impl Into<String>) -> Cell {
+    Cell::Text(words.into())
+}
+
+fn number(value: Option<f64>) -> Cell {
+    value.map_or(Cell::Undefined, |value| Cell::Number(value.into()))
+}
+
+fn count(n: u64) -> Cell {
+    number(Some(n as f64))
+}
+
+/// Bytes in the largest unit that leaves three digits before the point.
+fn bytes(n: u64) -> String {
+    match n {
+        0..1000 => format!("{n} B"),
+        1000..1_000_000 => format!("{:.1} kB", n as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
+        _ => format!("{:.1} GB", n as f64 / 1e9),
+    }
+}
