@@ -28,10 +28,11 @@ fn row<'a>(race: &'a Value, name: &str, on: &str) -> &'a Value {
     rows.find(|row| row["name"] == name && row["on"] == on).expect("a row")
 }
 
-/// A quarter either way: a busy machine delays.
+/// Half as long again at most, and no less than two thirds: a busy machine delays what is woken, and
+/// acknowledgements that come at other times move a start-up by a round trip of 40 ms or two.
 fn assert_near(real: &Value, sim: &Value) {
     let ratio = real["page_s"].as_f64().unwrap() / sim["page_s"].as_f64().unwrap();
-    assert!((0.75..=1.25).contains(&ratio), "{real}\nsimulated {sim}");
+    assert!((0.66..=1.5).contains(&ratio), "{real}\nsimulated {sim}");
 }
 
 #[test]
@@ -43,7 +44,17 @@ fn nginx_serves_a_page_as_the_simulated_server_does() {
         &["--http", "1.0", "--tls", "1.3"],
         &["--http", "2", "--tls", "1.3"],
     ] {
-        let arguments = ["news", "--on", "sim,kernel", "--server", "nginx", "--schemes", "linux"];
+        let arguments = [
+            "news",
+            "--on",
+            "sim,kernel",
+            "--server",
+            "nginx",
+            "--schemes",
+            "linux",
+            "--repeat",
+            "3",
+        ];
         let Some((race, errors)) = race(&[&arguments[..], more].concat()) else { return };
         let server = race["worlds"]["kernel_server"].as_str().expect("a name");
         assert!(server.starts_with("nginx/"), "{server}");
