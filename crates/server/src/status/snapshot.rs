@@ -120,7 +120,7 @@ fn paths(connections: &[Info]) -> Vec<Path> {
     let of = |info: &Info| {
         let members = &info.path.members;
         let members = if members.is_empty() { vec![info.number] } else { members.clone() };
-        let is_new = members.iter().fold(false, |new, member| seen.insert(*member) || new);
+        let is_new = members.iter().filter(|member| seen.insert(**member)).count() > 0;
         is_new.then(|| path(members, info))
     };
     connections.iter().filter_map(of).collect()
