@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use tcp::{Host, Limits, MtuLimits};
+use tcp::{FastOpen, Host, Limits, MtuLimits};
 use units::Duration;
 use wire::Marking;
 
@@ -16,6 +16,10 @@ pub struct Config {
     pub marking: Marking,
     /// What peers may cost it, and how long what is left of them is kept.
     pub limits: Limits,
+    /// Keys of Fast Open cookies, and how many may come in by one. `None`: keys of its own, drawn
+    /// when it begins and anew every [`Config::FAST_OPEN_KEY_LIFE`]; servers behind one address share
+    /// theirs.
+    pub fast_open: Option<FastOpen>,
     /// Small segments leave at once, though others are not acknowledged (`TCP_NODELAY`).
     pub nodelay: bool,
     /// What a stream may have written and not acknowledged, at most, bytes. It begins with
@@ -40,6 +44,10 @@ impl Config {
     /// What a stream may buffer before its window is known, bytes.
     pub const FIRST_SEND_BUFFER: u64 = 256 << 10;
 
+    /// How long cookies are made with one key; they are taken as long again (RFC 7413 §4.1.2 has keys
+    /// change, and gives no time; Linux's change when somebody changes them).
+    pub const FAST_OPEN_KEY_LIFE: Duration = Duration::from_secs(4 * 3600);
+
     /// An endpoint with these addresses and defaults for the rest.
     pub fn new(v4: Option<Ipv4Addr>, v6: Option<Ipv6Addr>) -> Self {
         Self {
@@ -49,9 +57,11 @@ impl Config {
             limits: Limits {
                 connections: 100_000,
                 buffered: 1 << 30,
+                retire_early: true,
                 mtu: MtuLimits { black_hole_detection: true, ..MtuLimits::default() },
                 ..Limits::default()
             },
+            fast_open: None,
             nodelay: true,
             send_buffer: 8 << 20,
             buffers: 1 << 30,

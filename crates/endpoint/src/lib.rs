@@ -35,6 +35,7 @@ mod driver;
 mod endpoint;
 mod handle;
 mod info;
+mod keys;
 mod listener;
 mod low_water;
 mod mailbox;

@@ -7,6 +7,7 @@ mod sleep;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::device::{Device, OFFLOAD_HEADER, Sent};
+use crate::keys::Secrets;
 use crate::mailbox::{Command, Mailbox, Remote};
 use crate::stack::{Outgoing, Stack};
 use outbox::Outbox;
@@ -23,23 +24,16 @@ const SENT_AT_ONCE: usize = 512;
 /// Starts the driver of `device`.
 pub(crate) fn start(device: Device, config: Config, remote: &Arc<Remote>) -> io::Result<()> {
     let (mailbox, remote) = (Arc::clone(&remote.mailbox), Arc::downgrade(remote));
-    let secret = secret().map_err(|error| io::Error::other(error.to_string()))?;
+    let secrets = Secrets::draw()?;
     let thread = thread::Builder::new().name("endpoint".to_owned());
     thread.spawn(move || {
         sleep::prepare();
         let linger = config.linger;
         // The host shares memory within its thread only, so it is made here.
-        let stack = Stack::new(config, device.mtu(), (remote, secret));
+        let stack = Stack::new(config, device.mtu(), (remote, secrets));
         Driver::new(device, stack, mailbox, linger).run();
     })?;
     Ok(())
-}
-
-/// What strangers must not foretell (RFC 6528): a key, and a seed for whatever is not worth one.
-fn secret() -> Result<([u8; 16], u64), getrandom::Error> {
-    let mut key = [0; 16];
-    getrandom::fill(&mut key)?;
-    Ok((key, getrandom::u64()?))
 }
 
 struct Driver {

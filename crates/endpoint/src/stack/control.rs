@@ -52,8 +52,8 @@ impl Stack {
         let read = wishes.read.saturating_sub(slot.read);
         slot.written += written;
         slot.read += read;
-        let close = (wishes.shutdown || wishes.dropped) && !slot.shutdown;
-        slot.shutdown |= close;
+        let shutdown = wishes.shutdown && !slot.shutdown;
+        slot.shutdown |= shutdown;
         if wishes.dropped {
             slot.owner = Owner::Dropped;
         }
@@ -65,7 +65,10 @@ impl Stack {
         }
         if is_abort(&wishes) {
             self.host.abort(now, id);
-        } else if close {
+        } else if wishes.dropped {
+            // Nobody waits any more for a peer that never finishes.
+            self.host.close(now, id);
+        } else if shutdown {
             self.host.shutdown(now, id);
         }
     }
@@ -135,7 +138,10 @@ impl Stack {
         let tuple = |local_port| FourTuple { local_port, remote, remote_port };
         let possible = self.addresses.towards(remote, 0).is_some() && remote_port != 0;
         let host = &self.host;
-        let port = self.ports.take(|port| host.find(&tuple(port)).is_none());
+        let port = self.ports.take(|port| {
+            let tuple = tuple(port);
+            host.find(&tuple).is_none() && !host.is_in_time_wait(now, &tuple)
+        });
         let port = port.filter(|_| possible).ok_or(ErrorKind::AddrNotAvailable)?;
         let (tuple, scheme) = (tuple(port), self.fitted(scheme));
         let id = self.host.connect(now, tuple, &scheme).map_err(|_| ErrorKind::AddrInUse)?;

@@ -19,7 +19,11 @@ impl Stack {
             match event.kind {
                 EventKind::Accepted => self.on_accepted(now, id),
                 EventKind::Connected => self.on_connected(now, id),
-                EventKind::Received { total } => self.on_received(now, id, total),
+                EventKind::Received { total } => {
+                    if let Some(slot) = self.slots.at(id) {
+                        slot.shared.on_received(total, &mut self.wakers);
+                    }
+                }
                 EventKind::Acked { total } => self.on_acked(now, id, total),
                 EventKind::PeerClosed => {
                     if let Some(slot) = self.slots.at(id) {
@@ -103,15 +107,6 @@ impl Stack {
         let taken =
             stream.is_some_and(|remote| reply.send(Ok(Stream::new(shared, remote))).is_ok());
         if !taken && self.remote.strong_count() == 0 {
-            self.host.abort(now, id);
-        }
-    }
-
-    fn on_received(&mut self, now: Instant, id: ConnId, total: u64) {
-        let Some(slot) = self.slots.at_mut(id) else { return };
-        slot.shared.on_received(total, &mut self.wakers);
-        if slot.is_orphan() && total > slot.read {
-            // Nobody will read it, and the peer is to know (RFC 1122 §4.2.2.13).
             self.host.abort(now, id);
         }
     }

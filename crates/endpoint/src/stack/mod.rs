@@ -11,6 +11,7 @@ mod slot;
 use crate::budget::Budget;
 use crate::config::{Addresses, Config};
 use crate::counters::Counters;
+use crate::keys::{CookieKeys, Secrets};
 use crate::mailbox::Remote;
 use crate::shared::{End, Sizes};
 pub(crate) use output::Outgoing;
@@ -44,6 +45,8 @@ pub(crate) struct Stack {
     /// What a segment may bring that is not there, as stream offsets.
     gaps: Vec<(u64, u64)>,
     transmit: Transmit,
+    /// Those of our own, if we have them.
+    cookie_keys: Option<CookieKeys>,
     /// Who waits for the end of all.
     closed: Vec<oneshot::Sender<()>>,
 }
@@ -59,13 +62,16 @@ impl Stack {
     pub(crate) fn new(
         mut config: Config,
         mtu: u16,
-        (remote, secret): (Weak<Remote>, ([u8; 16], u64)),
+        (remote, secrets): (Weak<Remote>, Secrets),
     ) -> Self {
-        let (key, seed) = secret;
+        let Secrets { key, seed, fast_open } = secrets;
         let mut host = Host::new(HostConfig { seed });
         host.set_secret(key);
         host.set_limits(config.limits);
+        let own = CookieKeys::new(fast_open);
+        host.set_fast_open(config.fast_open.unwrap_or(own.current()));
         host.set_auto_read(false);
+        let cookie_keys = config.fast_open.is_none().then_some(own);
         if let Some(setup) = config.setup.take() {
             setup(&mut host);
         }
@@ -83,6 +89,7 @@ impl Stack {
             replies: VecDeque::new(),
             wakers: Vec::new(),
             gaps: Vec::new(),
+            cookie_keys,
             transmit: Transmit::default(),
             closed: Vec::new(),
         }
@@ -95,6 +102,9 @@ impl Stack {
 
     /// Runs the timers that are due.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        if let Some(keys) = self.cookie_keys.as_mut().and_then(|keys| keys.renew(now)) {
+            self.host.set_fast_open(keys);
+        }
         self.host.handle_timeout(now);
         self.digest_events(now);
     }

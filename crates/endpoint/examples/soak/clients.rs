@@ -1,0 +1,173 @@
+//! The kernel's side: clients that do what real ones do, one thing after the other.
+
+use crate::protocol::{Pattern, Wish};
+use crate::tally::Tally;
+use emulator::Clock;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use units::Instant;
+
+/// No transfer takes so long on this link, whatever is lost of it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A server that has not said anything for so long may be gone.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// Who comes, and until when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crowd {
+    pub(crate) server: SocketAddr,
+    pub(crate) clients: u64,
+    pub(crate) clock: Clock,
+    pub(crate) end: Instant,
+}
+
+/// Runs all clients to their end, on the calling thread.
+pub(crate) fn run(crowd: Crowd, tally: &Arc<Tally>) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let pattern = Arc::new(Pattern::new());
+        let clients: Vec<_> = (1..=crowd.clients)
+            .map(|seed| {
+                tokio::spawn(client(
+                    crowd,
+                    Dice::new(seed),
+                    (Arc::clone(&pattern), Arc::clone(tally)),
+                ))
+            })
+            .collect();
+        for client in clients {
+            client.await.map_err(io::Error::other)?;
+        }
+        Ok(())
+    })
+}
+
+async fn client(crowd: Crowd, mut dice: Dice, (pattern, tally): (Arc<Pattern>, Arc<Tally>)) {
+    while crowd.clock.now() < crowd.end {
+        let visit = Visit::draw(&mut dice);
+        let done = tokio::time::timeout(PATIENCE, visit.pay(crowd.server, &pattern)).await;
+        let done = done.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+        tally.note(done.map_err(|error| format!("{visit:?}: {error}")));
+        tokio::time::sleep(Duration::from_millis(dice.between(0, 200))).await;
+    }
+}
+
+/// One connection, and what becomes of it.
+#[derive(Clone, Copy, Debug)]
+enum Visit {
+    /// Wishes one after the other.
+    Orderly { wish: Wish, times: u64 },
+    /// The client says at once that it will say nothing more.
+    HalfClosed { bytes: u64 },
+    /// The client is gone after a part.
+    LeftEarly { bytes: u64, read: u64 },
+    /// The server is.
+    Breached { bytes: u64 },
+}
+
+impl Visit {
+    /// Mostly short downloads, as the traffic of pages is.
+    fn draw(dice: &mut Dice) -> Self {
+        let orderly = |wish, times| Self::Orderly { wish, times };
+        match dice.between(0, 100) {
+            0..60 => orderly(Wish::Download(dice.between(1, 64_000)), 1),
+            60..75 => orderly(Wish::Download(dice.between(1, 20_000)), 6),
+            75..80 => orderly(Wish::Download(dice.between(1_000_000, 8_000_000)), 1),
+            80..86 => orderly(Wish::Upload(dice.between(1, 1_000_000)), 1),
+            86..90 => Self::HalfClosed { bytes: dice.between(1, 200_000) },
+            90..96 => {
+                let bytes = dice.between(1, 2_000_000);
+                Self::LeftEarly { bytes, read: dice.between(0, bytes) }
+            }
+            _ => Self::Breached { bytes: dice.between(0, 100_000) },
+        }
+    }
+
+    /// Answers with the bytes that were moved.
+    async fn pay(self, server: SocketAddr, pattern: &Pattern) -> io::Result<u64> {
+        let mut stream = TcpStream::connect(server).await?;
+        match self {
+            Self::Orderly { wish, times } => {
+                let mut moved = 0;
+                for _ in 0..times {
+                    moved += ask(&mut stream, wish, pattern).await?;
+                }
+                Ok(moved)
+            }
+            Self::HalfClosed { bytes } => {
+                Wish::Download(bytes).send(&mut stream).await?;
+                stream.shutdown().await?;
+                pattern.read(&mut stream, bytes).await?;
+                match stream.read(&mut [0]).await? {
+                    0 => Ok(bytes),
+                    _ => Err(io::Error::other("more than was asked for")),
+                }
+            }
+            Self::LeftEarly { bytes, read } => {
+                Wish::Download(bytes).send(&mut stream).await?;
+                pattern.read(&mut stream, read).await?;
+                // Closing with bytes unread or on their way: the kernel resets.
+                Ok(read)
+            }
+            Self::Breached { bytes } => {
+                Wish::Breach(bytes).send(&mut stream).await?;
+                let read = tokio::time::timeout(SILENCE, pattern.read(&mut stream, bytes + 1));
+                let end = match read.await {
+                    Ok(end) => end,
+                    // The reset was lost, and nobody repeats one: the client says something.
+                    Err(_) => provoke(&mut stream).await,
+                };
+                match end {
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(bytes),
+                    Err(error) => Err(error),
+                    Ok(()) => Err(io::Error::other("it was not broken off")),
+                }
+            }
+        }
+    }
+}
+
+/// Speaks to a server that may have gone, which answers with a reset then.
+async fn provoke(stream: &mut TcpStream) -> io::Result<()> {
+    stream.write_all(&[0]).await?;
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.map(|_| ())
+}
+
+async fn ask(stream: &mut TcpStream, wish: Wish, pattern: &Pattern) -> io::Result<u64> {
+    wish.send(stream).await?;
+    match wish {
+        Wish::Download(bytes) | Wish::Breach(bytes) => {
+            pattern.read(stream, bytes).await?;
+            Ok(bytes)
+        }
+        Wish::Upload(bytes) => {
+            pattern.write(stream, bytes).await?;
+            stream.read_u8().await?;
+            Ok(bytes)
+        }
+    }
+}
+
+/// Marsaglia's xorshift: the same visits in every run.
+struct Dice(u64);
+
+impl Dice {
+    const fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// From `low` to below `high`, or `low`.
+    const fn between(&mut self, low: u64, high: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        let width = high.saturating_sub(low);
+        if width == 0 { low } else { low + (self.0 >> 11) % width }
+    }
+}

@@ -1,0 +1,39 @@
+//! The endpoint's side: grants wishes until there are no more.
+
+use crate::protocol::{Pattern, Wish};
+use endpoint::{Listener, Stream};
+use std::io;
+use std::sync::Arc;
+use tokio::io::AsyncWriteExt;
+
+pub(crate) const PORT: u16 = 80;
+
+pub(crate) async fn serve(mut listener: Listener) {
+    let pattern = Arc::new(Pattern::new());
+    while let Ok((stream, _)) = listener.accept().await {
+        let pattern = Arc::clone(&pattern);
+        // What a client breaks off ends with an error here, too; it is the client that knows.
+        tokio::spawn(async move { grant(stream, &pattern).await.ok() });
+    }
+}
+
+async fn grant(mut stream: Stream, pattern: &Pattern) -> io::Result<()> {
+    while let Some(wish) = Wish::receive(&mut stream).await? {
+        match wish {
+            Wish::Download(bytes) => {
+                stream.handle().set_size(bytes);
+                pattern.write(&mut stream, bytes).await?;
+            }
+            Wish::Upload(bytes) => {
+                pattern.read(&mut stream, bytes).await?;
+                stream.write_all(&[1]).await?;
+            }
+            Wish::Breach(bytes) => {
+                pattern.write(&mut stream, bytes).await?;
+                stream.handle().abort();
+                return Ok(());
+            }
+        }
+    }
+    stream.shutdown().await
+}

@@ -1,0 +1,86 @@
+//! What strangers must not foretell: drawn from the system, some of it anew from time to time.
+
+use crate::config::Config;
+use std::io;
+use tcp::FastOpen;
+use units::Instant;
+
+/// A key that nobody else knows.
+pub(crate) type Key = [u8; 16];
+
+/// What a host begins with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Secrets {
+    /// Initial sequence numbers and cookies derive from it (RFC 6528).
+    pub(crate) key: Key,
+    /// For whatever is not worth a key.
+    pub(crate) seed: u64,
+    /// Of Fast Open cookies.
+    pub(crate) fast_open: Key,
+}
+
+impl Secrets {
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub(crate) fn draw() -> io::Result<Self> {
+        let seed = getrandom::u64().map_err(explain)?;
+        Ok(Self { key: draw_key()?, seed, fast_open: draw_key()? })
+    }
+}
+
+fn draw_key() -> io::Result<Key> {
+    let mut key = [0; 16];
+    getrandom::fill(&mut key).map_err(explain)?;
+    Ok(key)
+}
+
+fn explain(error: getrandom::Error) -> io::Error {
+    io::Error::other(error.to_string())
+}
+
+/// The keys of Fast Open cookies, where nobody else sets them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CookieKeys {
+    keys: FastOpen,
+    since: Instant,
+}
+
+impl CookieKeys {
+    pub(crate) const fn new(key: Key) -> Self {
+        Self { keys: FastOpen::new(key), since: Instant::ZERO }
+    }
+
+    pub(crate) const fn current(&self) -> FastOpen {
+        self.keys
+    }
+
+    /// The keys that are to be used from now on, when their time has come. A system that gives no random
+    /// number now is asked again a life later.
+    pub(crate) fn renew(&mut self, now: Instant) -> Option<FastOpen> {
+        if now.saturating_since(self.since) < Config::FAST_OPEN_KEY_LIFE {
+            return None;
+        }
+        self.since = now;
+        let key = draw_key().ok()?;
+        self.keys = FastOpen { previous_key: Some(self.keys.key), ..FastOpen::new(key) };
+        Some(self.keys)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_taken_for_two_lives_and_used_for_one() {
+        let mut keys = CookieKeys::new([1; 16]);
+        let at = |lives: u64| Instant::ZERO + Config::FAST_OPEN_KEY_LIFE.saturating_mul(lives);
+        assert_eq!(keys.renew(Instant::from_nanos(at(1).as_nanos() - 1)), None);
+        let second = keys.renew(at(1)).unwrap();
+        assert_eq!(second.previous_key, Some([1; 16]));
+        assert_ne!(second.key, [1; 16]);
+        assert_eq!(keys.renew(at(1)), None);
+        assert_eq!(keys.renew(at(2)).unwrap().previous_key, Some(second.key));
+        assert_eq!(keys.current().previous_key, Some(second.key));
+    }
+}
