@@ -6,73 +6,14 @@ mod common;
 use axum::Router;
 use axum::extract::Path;
 use axum::routing::get;
+use common::world::{OURS, World, config};
 use common::{bytes, linux};
-use emulator::Namespace;
-use endpoint::{Config, Device, Endpoint, TunConfig};
+use endpoint::Endpoint;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
-use std::process::{Command, Stdio};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
-
-const KERNEL: (Ipv4Addr, Ipv6Addr) =
-    (Ipv4Addr::new(198, 18, 9, 1), Ipv6Addr::new(0x2001, 2, 0, 9, 0, 0, 0, 1));
-const OURS: (Ipv4Addr, Ipv6Addr) =
-    (Ipv4Addr::new(198, 18, 9, 2), Ipv6Addr::new(0x2001, 2, 0, 9, 0, 0, 0, 2));
-
-/// An endpoint and the namespace of its clients.
-struct World {
-    namespace: Namespace,
-    endpoint: Endpoint,
-}
-
-impl World {
-    /// `None`, having said so, where it cannot be.
-    fn new(offload: bool, config: Config) -> Option<Self> {
-        match Self::open(offload, config) {
-            Ok(world) => Some(world),
-            Err(error)
-                if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) =>
-            {
-                eprintln!("skipped: {error}");
-                None
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    fn open(offload: bool, config: Config) -> std::io::Result<Self> {
-        let namespace = Namespace::new()?;
-        let tun = TunConfig {
-            offload,
-            v4: Some((KERNEL.0, 24)),
-            v6: Some((KERNEL.1, 64)),
-            ..TunConfig::default()
-        };
-        let device = namespace.run(|| Device::tun(&tun))??;
-        Ok(Self { namespace, endpoint: Endpoint::open(device, config)? })
-    }
-
-    fn connect(&self, address: IpAddr) -> TcpStream {
-        let to = SocketAddr::new(address, common::PORT);
-        let stream = self.namespace.run(|| TcpStream::connect(to)).unwrap().unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        stream
-    }
-
-    /// What a command says that runs beside the clients.
-    fn output(&self, command: &mut Command) -> String {
-        command.stdout(Stdio::piped());
-        let child = self.namespace.command(command).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{command:?}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-}
-
-fn config() -> Config {
-    Config::new(Some(OURS.0), Some(OURS.1))
-}
 
 /// A page server: `/N` has N bytes.
 async fn serve_pages(endpoint: &Endpoint) {

@@ -1,6 +1,8 @@
 //! Two endpoints in one process, without root.
 #![allow(dead_code, reason = "every test file takes what it needs")]
 
+pub(crate) mod world;
+
 use endpoint::{Config, Device, Endpoint, Listener, Stream};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tcp::Scheme;
