@@ -28,6 +28,7 @@ agent:
 # Everything that has to hold: unit, property and scenario tests, the check against ns-2 included.
 test:
 	@tools/need cc=gcc cc=libc6-dev tshark=tshark $(FOR_AGENT)
+	@tools/need curl=curl chromium=chromium
 	members=$$(tools/members) && cargo test $$members --locked --quiet --no-fail-fast
 
 lint:

@@ -4,6 +4,7 @@
 //! Results go to standard output, everything else to standard error.
 
 mod agent;
+mod behind;
 mod check;
 mod completions;
 mod emulate;
@@ -18,6 +19,7 @@ mod race;
 mod schemes;
 mod scoreboard;
 mod script;
+mod serve;
 mod sim;
 mod stdout;
 mod theory;
@@ -43,6 +45,7 @@ Examples:
   headstart sim plan.toml                   an experiment: any topology, queue and workload, varied
   headstart emulate --path 20mbit,80ms,100p -- COMMAND
                                             a command of yours behind a link, in real time
+  headstart serve DIR --scheme etcp         files over headstart's own TCP, to any client
   headstart schemes                         what can race, and its parameters
 
 Exit codes: 0 done and checks held, 1 a run or check failed, 2 bad input or missing privilege";
@@ -55,6 +58,8 @@ enum Command {
     Emulate(Box<emulate::Args>),
     /// Have the Linux kernel's own TCP begin with what is remembered of the path
     Agent(agent::Args),
+    /// Serve a folder by HTTP over headstart's own TCP
+    Serve(Box<serve::Args>),
     /// Run the experiment of a plan file
     Sim(Box<sim::Args>),
     /// Put the parts of a sharded sweep together
@@ -94,6 +99,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Race(args) => race::run(*args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Papers(args) => papers::run(&args),

@@ -1,43 +1,14 @@
-//! The command line of `headstart emulate`, and the links it describes.
+//! The command line of `headstart emulate`.
 
-use super::one_way::OneWay;
-use crate::failure::Failure;
-use experiment::path::{DEFAULT_PRESET, PathSpec, preset};
-use link::LinkConfig;
+use crate::behind::LinkArgs;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use units::Duration;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
-    ///
-    /// As `headstart race` takes it: RATE is towards the command, like 20mbit; RTT is the round trip, like
-    /// 80ms; QUEUE is 100p, 64kB, 0.5bdp or inf and counts the packet in service. DISCIPLINE is droptail (the
-    /// default), pdrop, red, codel, fq_codel or acks-first.
-    #[arg(long, conflicts_with_all = ["path_preset", "down", "up"], value_parser = parse_path)]
-    path: Option<PathSpec>,
-
-    /// A path by name (`headstart paths`) [default: cable]
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["down", "up"], value_parser = parse_preset)]
-    path_preset: Option<PathSpec>,
-
-    /// The link towards the command: RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
-    ///
-    /// DELAY is that of this direction alone. trace=FILE in the place of a rate follows a trace in
-    /// mahimahi's format: a line for every 1504 bytes, when they may go, in milliseconds. jitter= delays each
-    /// packet by up to that time more, so that they overtake each other.
-    #[arg(long, value_name = "SPEC", requires = "up")]
-    down: Option<OneWay>,
-
-    /// The link away from the command, in the same form
-    #[arg(long, value_name = "SPEC", requires = "down")]
-    up: Option<OneWay>,
-
-    /// Seed of losses, jitter and random drops
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) links: LinkArgs,
 
     /// Write a row for every packet: when it came, left and was handed over, and what became of it
     ///
@@ -56,13 +27,6 @@ pub(crate) struct Args {
     /// Say nothing but errors
     #[arg(long, short)]
     pub(super) quiet: bool,
-
-    /// Look at the clock instead of sleeping when a packet is due within TIME
-    ///
-    /// Packets are then handed over more exactly, for that much of a core each. Worth it above some
-    /// 20 Mbit/s if gaps between packets matter, with a core to spare.
-    #[arg(long, value_name = "TIME", default_value = "0ms")]
-    pub(super) spin: Duration,
 
     /// The command and its arguments, after --
     #[arg(last = true, required = true, value_name = "COMMAND")]
@@ -85,29 +49,3 @@ $HEADSTART_ADDRESS and $HEADSTART_ADDRESS6. Beyond the host there is nothing. It
 the number of the signal if one ended it, 127 if there is no such command, 126 if it cannot be run.
 The network, the devices and all that the command has started are gone when it ends, or when headstart is
 killed. Needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN; more in docs/emulate.md.";
-
-fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: experiment::path::PathError| error.to_string())
-}
-
-fn parse_preset(name: &str) -> Result<PathSpec, String> {
-    let names = || experiment::path::PRESETS.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
-    preset(name).map(|preset| preset.spec()).ok_or_else(|| format!("there are {}", names()))
-}
-
-impl Args {
-    /// The links down and up.
-    pub(super) fn links(&self) -> Result<[LinkConfig; 2], Failure> {
-        if let (Some(down), Some(up)) = (&self.down, &self.up) {
-            let rtt = down.delay + up.delay;
-            return Ok([
-                down.link(rtt).map_err(|why| Failure::input(format!("--down: {why}")))?,
-                up.link(rtt).map_err(|why| Failure::input(format!("--up: {why}")))?,
-            ]);
-        }
-        let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
-        let path = self.path.or(self.path_preset).or_else(default);
-        let links = path.ok_or_else(|| Failure::input("no default path"))?.links();
-        Ok([links.forward, links.reverse])
-    }
-}

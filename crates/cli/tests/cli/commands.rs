@@ -17,6 +17,8 @@ fn help_teaches_by_example() {
         &["theory", "--help"],
         &["papers", "--help"],
         &["scoreboard", "--help"],
+        &["emulate", "--help"],
+        &["serve", "--help"],
         &["script", "--help"],
         &["completions", "--help"],
     ] {

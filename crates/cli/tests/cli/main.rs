@@ -10,6 +10,7 @@ mod race_worlds;
 mod readme;
 mod run;
 mod scoreboard;
+mod serve;
 mod sim;
 mod sim_folder;
 mod theory;

@@ -1,0 +1,85 @@
+//! The link between a command and what it talks to, as the command line describes it.
+
+use super::one_way::OneWay;
+use crate::failure::Failure;
+use emulator::Options;
+use experiment::path::{DEFAULT_PRESET, PathSpec, preset};
+use link::LinkConfig;
+use netsim::Duplex;
+use units::Duration;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LinkArgs {
+    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
+    ///
+    /// As `headstart race` takes it: RATE is towards the command, like 20mbit; RTT is the round trip, like
+    /// 80ms; QUEUE is 100p, 64kB, 0.5bdp or inf and counts the packet in service. DISCIPLINE is droptail (the
+    /// default), pdrop, red, codel, fq_codel or acks-first.
+    #[arg(long, conflicts_with_all = ["path_preset", "down", "up"], value_parser = parse_path)]
+    path: Option<PathSpec>,
+
+    /// A path by name (`headstart paths`) [default: cable]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["down", "up"], value_parser = parse_preset)]
+    path_preset: Option<PathSpec>,
+
+    /// The link towards the command: RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
+    ///
+    /// DELAY is that of this direction alone. trace=FILE in the place of a rate follows a trace in
+    /// mahimahi's format: a line for every 1504 bytes, when they may go, in milliseconds. jitter= delays each
+    /// packet by up to that time more, so that they overtake each other.
+    #[arg(long, value_name = "SPEC", requires = "up")]
+    down: Option<OneWay>,
+
+    /// The link away from the command, in the same form
+    #[arg(long, value_name = "SPEC", requires = "down")]
+    up: Option<OneWay>,
+
+    /// Seed of losses, jitter and random drops
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Look at the clock instead of sleeping when a packet is due within TIME
+    ///
+    /// Packets are then handed over more exactly, for that much of a core each. Worth it above some
+    /// 20 Mbit/s if gaps between packets matter, with a core to spare.
+    #[arg(long, value_name = "TIME", default_value = "0ms")]
+    spin: Duration,
+}
+
+fn parse_path(text: &str) -> Result<PathSpec, String> {
+    text.parse().map_err(|error: experiment::path::PathError| error.to_string())
+}
+
+fn parse_preset(name: &str) -> Result<PathSpec, String> {
+    let names = || experiment::path::PRESETS.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+    preset(name).map(|preset| preset.spec()).ok_or_else(|| format!("there are {}", names()))
+}
+
+impl LinkArgs {
+    /// The emulation that they describe.
+    pub(crate) fn options(&self) -> Result<Options, Failure> {
+        let [forward, reverse] = self.links()?;
+        let links = Duplex { forward, reverse };
+        Ok(Options { seed: self.seed, spin: self.spin, ..Options::new(links) })
+    }
+
+    /// A path, or a link of each direction, was given.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.path.is_some() || self.path_preset.is_some() || self.down.is_some()
+    }
+
+    /// The links down and up.
+    fn links(&self) -> Result<[LinkConfig; 2], Failure> {
+        if let (Some(down), Some(up)) = (&self.down, &self.up) {
+            let rtt = down.delay + up.delay;
+            return Ok([
+                down.link(rtt).map_err(|why| Failure::input(format!("--down: {why}")))?,
+                up.link(rtt).map_err(|why| Failure::input(format!("--up: {why}")))?,
+            ]);
+        }
+        let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
+        let path = self.path.or(self.path_preset).or_else(default);
+        let links = path.ok_or_else(|| Failure::input("no default path"))?.links();
+        Ok([links.forward, links.reverse])
+    }
+}

@@ -1,0 +1,61 @@
+//! The server's place when it is run for a client: the far end of an emulated link.
+
+use super::network::url;
+use crate::behind::{Command, LinkArgs, explain};
+use crate::failure::{Failure, remark};
+use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace};
+use endpoint::Endpoint;
+use std::ffi::OsString;
+use std::net::IpAddr;
+
+/// A client's network behind a link, and the endpoint at the other end.
+pub(super) struct Line {
+    client: Interface,
+    peer: Addresses,
+    emulation: Emulation,
+}
+
+impl Line {
+    pub(super) fn lay(links: &LinkArgs) -> Result<(Self, Endpoint), Failure> {
+        let options = links.options()?;
+        // Nobody else is in this network, so that no number is taken.
+        let [near, peer] = Addresses::numbered(0);
+        let lay = || {
+            let config = InterfaceConfig::new(near).with_default_route();
+            let client = Interface::open(&Namespace::new()?, &config)?;
+            let (port, endpoint) = worlds::endpoint_on_a_link(peer)?;
+            let emulation = Emulation::start(client.port(), port, options)?;
+            Ok((Self { client, peer, emulation }, endpoint))
+        };
+        lay().map_err(explain)
+    }
+
+    /// Where the server is.
+    pub(super) fn addresses(&self) -> Vec<IpAddr> {
+        vec![self.peer.v4.into(), self.peer.v6.into()]
+    }
+
+    /// Runs the command to its end; its exit code.
+    pub(super) fn run(&self, words: &[OsString], port: u16) -> Result<u8, Failure> {
+        let variables = vec![
+            ("HEADSTART_URL", url(self.peer.v4.into(), port)),
+            ("HEADSTART_URL6", url(self.peer.v6.into(), port)),
+        ];
+        Command { client: &self.client, peer: self.peer, words, variables }
+            .run(|sandbox| sandbox.wait())
+    }
+
+    /// Ends the link; warns if what was measured over it is not to be trusted.
+    pub(super) fn end(self) {
+        let report = self.emulation.stop();
+        let mut lateness = report.down.lateness;
+        lateness.add(&report.up.lateness);
+        if lateness.p99() > worlds::TOO_LATE {
+            remark(&format!(
+                "warning: the link handed one packet in a hundred over later than {} after its time: repeat \
+                 measurements on a quieter machine",
+                worlds::TOO_LATE
+            ));
+        }
+    }
+}

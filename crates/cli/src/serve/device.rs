@@ -1,0 +1,74 @@
+//! The server's place on this machine: a TUN device with addresses at both of its ends.
+
+use super::args::Args;
+use super::network::{DEFAULT_V4, DEFAULT_V6, Network};
+use crate::failure::Failure;
+use endpoint::{Config, Device, Endpoint, TunConfig};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, UdpSocket};
+
+/// An endpoint on a device of its own, the device's name, and the server's addresses.
+pub(super) fn open(args: &Args) -> Result<(Endpoint, String, Vec<IpAddr>), Failure> {
+    let networks = networks(&args.address)?;
+    refuse_what_is_taken(&networks)?;
+    let mut config = Config::new(None, None);
+    config.linger = args.grace;
+    let mut tun = TunConfig { name: Some(args.device.clone()), ..TunConfig::default() };
+    for network in &networks {
+        match (network.address, network.peer()) {
+            (IpAddr::V4(own), IpAddr::V4(peer)) => {
+                (config.v4, tun.v4) = (Some(own), Some((peer, network.prefix)));
+            }
+            (IpAddr::V6(own), IpAddr::V6(peer)) => {
+                (config.v6, tun.v6) = (Some(own), Some((peer, network.prefix)));
+            }
+            _ => unreachable!("both ends are of one network"),
+        }
+    }
+    let device = Device::tun(&tun).map_err(explain)?;
+    let name = device.name().unwrap_or_default().to_owned();
+    let endpoint = Endpoint::open(device, config).map_err(explain)?;
+    Ok((endpoint, name, networks.iter().map(|network| network.address).collect()))
+}
+
+fn explain(error: io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::NotFound => Failure::input(error),
+        _ => Failure::failed(format!("cannot set up the device: {error}")),
+    }
+}
+
+/// At most one of each family.
+fn networks(given: &[Network]) -> Result<Vec<Network>, Failure> {
+    if given.is_empty() {
+        let default = [DEFAULT_V4].into_iter().chain(has_ipv6().then_some(DEFAULT_V6));
+        return Ok(default.collect());
+    }
+    for is_ipv4 in [true, false] {
+        let mut same = given.iter().filter(|network| network.address.is_ipv4() == is_ipv4);
+        if let (Some(first), Some(second)) = (same.next(), same.next()) {
+            return Err(Failure::input(format!(
+                "--address {first} and {second}: one of each family, please"
+            )));
+        }
+    }
+    Ok(given.to_vec())
+}
+
+fn has_ipv6() -> bool {
+    let disabled = fs::read_to_string("/proc/sys/net/ipv6/conf/default/disable_ipv6");
+    disabled.is_ok_and(|disabled| disabled.trim() == "0")
+}
+
+/// An address that this machine has already would get two meanings.
+fn refuse_what_is_taken(networks: &[Network]) -> Result<(), Failure> {
+    let both = networks.iter().flat_map(|network| [network.address, network.peer()]);
+    let taken = both.into_iter().find(|address| UdpSocket::bind((*address, 0)).is_ok());
+    taken.map_or(Ok(()), |address| {
+        Err(Failure::input(format!(
+            "this machine has the address {address} already, perhaps by another `headstart serve`: choose a \
+             network that is free with --address"
+        )))
+    })
+}

@@ -1,0 +1,173 @@
+//! `headstart serve`: files by HTTP over our own TCP, on a device of its own, or for a client behind an
+//! emulated link.
+
+mod args;
+mod client;
+mod device;
+mod log;
+mod network;
+mod weights;
+
+pub(crate) use args::Args;
+
+use crate::failure::{Failure, remark};
+use client::Line;
+use endpoint::Endpoint;
+use log::Log;
+use network::url;
+use server::{Ended, Options, Server};
+use std::future::Future;
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    args.check()?;
+    let log = Arc::new(Log::new(args)?);
+    match args.command.is_empty() {
+        true => run_on_a_device(args, &log),
+        false => run_for_a_client(args, &log),
+    }
+}
+
+fn run_on_a_device(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
+    let (endpoint, device, addresses) = device::open(args)?;
+    let server = server(args, endpoint.clone(), log)?;
+    let runtime = runtime()?;
+    let asked = runtime.block_on(async { Asked::new() }).map_err(Failure::failed)?;
+    let place = (&addresses[..], Some(device.as_str()));
+    runtime.block_on(async {
+        let stop = asked.to_stop(args, &server, log);
+        serve(args, (&server, &endpoint), log, place, stop).await
+    })
+}
+
+fn run_for_a_client(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
+    let (line, endpoint) = Line::lay(&args.links)?;
+    let server = server(args, endpoint.clone(), log)?;
+    let runtime = runtime()?;
+    let addresses = line.addresses();
+    let code = std::thread::scope(|scope| {
+        let (ended, command_ended) = tokio::sync::oneshot::channel::<()>();
+        // Listening comes first: the server is there when the command begins.
+        let listener = runtime.block_on(listen(args, &endpoint))?;
+        let command = scope.spawn(|| {
+            let code = line.run(&args.command, args.port);
+            drop(ended);
+            code
+        });
+        announce(args, log, (&addresses, None));
+        let stop = async {
+            // It is dropped, never sent.
+            let _ = command_ended.await;
+        };
+        // The client is gone: nobody waits for what is under way.
+        let served = runtime.block_on(server.run(listener, stop, Duration::ZERO));
+        let code = command.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        served.map_err(Failure::failed)?;
+        Ok(code)
+    })?;
+    line.end();
+    match code {
+        0 => Ok(()),
+        code => Err(Failure::Command(code)),
+    }
+}
+
+fn runtime() -> Result<Runtime, Failure> {
+    Builder::new_current_thread().enable_all().build().map_err(Failure::failed)
+}
+
+fn server(args: &Args, endpoint: Endpoint, log: &Arc<Log>) -> Result<Server, Failure> {
+    let log = Arc::clone(log);
+    let options = Options {
+        root: args.root.clone(),
+        scheme: args.scheme.clone(),
+        weights: args.weights.as_ref().map(|source| source.weights.clone()),
+        shows_status: !args.no_status,
+        idle: time(args.idle),
+        on_response: Box::new(move |told| log.response(told)),
+    };
+    Server::new(endpoint, options).map_err(Failure::input)
+}
+
+async fn listen(args: &Args, endpoint: &Endpoint) -> Result<endpoint::Listener, Failure> {
+    endpoint.listen(args.port, &args.scheme).await.map_err(Failure::failed)
+}
+
+fn announce(args: &Args, log: &Log, (addresses, device): (&[IpAddr], Option<&str>)) {
+    let urls: Vec<String> = addresses.iter().map(|address| url(*address, args.port)).collect();
+    log.listening(&args.root.display().to_string(), &urls, device);
+}
+
+async fn serve(
+    args: &Args,
+    (server, endpoint): (&Server, &Endpoint),
+    log: &Log,
+    place: (&[IpAddr], Option<&str>),
+    stop: impl Future<Output = ()>,
+) -> Result<(), Failure> {
+    let listener = listen(args, endpoint).await?;
+    announce(args, log, place);
+    let ended = server.run(listener, stop, time(args.grace)).await;
+    let ended: Ended = ended.map_err(Failure::failed)?;
+    log.ended(ended);
+    Ok(())
+}
+
+fn time(duration: units::Duration) -> Duration {
+    Duration::from_nanos(duration.as_nanos())
+}
+
+/// Signals that ask the server for something.
+struct Asked {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Asked {
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits until the server is to end, and reads weights again meanwhile. Whoever asks twice to end has
+    /// it at once.
+    async fn to_stop(mut self, args: &Args, server: &Server, log: &Log) {
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => break,
+                _ = self.terminate.recv() => break,
+                _ = self.hang_up.recv() => reload(args, server, log),
+            }
+        }
+        log.ending(args.grace);
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = self.interrupt.recv() => {}
+                _ = self.terminate.recv() => {}
+            }
+            std::process::exit(130);
+        });
+    }
+}
+
+/// What cannot be read leaves the weights as they were.
+fn reload(args: &Args, server: &Server, log: &Log) {
+    let again = args.weights.as_ref().and_then(|source| source.read_again());
+    match again {
+        Some(Ok(weights)) => {
+            log.weights(&weights.to_string());
+            server.set_weights(weights);
+        }
+        Some(Err(why)) => remark(&format!("headstart: --weights: {why}; they stay as they were")),
+        None => remark("headstart: nothing to read again: --weights has no @FILE"),
+    }
+}
