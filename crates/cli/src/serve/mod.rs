@@ -68,7 +68,7 @@ fn run_for_a_client(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
         let served = runtime.block_on(server.run(listener, stop, Duration::ZERO));
         let code = command.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         served.map_err(Failure::failed)?;
-        Ok(code)
+        Ok::<u8, Failure>(code)
     })?;
     line.end();
     match code {
