@@ -50,7 +50,7 @@ fn bitmap(seed: u32) -> Vec<u8> {
     // Size, reserved, where pixels begin; size of what follows, width, height, a plane of 24 bits.
     put(&[header + 3 * side * side, 0, header, 40, side, side, 1 | 24 << 16, 0, 0, 0, 0, 0, 0]);
     let pixels =
-        (0..3 * side * side).map(|n| (n * 2_654_435_761_u64 as u32 >> 13) as u8 ^ seed as u8);
+        (0..3 * side * side).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 ^ seed as u8);
     bytes.extend(pixels);
     bytes
 }

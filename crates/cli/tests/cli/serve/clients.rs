@@ -38,7 +38,7 @@ fn curl_gets_files_and_nothing_else() {
             ask -o /dev/null -w '%{http_code} ' -r 10- ${url}digits.txt
             ask -o /dev/null -w '%{http_code} ' ${url}nothing
             ask -o /dev/null -w '%{http_code} ' -d x ${url}
-            ask -o /dev/null -w '%{http_code} %{redirect_url}\n' ${url}sub | sed "s,$url,/,"
+            ask -o /dev/null -w '%{http_code} %{redirect_url}\n' ${url}sub | sed 's,http://[^/]*,,'
             for path in ../secret.txt %2e%2e/secret.txt sub/..%2f..%2fsecret.txt link.txt %2fetc/passwd; do
                 ask --path-as-is -o /dev/null -w '%{http_code} ' $url$path
             done
@@ -85,7 +85,8 @@ fn a_client_that_goes_away_in_the_middle_frees_what_it_had() {
     let large = lines.iter().find(|line| line["path"] == "/large.bin").expect("it is told of");
     assert_eq!((&large["is_complete"], &large["body_bytes"]), (&false.into(), &100_000_000.into()));
     assert_eq!(lines[0]["event"], "listening");
-    assert_eq!(lines.last().unwrap()["event"], "ended");
+    // What was under way when it was told to stop may be told of after that.
+    assert!(lines.iter().any(|line| line["event"] == "ended"), "{lines:?}");
 }
 
 /// Two downloads of one client under a scheme that shares: one path, and the heavier one is ahead. Both
