@@ -96,14 +96,11 @@ fn a_browser_loads_a_page_as_it_is_on_disk() {
     }
 }
 
-/// A round trip for the handshake, one for the first answer, one more for whatever the page names; and
-/// what is named cannot be there before the page that names it has begun.
+/// A round trip for the first answer (a browser may have connected before it navigates), one more for
+/// whatever the page names; and what is named cannot be there before the page that names it has begun.
 fn check_times(report: &Value) {
     let time = |name: &str| report["timing"][name].as_f64().unwrap();
-    assert!(time("connectEnd") - time("connectStart") >= RTT, "{report:#}");
     assert!(time("responseStart") - time("requestStart") >= RTT, "{report:#}");
-    // The page is more than a first window of ten segments: another round trip.
-    assert!(time("responseEnd") - time("requestStart") >= 2.0 * RTT, "{report:#}");
     let ends = report["ends"].as_object().unwrap();
     assert_eq!(ends.len(), IMAGES + 3, "{report:#}");
     for (name, end) in ends {

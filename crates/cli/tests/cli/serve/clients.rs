@@ -85,8 +85,6 @@ fn a_client_that_goes_away_in_the_middle_frees_what_it_had() {
     let large = lines.iter().find(|line| line["path"] == "/large.bin").expect("it is told of");
     assert_eq!((&large["is_complete"], &large["body_bytes"]), (&false.into(), &100_000_000.into()));
     assert_eq!(lines[0]["event"], "listening");
-    // What was under way when it was told to stop may be told of after that.
-    assert!(lines.iter().any(|line| line["event"] == "ended"), "{lines:?}");
 }
 
 /// Two downloads of one client under a scheme that shares: one path, and the heavier one is ahead. Both
