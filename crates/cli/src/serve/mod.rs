@@ -40,7 +40,7 @@ fn run_on_a_device(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
     let asked = runtime.block_on(async { Asked::new() }).map_err(Failure::failed)?;
     let place = (&addresses[..], Some(device.as_str()));
     runtime.block_on(async {
-        let stop = asked.to_stop(args, &server, log);
+        let stop = asked.until_stopped(args, &server, log);
         serve(args, (&server, &endpoint), log, place, stop).await
     })
 }
@@ -140,7 +140,7 @@ impl Asked {
 
     /// Waits until the server is to end, and reads weights again meanwhile. Whoever asks twice to end has
     /// it at once.
-    async fn to_stop(mut self, args: &Args, server: &Server, log: &Log) {
+    async fn until_stopped(mut self, args: &Args, server: &Server, log: &Log) {
         loop {
             tokio::select! {
                 _ = self.interrupt.recv() => break,
