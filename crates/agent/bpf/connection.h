@@ -15,9 +15,10 @@ struct connection {
 	u32 delivered;	  /* segments delivered before that */
 	u32 cold;	  /* window it would have begun with there */
 	u32 restarts;	  /* warm, after idle */
-	u32 round_end;	  /* sequence number that ends the round trip being measured */
-	u32 round_flight; /* segments outstanding when that began */
-	u32 flight;	  /* largest flight that arrived whole since the last loss, segments */
+	u32 round_end;	  /* sequence number that ends the round trip under way */
+	u32 round_flight; /* most segments outstanding at a time in it */
+	u32 last_flight;  /* the same of the round trip before: at the end of this one they have arrived */
+	u32 flight;	  /* most segments outstanding at a time that all arrived, since the last loss */
 	u32 learnt;
 	u32 own_rate;	  /* SO_MAX_PACING_RATE as the application has it; ~0: none */
 	u32 warm_rate;	  /* the same while the first flight lasts */
@@ -54,6 +55,12 @@ static inline bool in_slow_start(const struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh;
 }
 
+/* From a loss until all that was under way then has arrived. */
+static inline bool is_recovering(const struct tcp_sock *tp)
+{
+	return BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) >= TCP_CA_Recovery;
+}
+
 static inline struct connection *connection_of(struct sock *sk)
 {
 	return bpf_sk_storage_get(&connections, sk, 0, 0);
@@ -87,6 +94,8 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 	c->first_end = tp->snd_nxt + window * tp->mss_cache;
 	c->in_first_flight = true;
 	tp->snd_cwnd = window;
+	/* CUBIC's the kernel sets anew at every ACK, BBR's only BBR. */
+	sk->sk_pacing_rate = c->warm_rate;
 	/* Slow start ended somewhere: it does not begin again below. It never has: it goes on. */
 	if (path->ssthresh)
 		tp->snd_ssthresh = path->ssthresh > window ? path->ssthresh : window;
@@ -106,6 +115,13 @@ static inline void begin_as_remembered(struct sock *sk, struct connection *c, u3
 	window = recall(path, bpf_ktime_get_ns(), tp->srtt_us >> 3, c->cold, cap);
 	if (window)
 		begin_warm(sk, c, path, window);
+}
+
+/* What has arrived proves nothing any more. */
+static inline void forget_flights(const struct tcp_sock *tp, struct connection *c)
+{
+	c->flight = c->last_flight = c->round_flight = 0;
+	c->round_end = tp->snd_nxt;
 }
 
 /* A connection is open and has sent nothing yet. */
@@ -138,15 +154,21 @@ static inline void end_first_flight(struct sock *sk, struct connection *c)
 		pace(sk, c->own_rate);
 }
 
+static inline u32 larger(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
 /* Segments have arrived and nothing is missing. */
 static inline void on_progress(struct sock *sk, struct connection *c, u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
+	c->round_flight = larger(c->round_flight, tp->packets_out + acked);
 	if (!before(tp->snd_una, c->round_end)) {
-		if (c->round_flight > c->flight)
-			c->flight = c->round_flight;
-		c->round_flight = tp->packets_out + acked;
+		c->flight = larger(c->flight, c->last_flight);
+		c->last_flight = c->round_flight;
+		c->round_flight = 0;
 		c->round_end = tp->snd_nxt;
 	}
 	if (c->in_first_flight && !before(tp->snd_una, c->first_end))
@@ -167,28 +189,37 @@ static inline void lesson_of(const struct tcp_sock *tp, struct lesson *lesson)
 	lesson->ssthresh = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH ? tp->snd_ssthresh : 0;
 }
 
-/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls, or further:
- * a first flight that was too large says that the path is not the one remembered. */
+static inline void conclude(struct connection *c, const struct lesson *lesson, bool is_measured)
+{
+	if (learn(&c->path, lesson, is_measured))
+		c->learnt = lesson->window;
+}
+
+/* A first flight has lost something: it says that the path is not the one remembered. The window to go on with. */
+static inline u32 retreat(struct sock *sk, struct connection *c)
+{
+	end_first_flight(sk, c);
+	c->has_retreated = true;
+	distrust(&c->path);
+	return c->first / 2 > c->cold ? c->first / 2 : c->cold;
+}
+
+/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls, or further. */
 static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct lesson lesson = {};
 	u32 half;
 
-	c->flight = c->round_flight = 0;
-	c->round_end = tp->snd_nxt;
+	forget_flights(tp, c);
 	if (c->in_first_flight) {
-		end_first_flight(sk, c);
-		c->has_retreated = true;
-		distrust(&c->path);
-		half = c->first / 2 > c->cold ? c->first / 2 : c->cold;
+		half = retreat(sk, c);
 		return half < ssthresh ? half : ssthresh;
 	}
 	lesson_of(tp, &lesson);
 	lesson.window = window_at_loss(tp->snd_cwnd, in_slow_start(tp));
 	lesson.ssthresh = ssthresh;
-	if (learn(&c->path, &lesson, true))
-		c->learnt = lesson.window;
+	conclude(c, &lesson, true);
 	return ssthresh;
 }
 
@@ -217,27 +248,28 @@ static inline void tell(struct sock *sk, struct connection *c)
 	bpf_ringbuf_submit(s, 0);
 }
 
-/* Nothing is under way: leaves what it has proven since the last loss. */
-static inline void conclude(const struct tcp_sock *tp, struct connection *c)
+/* What it has proven since the last loss, if nothing is under way. */
+static inline void proven_lesson(const struct tcp_sock *tp, const struct connection *c, struct lesson *lesson)
 {
 	u32 flight = c->flight, delivered = tp->delivered - c->delivered;
-	struct lesson lesson = {};
 
-	if (!tp->packets_out && c->round_flight > flight)
-		flight = c->round_flight;
-	lesson_of(tp, &lesson);
-	lesson.window = proven(tp->snd_cwnd, flight, c->first, c->has_retreated ? 0 : delivered);
-	if (learn(&c->path, &lesson, false))
-		c->learnt = lesson.window;
+	if (!tp->packets_out)
+		flight = larger(flight, larger(c->last_flight, c->round_flight));
+	lesson_of(tp, lesson);
+	lesson->window = proven(tp->snd_cwnd, flight, c->first, c->has_retreated ? 0 : delivered);
 }
 
 /* It has been idle, and the kernel takes its window back, for each buffer until something is sent. */
 static inline void on_idle(struct sock *sk, struct connection *c)
 {
+	struct lesson lesson = {};
+
 	if (c->in_first_flight)
 		end_first_flight(sk, c);
-	if (!c->is_idle)
-		conclude((struct tcp_sock *)sk, c);
+	if (!c->is_idle) {
+		proven_lesson((struct tcp_sock *)sk, c, &lesson);
+		conclude(c, &lesson, false);
+	}
 	c->is_idle = true;
 }
 
@@ -257,16 +289,15 @@ static inline void on_start(struct sock *sk, struct connection *c)
 		c->restarts += 1;
 }
 
-/* It closes, or gets another congestion control. */
-static inline void end(struct sock *sk)
+/* It closes, or gets another congestion control: leaves `lesson`, measured or, as any window is, proven. */
+static inline void end(struct sock *sk, struct connection *c, const struct lesson *lesson, bool is_measured)
 {
-	struct connection *c = connection_of(sk);
 	struct path *path;
 
-	if (!c || c->is_closing)
+	if (c->is_closing)
 		return;
 	c->is_closing = true;
-	conclude((struct tcp_sock *)sk, c);
+	conclude(c, lesson, is_measured);
 	path = bpf_map_lookup_elem(&paths, &c->path);
 	if (path) {
 		__sync_fetch_and_add(&path->connections, 1);

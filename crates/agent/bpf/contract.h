@@ -37,6 +37,9 @@ struct override {
 	u32 cap;  /* largest first window, segments; 0: connections there are left alone */
 };
 
+/* What attended connections get. CONTROL_AUTO: ours upon the kernel's own that they have. */
+enum control { CONTROL_AUTO, CONTROL_CUBIC, CONTROL_BBR };
+
 /* Constant once loaded. */
 struct settings {
 	u64 max_age_ns;
@@ -44,6 +47,8 @@ struct settings {
 	u32 cap;
 	u32 v4_bits; /* of 32 */
 	u32 v6_bits; /* of 128 */
+	u32 control; /* enum control */
+	u32 unused;
 };
 
 /* How a connection went, told when it closes. */

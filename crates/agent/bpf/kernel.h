@@ -72,11 +72,15 @@ struct sock_common {
 struct sock {
 	struct sock_common __sk_common;
 	unsigned long sk_max_pacing_rate;
+	unsigned long sk_pacing_rate;
 	u32 sk_pacing_status;
 };
 
 struct inet_connection_sock {
+	const struct tcp_congestion_ops *icsk_ca_ops;
+	u8 icsk_ca_state : 5;
 	u8 icsk_ca_setsockopt : 1;
+	u64 icsk_ca_priv[13]; /* what the congestion control keeps of a connection */
 };
 
 struct minmax_sample {
@@ -111,6 +115,20 @@ struct ack_sample {
 	s32 rtt_us;
 };
 
+struct rate_sample {
+	int losses;
+	u32 acked_sacked;
+};
+
+/* BBR's icsk_ca_priv. */
+struct bbr {
+	u32 min_rtt_us;
+	struct minmax bw; /* segments per microsecond << 24 */
+	u32 full_bw_reached : 1;
+};
+
+enum tcp_ca_state { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
+
 enum tcp_ca_event {
 	CA_EVENT_TX_START,
 	CA_EVENT_CWND_RESTART,
@@ -122,7 +140,10 @@ struct tcp_congestion_ops {
 	void (*set_state)(struct sock *, u8);
 	void (*cwnd_event)(struct sock *, enum tcp_ca_event);
 	void (*pkts_acked)(struct sock *, const struct ack_sample *);
+	u32 (*min_tso_segs)(struct sock *);
+	void (*cong_control)(struct sock *, u32, int, const struct rate_sample *);
 	u32 (*undo_cwnd)(struct sock *);
+	u32 (*sndbuf_expand)(struct sock *);
 	void (*init)(struct sock *);
 	void (*release)(struct sock *);
 	char name[TCP_CA_NAME_MAX];
@@ -147,5 +168,15 @@ extern void cubictcp_state(struct sock *sk, u8 new_state) __ksym;
 extern void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym;
 extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __ksym;
 extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
+
+/* A module that need not be loaded: without it `hs_bbr` is not. */
+extern void bbr_init(struct sock *sk) __ksym __weak;
+extern void bbr_main(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs) __ksym __weak;
+extern u32 bbr_sndbuf_expand(struct sock *sk) __ksym __weak;
+extern u32 bbr_undo_cwnd(struct sock *sk) __ksym __weak;
+extern void bbr_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym __weak;
+extern u32 bbr_ssthresh(struct sock *sk) __ksym __weak;
+extern u32 bbr_min_tso_segs(struct sock *sk) __ksym __weak;
+extern void bbr_set_state(struct sock *sk, u8 new_state) __ksym __weak;
 
 #endif

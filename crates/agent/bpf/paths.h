@@ -130,9 +130,9 @@ struct lesson {
 	u32 min_rtt_us;
 };
 
-/* Replaces what is known if the lesson was a loss, or proves as much as is still believed: a transfer
- * that was too short to use the window says nothing against it. True if it was taken. */
-static inline bool learn(const struct path_key *key, const struct lesson *lesson, bool was_loss)
+/* Replaces what is known if the lesson was measured (by a loss, or by BBR), or proves as much as is still
+ * believed: a transfer that was too short to use the window says nothing against it. True if it was taken. */
+static inline bool learn(const struct path_key *key, const struct lesson *lesson, bool is_measured)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct path *path = bpf_map_lookup_elem(&paths, key);
@@ -148,7 +148,7 @@ static inline bool learn(const struct path_key *key, const struct lesson *lesson
 		return false;
 	if (!path)
 		return !bpf_map_update_elem(&paths, key, &fresh, BPF_ANY);
-	if (!was_loss && window_now(&fresh, now) < window_now(path, now))
+	if (!is_measured && window_now(&fresh, now) < window_now(path, now))
 		return false;
 	path->window = fresh.window;
 	path->ssthresh = fresh.ssthresh;

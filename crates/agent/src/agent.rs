@@ -3,9 +3,10 @@
 use crate::check;
 use crate::contract::Settings;
 use crate::control::Control;
-use crate::kernel::{HS_CUBIC, Load, Loaded};
+use crate::kernel::{Load, Loaded};
 use crate::paths;
 use crate::question::{Answer, Question, Status};
+use crate::schemes::Scheme;
 use crate::totals::Totals;
 use libbpf_rs::{ErrorKind, MapHandle};
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ struct Shared {
     paths: MapHandle,
     totals: Mutex<Totals>,
     summaries_lost: AtomicU64,
+    schemes: Vec<Scheme>,
 }
 
 /// Attends to connections until `stop` is set. `ready` is called once that has begun.
@@ -41,7 +43,7 @@ struct Shared {
 /// # Errors
 /// Why it cannot work here, or stopped working.
 pub fn run(config: Config, stop: &AtomicBool, ready: impl FnOnce()) -> Result<(), String> {
-    if let Some(why) = check::refusal() {
+    if let Some(why) = check::refusal(config.load.settings.control) {
         return Err(why);
     }
     let control = Control::listen(&config.socket)?;
@@ -50,6 +52,7 @@ pub fn run(config: Config, stop: &AtomicBool, ready: impl FnOnce()) -> Result<()
         paths: loaded.paths()?,
         totals: Mutex::default(),
         summaries_lost: AtomicU64::new(0),
+        schemes: loaded.schemes().to_vec(),
         config,
     });
     let summaries = loaded.summaries({
@@ -100,7 +103,8 @@ impl Shared {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             cgroup: self.config.cgroup.clone(),
-            congestion_control: HS_CUBIC.to_owned(),
+            control: self.settings().control,
+            congestion_controls: self.schemes.iter().map(|s| s.name().to_owned()).collect(),
             cap: self.settings().cap,
             paths: paths::count(&self.paths),
             max_paths: self.config.load.max_paths,

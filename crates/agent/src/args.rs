@@ -5,6 +5,7 @@ use agent::contract::Settings;
 use agent::kernel::{Load, cgroup_root};
 use agent::overrides::{self, MAX_CAP};
 use agent::question::SOCKET;
+use agent::schemes::Choice;
 use clap::{Parser, Subcommand};
 use ipnet::IpNet;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 /// Has the Linux kernel's own TCP begin with what is remembered of the path.
 ///
 /// Runs in the foreground until it is interrupted. New connections of the cgroup, of servers and of clients,
-/// get the kernel's CUBIC with a warm start; applications need not be changed or restarted, but those that
+/// get the kernel's CUBIC or BBR with a warm start; applications need not be changed or restarted, but those that
 /// already listen and connect keep what they have for open connections. When the agent ends, however it
 /// ends, open connections finish and new ones are as before.
 #[derive(Debug, Parser)]
@@ -25,6 +26,10 @@ pub(crate) struct Args {
     /// Attend to the connections of this cgroup and of those below [default: all]
     #[arg(long, value_name = "DIR")]
     cgroup: Option<PathBuf>,
+
+    /// What these connections get
+    #[arg(long, value_enum, default_value_t)]
+    control: Choice,
 
     /// Largest first window, segments
     #[arg(long, value_name = "SEGMENTS", default_value_t = 256)]
@@ -116,6 +121,7 @@ impl Args {
             cap: self.cap,
             v4_bits: V4_BITS,
             v6_bits: V6_BITS,
+            control: self.control,
         };
         Ok(Load { settings, overrides: said, max_paths: self.max_paths })
     }

@@ -1,6 +1,7 @@
 //! What of the kernel and of our rights the agent needs, and whether it is there.
 
 use crate::kernel::{Load, Loaded, cgroup_root};
+use crate::schemes::{Choice, Scheme};
 use libbpf_rs::btf::{Btf, types};
 use serde::Serialize;
 use std::fs;
@@ -25,17 +26,21 @@ const CAP_SYS_ADMIN: u32 = 21;
 
 /// Looks at everything; loads the programs to see whether the kernel takes them, and lets them go.
 pub fn all(load: &Load) -> Vec<Finding> {
-    let mut findings =
-        vec![rights(), types_of_kernel(), struct_ops(), cubic(), cgroups(), lockdown()];
+    let mut findings = needed(load.settings.control);
+    findings.push(lockdown());
     findings.push(trial(load, findings.iter().all(|finding| finding.is_there)));
     findings
 }
 
 /// Why the agent cannot work here; `None` if it can, as far as can be seen without loading.
-pub fn refusal() -> Option<String> {
-    let findings = [rights(), types_of_kernel(), struct_ops(), cubic(), cgroups()];
-    let missing = findings.into_iter().find(|finding| !finding.is_there)?;
+pub fn refusal(choice: Choice) -> Option<String> {
+    let missing = needed(choice).into_iter().find(|finding| !finding.is_there)?;
     Some(format!("cannot work here: no {}: {}", missing.what, missing.remark))
+}
+
+fn needed(choice: Choice) -> Vec<Finding> {
+    let upon = upon(choice.needs());
+    vec![rights(), types_of_kernel(), struct_ops(), upon, cgroups()]
 }
 
 fn finding(what: &'static str, found: Result<String, String>) -> Finding {
@@ -79,18 +84,12 @@ fn struct_ops() -> Finding {
     finding("struct_ops for TCP", found.ok_or_else(|| why.to_owned()))
 }
 
-fn cubic() -> Finding {
-    let has = |path: &str| {
-        let btf = Btf::from_path(path).ok()?;
-        btf.type_by_name::<types::Func<'_>>("cubictcp_cong_avoid").map(|_| ())
+fn upon(scheme: Scheme) -> Finding {
+    let what = match scheme {
+        Scheme::Cubic => "CUBIC to build upon",
+        Scheme::Bbr => "BBR to build upon",
     };
-    let found = has(VMLINUX).map(|()| "built in".to_owned());
-    let found = found.or_else(|| {
-        Path::new("/sys/kernel/btf/tcp_cubic").exists().then(|| "in module tcp_cubic".to_owned())
-    });
-    let why = "the kernel's CUBIC cannot be called: it is a module that is not loaded (modprobe tcp_cubic), \
-         or it is not there (CONFIG_TCP_CONG_CUBIC)";
-    finding("CUBIC to build upon", found.ok_or_else(|| why.to_owned()))
+    finding(what, scheme.found())
 }
 
 fn cgroups() -> Finding {

@@ -1,5 +1,6 @@
 //! What the programs in the kernel and this side share: `bpf/contract.h`, byte by byte.
 
+use crate::schemes::Choice;
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -89,6 +90,8 @@ pub struct Settings {
     pub v4_bits: u8,
     /// The same for IPv6.
     pub v6_bits: u8,
+    /// What attended connections get.
+    pub control: Choice,
 }
 
 impl PathKey {
@@ -188,14 +191,14 @@ impl Override {
 
 impl Settings {
     /// Bytes of the constant.
-    pub const SIZE: usize = 24;
+    pub const SIZE: usize = 32;
 
     /// As the programs have them.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[..8].copy_from_slice(&self.max_age_ns.to_ne_bytes());
-        let words =
-            [self.half_life_rtts, self.cap, u32::from(self.v4_bits), u32::from(self.v6_bits)];
+        let bits = [u32::from(self.v4_bits), u32::from(self.v6_bits)];
+        let words = [self.half_life_rtts, self.cap, bits[0], bits[1], self.control.to_u32()];
         for (word, place) in words.iter().zip(bytes[8..].chunks_exact_mut(4)) {
             place.copy_from_slice(&word.to_ne_bytes());
         }

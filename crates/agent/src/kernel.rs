@@ -1,6 +1,7 @@
 //! Loads the programs and attaches them, for as long as what is returned lives.
 
 use crate::contract::{Override, Path, PathKey, Settings, Summary};
+use crate::schemes::Scheme;
 use libbpf_rs::{
     ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, Object, ObjectBuilder, OpenObject,
     PrintLevel, RingBuffer, RingBufferBuilder,
@@ -10,9 +11,6 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Mutex;
-
-/// The congestion control's name in the kernel.
-pub const HS_CUBIC: &str = "hs_cubic";
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.bpf.o"));
 
@@ -34,6 +32,7 @@ pub struct Load {
 #[derive(Debug)]
 pub struct Loaded {
     object: Object,
+    schemes: Vec<Scheme>,
 }
 
 /// Programs at work. Dropping it ends that for new connections; open ones go on with what they have.
@@ -41,8 +40,8 @@ pub struct Loaded {
 pub struct Attached {
     /// New connections are attended to while this lives.
     _attend: Link,
-    /// The congestion control can be had while this lives.
-    _control: Link,
+    /// The congestion controls can be had while these live.
+    _controls: Vec<Link>,
 }
 
 impl Loaded {
@@ -62,8 +61,13 @@ impl Loaded {
 
     fn try_load(load: &Load) -> libbpf_rs::Result<Self> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
+        let is_here = |scheme: &Scheme| scheme.found().is_ok();
+        let schemes: Vec<_> = Scheme::ALL.into_iter().filter(is_here).collect();
+        for absent in Scheme::ALL.into_iter().filter(|scheme| !schemes.contains(scheme)) {
+            leave_out(&mut open, absent)?;
+        }
         configure(&mut open, load)?;
-        let loaded = Self { object: open.load()? };
+        let loaded = Self { object: open.load()?, schemes };
         loaded.assert_contract();
         let overrides = loaded.map("overrides");
         for said in &load.overrides {
@@ -88,16 +92,8 @@ impl Loaded {
     /// # Errors
     /// If another agent runs, or the cgroup is none of version 2.
     pub fn attach(&mut self, cgroup: &FilePath) -> Result<Attached, String> {
-        let name = OsStr::new(HS_CUBIC);
-        let mut maps = self.object.maps_mut();
-        let mut control = maps.find(|map| map.name() == name).expect("in the object");
-        let control = control.attach_struct_ops().map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => {
-                format!("there is a congestion control {HS_CUBIC} already: another agent runs")
-            }
-            _ => format!("cannot register {HS_CUBIC}: {error}"),
-        })?;
-        drop(maps);
+        let controls = self.schemes.clone().into_iter().map(|scheme| self.register(scheme));
+        let controls = controls.collect::<Result<_, _>>()?;
         let directory = File::open(cgroup)
             .map_err(|error| format!("cannot open cgroup {}: {error}", cgroup.display()))?;
         let mut programs = self.object.progs_mut();
@@ -105,7 +101,24 @@ impl Loaded {
         let attend = attend.attach_cgroup(directory.as_raw_fd()).map_err(|error| {
             format!("cannot attach to {} (is it a cgroup v2?): {error}", cgroup.display())
         })?;
-        Ok(Attached { _attend: attend, _control: control })
+        Ok(Attached { _attend: attend, _controls: controls })
+    }
+
+    /// The congestion controls that can be had here.
+    pub fn schemes(&self) -> &[Scheme] {
+        &self.schemes
+    }
+
+    fn register(&mut self, scheme: Scheme) -> Result<Link, String> {
+        let name = scheme.name();
+        let mut maps = self.object.maps_mut();
+        let mut map = maps.find(|map| map.name() == OsStr::new(name)).expect("in the object");
+        map.attach_struct_ops().map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                format!("there is a congestion control {name} already: another agent runs")
+            }
+            _ => format!("cannot register {name}: {error}"),
+        })
     }
 
     /// The memory of paths, also for another thread.
@@ -150,6 +163,21 @@ impl Loaded {
         let mut maps = self.object.maps();
         maps.find(|map| map.name() == OsStr::new(name)).expect("in the object")
     }
+}
+
+/// Without the kernel's functions that it calls it could not be loaded.
+fn leave_out(open: &mut OpenObject, scheme: Scheme) -> libbpf_rs::Result<()> {
+    for mut program in open.progs_mut() {
+        if program.name().to_string_lossy().starts_with(scheme.name()) {
+            program.set_autoload(false);
+        }
+    }
+    for mut map in open.maps_mut() {
+        if map.name() == OsStr::new(scheme.name()) {
+            map.set_autocreate(false)?;
+        }
+    }
+    Ok(())
 }
 
 fn configure(open: &mut OpenObject, load: &Load) -> libbpf_rs::Result<()> {

@@ -3,7 +3,7 @@
 //! The programs in `bpf/` run in the kernel and do all that concerns a connection; they go on without us
 //! for connections that are open. This side loads and attaches them ([`kernel`]), hears how connections
 //! went ([`totals`]), shows and clears what is remembered ([`paths`]), and answers questions over a Unix
-//! socket ([`control`], [`question`]). [`contract`] is what both sides share, byte by byte. Nothing is pinned: what
+//! socket ([`control`], [`question`]). [`schemes`] are the congestion controls, [`contract`] is what both sides share, byte by byte. Nothing is pinned: what
 //! was loaded is gone with the process and the last connection that used it.
 
 pub mod agent;
@@ -14,4 +14,5 @@ pub mod kernel;
 pub mod overrides;
 pub mod paths;
 pub mod question;
+pub mod schemes;
 pub mod totals;

@@ -92,6 +92,7 @@ fn now_ns() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schemes::Choice;
 
     const SETTINGS: Settings = Settings {
         max_age_ns: 600_000_000_000,
@@ -99,6 +100,7 @@ mod tests {
         cap: 256,
         v4_bits: 24,
         v6_bits: 48,
+        control: Choice::Auto,
     };
 
     fn path_of(age_s: u64) -> Remembered {

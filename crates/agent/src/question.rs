@@ -1,6 +1,7 @@
 //! What a running agent is asked and answers: a line of JSON each way.
 
 use crate::paths::Remembered;
+use crate::schemes::Choice;
 use crate::totals::Totals;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -45,7 +46,9 @@ pub struct Status {
     /// Whose connections it attends to.
     pub cgroup: PathBuf,
     /// What they are given.
-    pub congestion_control: String,
+    pub control: Choice,
+    /// Names of ours that can be had, by routes and sockets, too.
+    pub congestion_controls: Vec<String>,
     /// Largest first window, segments.
     pub cap: u32,
     /// Paths remembered now.

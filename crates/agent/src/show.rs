@@ -39,8 +39,9 @@ pub(crate) fn status(status: &Status) -> String {
     let rows = [("warm", &status.connections.warm), ("cold", &status.connections.cold)];
     let sums = table(head, rows.into_iter().map(|(name, sum)| sum_row(name, sum)));
     let mut text = format!(
-        "{} for {}, first windows of at most {} segments\n{} of at most {} paths remembered\n\n{sums}",
-        status.congestion_control,
+        "{} ({}) for {}, first windows of at most {} segments\n{} of at most {} paths remembered\n\n{sums}",
+        status.control,
+        status.congestion_controls.join(", "),
         status.cgroup.display(),
         status.cap,
         status.paths,

@@ -4,6 +4,7 @@ use agent::control;
 use agent::kernel::cgroup_root;
 use agent::paths::Remembered;
 use agent::question::{Answer, Question, Status};
+use agent::schemes::Choice;
 use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
 use link::{LinkConfig, QueueLimit};
 use netsim::Duplex;
@@ -49,7 +50,7 @@ impl Bed {
     }
 
     fn try_new() -> Result<Self, String> {
-        if let Some(why) = agent::check::refusal() {
+        if let Some(why) = agent::check::refusal(Choice::Cubic) {
             return Err(why);
         }
         let alone = File::create(env::temp_dir().join("headstart-agent-tests.lock"));
@@ -68,14 +69,20 @@ impl Bed {
         Ok(Self { client, server, _emulation: emulation, cgroup, _alone: alone })
     }
 
-    /// An agent for the server's cgroup.
+    /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Agent {
+        self.agent_giving("cubic", arguments)
+    }
+
+    /// An agent for the server's cgroup.
+    pub(crate) fn agent_giving(&self, control: &str, arguments: &[&str]) -> Agent {
         let socket = env::temp_dir().join(format!("headstart-agent-test-{}.sock", process::id()));
         let child = Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
             .arg("--cgroup")
             .arg(&self.cgroup)
             .arg("--socket")
             .arg(&socket)
+            .args(["--control", control])
             .args(arguments)
             .spawn()
             .unwrap();
@@ -140,6 +147,12 @@ impl Bed {
         request(stream, bytes);
         finish(stream, bytes);
         start.elapsed()
+    }
+
+    /// What the server's namespace gives sockets that do not choose.
+    pub(crate) fn set_default_control(&self, control: &str) {
+        let namespace = self.server.namespace();
+        namespace.set_sysctl("net.ipv4.tcp_congestion_control", control).unwrap();
     }
 
     /// Lets the client offer more than 64 KB at once: `net.ipv4.tcp_rmem`.
@@ -293,6 +306,11 @@ impl Drop for Agent {
         let _ = self.child.wait();
         let _ = fs::remove_file(&self.socket);
     }
+}
+
+/// The fastest of some visits: what a busy machine adds is not what is tested.
+pub(crate) fn fastest(times: impl Iterator<Item = Duration>) -> Duration {
+    times.min().unwrap()
 }
 
 /// Waits for something that has to come.

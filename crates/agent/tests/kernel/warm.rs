@@ -2,17 +2,12 @@
 //!
 //! 20 Mbit/s, 80 ms: a connection's first byte takes two round trips, 160 ms, a full packet 0.6 ms.
 
-use crate::bed::{Bed, finish};
+use crate::bed::{Bed, fastest, finish};
 use socket2::Domain;
 use std::thread;
 use std::time::Duration;
 
 const RTT: Duration = Duration::from_millis(80);
-
-/// The fastest of some visits: what a busy machine adds is not what is tested.
-fn fastest(times: impl Iterator<Item = Duration>) -> Duration {
-    times.min().unwrap()
-}
 
 #[test]
 fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
@@ -30,9 +25,9 @@ fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
 
     let path = &agent.paths()[0];
     assert_eq!(path.prefix, "198.18.0.0/24".parse().unwrap());
-    // The 11 of the second flight and at most 2 of the first were outstanding together, and arrived: slow
-    // start would go on with twice that.
-    assert!((20..=26).contains(&path.window), "{path:?}");
+    // Two are sent for each that has arrived: of 21, 15 are outstanding together once 5 or 6 have. Slow start would
+    // go on with twice that, but 31 at most: 10, and one more for each that has arrived.
+    assert!((22..=31).contains(&path.window), "{path:?}");
     assert_eq!(path.ssthresh, None, "{path:?}");
 
     let warm = fastest((4..=8).map(|closed| {
@@ -40,7 +35,7 @@ fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
         agent.wait_for_closed(closed);
         time
     }));
-    // One flight: 10 segments at once, 11 more at 1.2 times 22 in 80 ms, 3 ms apart.
+    // One flight: 10 segments at once, 11 more at 1.2 times 30 in 80 ms, 2.2 ms apart.
     assert!(warm >= 2 * RTT, "{warm:?}");
     assert!(warm < 3 * RTT, "{warm:?}");
     assert!(warm.as_secs_f64() <= 0.85 * cold.as_secs_f64(), "{warm:?}, cold {cold:?}");
@@ -62,8 +57,9 @@ fn a_second_visit_of_200_kb_sends_its_window_at_once() {
     // Windows of 10, 20, 40, 80 for 139 segments: 160 ms and three more round trips.
     assert!(cold >= 5 * RTT, "{cold:?}");
     let window = agent.paths()[0].window;
-    // 69 or so arrived in the last flight, and no more than 139 have ever been sent.
-    assert!((100..=160).contains(&window), "{window}");
+    // 69 at least were outstanding in the last flight, some 90 while it took the place of the one of 40; there is no
+    // more than 10 and one for each of 139 that have arrived.
+    assert!((130..=150).contains(&window), "{window}");
 
     let warm = fastest((2..=5).map(|closed| {
         let time = bed.visit(&server, 200_000);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `hs_bbr`: the kernel's own BBR, which begins with what is remembered of the path. It paces by itself, has its
+ * window over idle by itself, and, once the pipe is full, measures what there is to remember. */
+#ifndef HEADSTART_BBR_H
+#define HEADSTART_BBR_H
+
+#include "connection.h"
+
+#define BBR_BW_SHIFT 24 /* net/ipv4/tcp_bbr.c, BW_SCALE */
+
+/* What BBR has measured of the path, the bottleneck's rate over a round trip without a queue; false while it
+ * searches. */
+static inline bool measured_by_bbr(const struct tcp_sock *tp, struct lesson *lesson)
+{
+	const struct bbr *bbr = (const struct bbr *)tp->inet_conn.icsk_ca_priv;
+
+	if (!BPF_CORE_READ_BITFIELD(bbr, full_bw_reached))
+		return false;
+	lesson_of(tp, lesson);
+	lesson->window = (u64)bbr->bw.s[0].v * bbr->min_rtt_us >> BBR_BW_SHIFT;
+	lesson->srtt_us = bbr->min_rtt_us;
+	return true;
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_bbr_init, struct sock *sk)
+{
+	bbr_init(sk);
+	begin(sk);
+	/* That of another congestion control means nothing here: BBR has none. */
+	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_bbr_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+{
+	struct connection *c = connection_of(sk);
+
+	bbr_main(sk, ack, flag, rs);
+	if (c && rs->acked_sacked && !is_recovering((struct tcp_sock *)sk))
+		on_progress(sk, c, rs->acked_sacked);
+}
+
+/* To BBR a loss is no measure of the path. But a first flight was not of its choosing. */
+SEC("struct_ops")
+u32 BPF_PROG(hs_bbr_ssthresh, struct sock *sk)
+{
+	struct connection *c = connection_of(sk);
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 half;
+
+	if (c)
+		forget_flights(tp, c);
+	if (c && c->in_first_flight) {
+		half = retreat(sk, c);
+		if (half < tp->snd_cwnd)
+			tp->snd_cwnd = half;
+		/* Before the pipe is full BBR lowers neither: it takes the window from here as the one to return to. */
+		sk->sk_pacing_rate = pacing_rate(half, tp->mss_cache, tp->srtt_us >> 3);
+	}
+	return bbr_ssthresh(sk);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(hs_bbr_undo_cwnd, struct sock *sk)
+{
+	return bbr_undo_cwnd(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_bbr_set_state, struct sock *sk, u8 state)
+{
+	bbr_set_state(sk, state);
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_bbr_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	bbr_cwnd_event(sk, event);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(hs_bbr_sndbuf_expand, struct sock *sk)
+{
+	return bbr_sndbuf_expand(sk);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(hs_bbr_min_tso_segs, struct sock *sk)
+{
+	return bbr_min_tso_segs(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(hs_bbr_release, struct sock *sk)
+{
+	struct connection *c = connection_of(sk);
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct lesson lesson = {};
+	bool is_measured;
+
+	if (!c)
+		return;
+	is_measured = measured_by_bbr(tp, &lesson);
+	if (!is_measured)
+		proven_lesson(tp, c, &lesson);
+	end(sk, c, &lesson, is_measured);
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops hs_bbr = {
+	.init = (void *)hs_bbr_init,
+	.cong_control = (void *)hs_bbr_cong_control,
+	.ssthresh = (void *)hs_bbr_ssthresh,
+	.undo_cwnd = (void *)hs_bbr_undo_cwnd,
+	.set_state = (void *)hs_bbr_set_state,
+	.cwnd_event = (void *)hs_bbr_cwnd_event,
+	.sndbuf_expand = (void *)hs_bbr_sndbuf_expand,
+	.min_tso_segs = (void *)hs_bbr_min_tso_segs,
+	.release = (void *)hs_bbr_release,
+	.name = "hs_bbr",
+};
+
+#endif
