@@ -1,0 +1,217 @@
+//! A client on the kernel's sockets and a server, ours or the kernel's, at the two ends of an emulated
+//! link, with all that the server's end sends and is handed.
+
+use emulator::{
+    Addresses, Emulation, EmulationReport, Files, Interface, InterfaceConfig, LogFormat, Namespace,
+    Options, Recording, Sink, port_pair,
+};
+use endpoint::{Config, Device, Endpoint};
+use link::LinkConfig;
+use netsim::Duplex;
+use nix::sys::socket::{setsockopt, sockopt};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tcp::Scheme;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net;
+
+/// Who serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Ours,
+    Kernel,
+}
+
+/// What the client is served by, over which link.
+pub(crate) struct Setup {
+    pub(crate) who: Who,
+    /// Of our server; the kernel's has CUBIC, whatever this machine's default is.
+    pub(crate) scheme: Scheme,
+    pub(crate) links: Duplex<LinkConfig>,
+    /// Of both ends where they are the kernel's.
+    pub(crate) sysctls: &'static [(&'static str, &'static str)],
+}
+
+/// A client, a server and the link between them.
+pub(crate) struct Line {
+    client: Namespace,
+    _devices: Vec<Interface>,
+    pub(crate) server: Server,
+    address: SocketAddr,
+    emulation: Emulation,
+    recording: Recording,
+    capture: Shared,
+    log: Shared,
+}
+
+pub(crate) enum Server {
+    Ours(Endpoint, Scheme),
+    Kernel(Namespace, TcpListener),
+}
+
+/// What is left of it afterwards.
+pub(crate) struct Traces {
+    pub(crate) report: EmulationReport,
+    /// What the server's end sent and was handed, a pcap file.
+    pub(crate) capture: Vec<u8>,
+    /// A row for each packet, CSV.
+    pub(crate) log: String,
+}
+
+impl Line {
+    /// `None`, having said so, where it cannot be.
+    pub(crate) fn new(setup: Setup) -> Option<Self> {
+        match Self::open(setup) {
+            Ok(line) => Some(line),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) =>
+            {
+                eprintln!("skipped: {error}");
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn open(setup: Setup) -> io::Result<Self> {
+        let [near, far] = Addresses::numbered(0);
+        let client = namespace(setup.sysctls)?;
+        let device = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
+        let address = SocketAddr::new(far.v4.into(), super::PORT);
+        let mut devices = vec![device];
+        let (port, server) = match setup.who {
+            Who::Ours => {
+                let (port, descriptor) = port_pair()?;
+                let config = Config::new(Some(far.v4), Some(far.v6));
+                let endpoint = Endpoint::open(Device::new(descriptor, 1500)?, config)?;
+                (port, Server::Ours(endpoint, setup.scheme))
+            }
+            Who::Kernel => {
+                let namespace = namespace(setup.sysctls)?;
+                let config = InterfaceConfig::new(far).with_default_route();
+                devices.push(Interface::open(&namespace, &config)?);
+                let listener = namespace.run(|| TcpListener::bind(address))??;
+                listener.set_nonblocking(true)?;
+                setsockopt(&listener, sockopt::TcpCongestion, &OsString::from("cubic"))?;
+                (devices[1].port(), Server::Kernel(namespace, listener))
+            }
+        };
+        let (capture, log) = (Shared::default(), Shared::default());
+        let sinks: [Sink; 2] = [Box::new(io::sink()), Box::new(capture.clone())];
+        let files =
+            Files { log: Some((LogFormat::Csv, Box::new(log.clone()))), captures: Some(sinks) };
+        let (recording, recorders) = Recording::begin(files)?;
+        let options = Options { recorders: Some(recorders), ..Options::new(setup.links) };
+        let emulation = Emulation::start(devices[0].port(), port, options)?;
+        Ok(Self { client, _devices: devices, server, address, emulation, recording, capture, log })
+    }
+
+    /// Serves whoever comes, from now on.
+    pub(crate) async fn serve(&self) {
+        match &self.server {
+            Server::Ours(endpoint, scheme) => {
+                let mut listener = endpoint.listen(super::PORT, scheme).await.unwrap();
+                tokio::spawn(async move {
+                    while let Ok((stream, _)) = listener.accept().await {
+                        tokio::spawn(answer(stream));
+                    }
+                });
+            }
+            Server::Kernel(_, listener) => {
+                let listener = net::TcpListener::from_std(listener.try_clone().unwrap()).unwrap();
+                tokio::spawn(async move {
+                    while let Ok((stream, _)) = listener.accept().await {
+                        stream.set_nodelay(true).unwrap();
+                        tokio::spawn(answer(stream));
+                    }
+                });
+            }
+        }
+    }
+
+    pub(crate) fn connect(&self, port: u16) -> io::Result<TcpStream> {
+        let to = SocketAddr::new(self.address.ip(), port);
+        let stream = self.client.run(|| TcpStream::connect(to))??;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        Ok(stream)
+    }
+
+    pub(crate) fn stop(self) -> Traces {
+        let report = self.emulation.stop();
+        assert_eq!((&report.down.failure, &report.up.failure), (&None, &None));
+        assert_eq!(self.recording.finish().unwrap(), 0, "notes were missed");
+        let log = String::from_utf8(self.log.take()).unwrap();
+        Traces { report, capture: self.capture.take(), log }
+    }
+}
+
+fn namespace(sysctls: &[(&str, &str)]) -> io::Result<Namespace> {
+    let namespace = Namespace::new()?;
+    for (name, value) in sysctls {
+        namespace.set_sysctl(name, value)?;
+    }
+    Ok(namespace)
+}
+
+/// One connection: a question of 8 bytes says how many bytes follow it and how many are to come back;
+/// any number of questions, until the client says that there are no more.
+async fn answer<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) -> io::Result<()> {
+    let mut question = [0; 8];
+    while stream.read_exact(&mut question).await.is_ok() {
+        let [up, down] = numbers(question);
+        let mut sent = vec![0; up];
+        stream.read_exact(&mut sent).await?;
+        assert!(sent == super::bytes(up, 1));
+        stream.write_all(&super::bytes(down, 2)).await?;
+    }
+    stream.shutdown().await
+}
+
+fn numbers(question: [u8; 8]) -> [usize; 2] {
+    let number = |at| u32::from_be_bytes(question[at..at + 4].try_into().unwrap()) as usize;
+    [number(0), number(4)]
+}
+
+/// Asks for `down` bytes, sending `up`, and checks them.
+pub(crate) fn ask(stream: &mut TcpStream, up: usize, down: usize) {
+    question(stream, up, down);
+    read_answer(stream, down);
+}
+
+/// Asks for `down` bytes, sending `up`.
+pub(crate) fn question(stream: &mut TcpStream, up: usize, down: usize) {
+    let [up_bytes, down_bytes] = [up, down].map(|n| (n as u32).to_be_bytes());
+    let question = [&up_bytes[..], &down_bytes, &super::bytes(up, 1)].concat();
+    stream.write_all(&question).unwrap();
+}
+
+/// Reads an answer of `down` bytes and checks them.
+pub(crate) fn read_answer(stream: &mut TcpStream, down: usize) {
+    let mut body = vec![0; down];
+    std::io::Read::read_exact(stream, &mut body).unwrap();
+    assert!(body == super::bytes(down, 2));
+}
+
+/// A file in memory that is looked at when it has been written.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
