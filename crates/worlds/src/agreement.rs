@@ -93,7 +93,7 @@ impl Grid {
         let worker = || {
             let mut done = Vec::new();
             while let Some(index) = next() {
-                let how = Run { worlds: &worlds, server: &self.server, on_run };
+                let how = Run { worlds: &worlds, server: &self.server, captures: None, on_run };
                 let entries = contest::run(&races[index], how)?;
                 done.push((index, Summary::new(&races[index], &entries)));
             }

@@ -1,5 +1,6 @@
 //! One client, its servers, and the link between them, for the visits of one repeat.
 
+use crate::captures::{self, Ends};
 use crate::exchange::Exchange;
 use crate::host::Host;
 use crate::kernel::Server;
@@ -7,7 +8,7 @@ use crate::world::Real;
 use crate::{client, timer};
 use emulator::{
     Addresses, Clock, Emulation, EmulationReport, Interface, InterfaceConfig, Namespace, Options,
-    Scheduling,
+    Recording, Scheduling,
 };
 use experiment::race::Race;
 use std::io;
@@ -38,14 +39,18 @@ pub struct Sample {
 ///
 /// # Errors
 /// If the machine does not let it: no privilege, no TUN device, no such congestion control.
-pub(crate) fn visit(race: &Race, who: Who<'_>, seed: u64) -> io::Result<Vec<Sample>> {
+pub(crate) fn visit(
+    race: &Race,
+    who: Who<'_>,
+    (seed, captures): (u64, &Ends),
+) -> io::Result<Vec<Sample>> {
     std::thread::scope(|scope| {
         // Entering a namespace is for good: a thread of its own.
         let thread = scope.spawn(|| {
             // Client and kernel servers run here: on a busy machine they would ask and answer ms late,
             // of which the link knows nothing. They sleep but for a few us per packet.
             Scheduling::best();
-            Bed::new(race, who, seed)?.run(race, who.scheme)
+            Bed::new(race, who, (seed, captures))?.run(race, who.scheme)
         });
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
@@ -70,36 +75,39 @@ struct Bed {
     own: SocketAddr,
     host: Host,
     emulation: Emulation,
+    recording: Option<Recording>,
     clock: Clock,
 }
 
 impl Bed {
-    fn new(race: &Race, who: Who<'_>, seed: u64) -> io::Result<Self> {
+    fn new(race: &Race, who: Who<'_>, (seed, captures): (u64, &Ends)) -> io::Result<Self> {
         let clock = Clock::start();
         let [near, far] = Addresses::numbered(0);
         let client = Namespace::new()?;
         let device = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
         let config = race.loader_between(who.scheme);
         let host = Host::new((who.place, who.scheme, who.server), (far, &race.page, &config))?;
-        let options = Options { seed, clock, ..Options::new(race.path.links()) };
+        let (recording, recorders) = captures.begin()?;
+        let options = Options { seed, clock, recorders, ..Options::new(race.path.links()) };
         let emulation = Emulation::start(device.port(), host.port(), options)?;
         let own = SocketAddr::new(near.v4.into(), 0);
-        Ok(Self { client, _device: device, own, host, emulation, clock })
+        Ok(Self { client, _device: device, own, host, emulation, recording, clock })
     }
 
     fn run(self, race: &Race, scheme: &Scheme) -> io::Result<Vec<Sample>> {
-        let Self { client, own, host, emulation, clock, .. } = &self;
+        let Self { client, own, host, emulation, recording, clock, _device } = self;
         client.enter()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let samples = LocalSet::new().block_on(&runtime, async {
             let (exchange, openings) =
-                Exchange::new(&race.page, &race.loader_between(scheme), *clock);
+                Exchange::new(&race.page, &race.loader_between(scheme), clock);
             let servers = host.serve(&exchange).await?;
-            let browser = client::run(exchange.clone(), openings, (*own, servers, host.tongue()));
+            let browser = client::run(exchange.clone(), openings, (own, servers, host.tongue()));
             tokio::task::spawn_local(browser);
-            io::Result::Ok(visits(race, &exchange, emulation).await)
+            io::Result::Ok(visits(race, &exchange, &emulation).await)
         })?;
-        let EmulationReport { down, up } = self.emulation.stop();
+        let EmulationReport { down, up } = emulation.stop();
+        captures::finish(recording)?;
         match down.failure.or(up.failure) {
             Some(why) => Err(io::Error::other(format!("the emulated link failed: {why}"))),
             None => Ok(samples),

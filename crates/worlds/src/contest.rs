@@ -2,10 +2,12 @@
 //! through meets all worlds alike; and again what was handed over too late.
 
 use crate::bed::{self, Sample, Who};
+use crate::captures::Folder;
 use crate::kernel::Server;
 use crate::world::World;
 use experiment::race::{Load, Race, RunOptions};
 use std::io::{self, ErrorKind};
+use std::path::Path;
 use tcp::Scheme;
 use units::Duration;
 
@@ -45,6 +47,8 @@ pub struct Run<'a> {
     pub worlds: &'a [World],
     /// What serves in the kernel's.
     pub server: &'a Server,
+    /// A folder for captures of the first repeats, made if it is not there.
+    pub captures: Option<&'a Path>,
     /// Called after each of [`load_count`] repeats, from any thread.
     pub on_run: &'a (dyn Fn() + Sync),
 }
@@ -66,13 +70,14 @@ pub fn run(race: &Race, how: Run<'_>) -> io::Result<Vec<Entry>> {
         worlds.map(move |world| (scheme, Entry::new(scheme, *world)))
     });
     let mut entries: Vec<(&Scheme, Entry)> = everywhere.collect();
-    simulate(race, how.worlds, &mut entries);
+    let folder = Folder::new(how.captures)?;
+    simulate(race, how.worlds, (&mut entries, folder))?;
     let mut order = 0;
     for repeat in 0..race.repeats {
         for (scheme, entry) in &mut entries {
             let Some(place) = entry.world.real(scheme) else { continue };
             let who = Who { scheme, place, server: how.server };
-            entry.take_turn(race, who, (repeat, &mut order))?;
+            entry.take_turn(race, (who, folder), (repeat, &mut order))?;
             (how.on_run)();
         }
     }
@@ -99,12 +104,13 @@ impl Entry {
     fn take_turn(
         &mut self,
         race: &Race,
-        who: Who<'_>,
+        (who, folder): (Who<'_>, Folder<'_>),
         (repeat, order): (u32, &mut u64),
     ) -> io::Result<()> {
         let seed = race.seed.wrapping_add(u64::from(repeat));
         for patience in (0..=PATIENCE).rev() {
-            let visits = bed::visit(race, who, seed)?;
+            let captures = folder.of(&self.scheme, self.world, repeat);
+            let visits = bed::visit(race, who, (seed, &captures))?;
             let is_late = visits.iter().any(|sample| sample.lateness > TOO_LATE);
             let is_redone = is_late && patience > 0;
             self.turns.push(Turn { order: Some(*order), repeat, is_redone, visits });
@@ -118,11 +124,16 @@ impl Entry {
 }
 
 /// The entries of the simulation, all at once: they take no real time.
-fn simulate(race: &Race, worlds: &[World], entries: &mut [(&Scheme, Entry)]) {
+fn simulate(
+    race: &Race,
+    worlds: &[World],
+    (entries, folder): (&mut [(&Scheme, Entry)], Folder<'_>),
+) -> io::Result<()> {
     if !worlds.contains(&World::Sim) {
-        return;
+        return Ok(());
     }
-    let options = RunOptions { threads: 0, record: false, capture: false, on_run: &|| () };
+    let capture = folder.is_wanted();
+    let options = RunOptions { threads: 0, record: false, capture, on_run: &|| () };
     let outcome = race.run(options);
     for (_, entry) in entries.iter_mut().filter(|(_, entry)| entry.world == World::Sim) {
         let contestant = outcome.contestants.iter().find(|c| c.name == entry.scheme);
@@ -134,7 +145,9 @@ fn simulate(race: &Race, worlds: &[World], entries: &mut [(&Scheme, Entry)]) {
             Turn { order: None, repeat, is_redone: false, visits }
         };
         entry.turns = (0..race.repeats).map(turn).collect();
+        folder.write_simulated(&entry.scheme, &contestant.loads[0])?;
     }
+    Ok(())
 }
 
 fn sample(load: &Load) -> Sample {

@@ -10,6 +10,7 @@
 
 pub mod agreement;
 mod bed;
+mod captures;
 mod client;
 mod contest;
 mod exchange;

@@ -11,6 +11,10 @@ use workload::{ConnId, Kind};
 pub(crate) trait Knobs {
     /// What is written next is of this kind.
     fn announce(&self, kind: Kind);
+    /// More is written at once: a part of a segment waits for it, until [`Knobs::all_said`].
+    fn more_to_come(&self);
+    /// For now nothing more is: what waits may go.
+    fn all_said(&self);
     /// Bytes that were written and are not sent, when there are fewer than `low`: waits until then.
     fn unsent_below(&self, low: u64) -> impl Future<Output = u64>;
 }
@@ -46,13 +50,17 @@ where
             match exchange.poll_write(conn, unsent) {
                 Next::Write(bytes, kind) => {
                     kind.into_iter().for_each(|kind| knobs.announce(kind));
+                    knobs.more_to_come();
                     filler::write(&mut write, bytes).await?;
                 }
                 Next::Close => return write.shutdown().await,
-                Next::Wait(until) => tokio::select! {
-                    () = stirred.notified() => {}
-                    () = crate::timer::sleep_until(exchange.clock(), until) => {}
-                },
+                Next::Wait(until) => {
+                    knobs.all_said();
+                    tokio::select! {
+                        () = stirred.notified() => {}
+                        () = crate::timer::sleep_until(exchange.clock(), until) => {}
+                    }
+                }
             }
         }
     };

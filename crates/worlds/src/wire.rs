@@ -95,6 +95,11 @@ impl Knobs for Stream {
         self.handle.set_content(content_of(kind));
     }
 
+    // The endpoint sends when its thread has taken all that was written meanwhile.
+    fn more_to_come(&self) {}
+
+    fn all_said(&self) {}
+
     async fn unsent_below(&self, low: u64) -> u64 {
         // What is over has nothing unsent, and the next write says so.
         self.handle.unsent_below(low).await.unwrap_or(0)

@@ -26,7 +26,10 @@ fn race(page: &str, schemes: &[&str]) -> Race {
 
 /// `None` where the machine has no namespaces, TUN devices or congestion control for it.
 fn run(race: &Race, worlds: &[World]) -> Option<Summary> {
-    match worlds::run(race, Run { worlds, server: &Server::Builtin, on_run: &|| () }) {
+    match worlds::run(
+        race,
+        Run { worlds, server: &Server::Builtin, captures: None, on_run: &|| () },
+    ) {
         Ok(entries) => Some(Summary::new(race, &entries)),
         Err(error) if worlds::cannot_be_had(&error) => {
             eprintln!("skipped: {error}");

@@ -10,12 +10,12 @@ use worlds::{Line, RaceJson, Run, Server, Spread, Summary, World, cannot_be_had}
 
 /// Runs `race` in the worlds that were asked for, as far as the machine lets it.
 pub(super) fn run(args: &Args, race: &Race) -> Result<(), Failure> {
-    refuse_what_only_simulation_has(args, race)?;
+    refuse_what_only_simulation_has(race)?;
     let client = Some(worlds::agreement::linux());
     let race = &Race { client, one_server: true, ..race.clone() };
     say_who_is_left_out(race, &args.on);
     let server = server(args, race)?;
-    let raced = as_far_as_possible(race, (&args.on, &server))?;
+    let raced = as_far_as_possible(args, (race, &server))?;
     // A report that cannot be written is no reason to keep the results back.
     let written = write_report(args, race, &raced);
     let Raced { summary, worlds, server } = &raced;
@@ -25,6 +25,9 @@ pub(super) fn run(args: &Args, race: &Race) -> Result<(), Failure> {
     }
     if let Some(server) = server {
         remark(&format!("served on kernel by {}", server.name()));
+    }
+    if let Some(folder) = &args.pcap {
+        remark(&format!("captures: {}", folder.display()));
     }
     say_how_late(summary);
     written?;
@@ -62,12 +65,8 @@ fn write_report(args: &Args, race: &Race, raced: &Raced) -> Result<(), Failure> 
     Ok(())
 }
 
-fn refuse_what_only_simulation_has(args: &Args, race: &Race) -> Result<(), Failure> {
-    let asked = [
-        ("--background", race.background > 0),
-        ("--site", race.visits.site > 1),
-        ("--pcap", args.pcap.is_some()),
-    ];
+fn refuse_what_only_simulation_has(race: &Race) -> Result<(), Failure> {
+    let asked = [("--background", race.background > 0), ("--site", race.visits.site > 1)];
     match asked.iter().find(|(_, is_asked)| *is_asked) {
         Some((option, _)) => Err(Failure::input(format!(
             "{option} is for simulations: leave --on away, or {option}"
@@ -88,13 +87,12 @@ fn say_who_is_left_out(race: &Race, worlds: &[World]) {
 }
 
 /// If real worlds cannot be had, what remains is simulated all the same.
-fn as_far_as_possible(
-    race: &Race,
-    (worlds, server): (&[World], &Server),
-) -> Result<Raced, Failure> {
+fn as_far_as_possible(args: &Args, (race, server): (&Race, &Server)) -> Result<Raced, Failure> {
+    let (worlds, captures) = (args.on.as_slice(), args.pcap.as_deref());
     let all = |worlds: &[World]| {
         let progress = Progress::begin(worlds::load_count(race, worlds), "loads");
-        let entries = worlds::run(race, Run { worlds, server, on_run: &|| progress.step() });
+        let on_run = &|| progress.step();
+        let entries = worlds::run(race, Run { worlds, server, captures, on_run });
         progress.end();
         let summary = Summary::new(race, &entries?);
         let server = worlds.contains(&World::Kernel).then(|| server.clone());

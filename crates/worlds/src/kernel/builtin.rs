@@ -2,7 +2,10 @@
 
 use crate::exchange::Exchange;
 use crate::server::{Knobs, serve as serve_one};
+use socket2::Socket;
+use std::cell::Cell;
 use std::io;
+use std::os::fd::AsFd;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::spawn_local;
 use workload::{ConnId, HostId, Kind};
@@ -33,15 +36,40 @@ async fn one(
     stream: TcpStream,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    serve_one(exchange, conn, (stream, Socketry, exchange.low_water(host))).await
+    let socketry =
+        Socketry { socket: stream.as_fd().try_clone_to_owned()?.into(), held: Cell::new(false) };
+    serve_one(exchange, conn, (stream, socketry, exchange.low_water(host))).await
 }
 
 /// The kernel takes more only while less than the low water is unsent, so what it has taken is no
 /// more than that; and it does not care what the bytes are.
-struct Socketry;
+struct Socketry {
+    /// The stream's, once more.
+    socket: Socket,
+    /// Whether parts of segments wait (`TCP_CORK`). A server that has several frames to write hands them
+    /// over as one; written one by one, short ones would be segments of their own.
+    held: Cell<bool>,
+}
+
+impl Socketry {
+    fn hold(&self, held: bool) {
+        if self.held.replace(held) != held {
+            // It fails only on a connection that is over, of which the next write tells.
+            let _ = self.socket.set_tcp_cork(held);
+        }
+    }
+}
 
 impl Knobs for Socketry {
     fn announce(&self, _kind: Kind) {}
+
+    fn more_to_come(&self) {
+        self.hold(true);
+    }
+
+    fn all_said(&self) {
+        self.hold(false);
+    }
 
     async fn unsent_below(&self, _low: u64) -> u64 {
         0
