@@ -1,9 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `attend`: gives the connections of a cgroup our congestion control as they open. */
+/* `attend`: gives the connections of a cgroup our congestion control as they open. `leave`: has it not. */
 #ifndef HEADSTART_ATTEND_H
 #define HEADSTART_ATTEND_H
 
 #include "paths.h"
+
+/* By side and number; what is said of a port. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 8192); /* twice what may be said: the old beside the new */
+	__type(key, u32);
+	__type(value, u32);
+} ports SEC(".maps");
+
+/* What `leave` leaves in the hook's answer, which the kernel does not read, for programs of cgroups above:
+ * those of a cgroup run before those of its parent. */
+#define TO_BE_LEFT 0x68736c76
+
+static inline bool has_opened(const struct bpf_sock_ops *ops)
+{
+	return ops->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB ||
+	       ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
+}
+
+/* By the ports on both sides. */
+static inline bool is_meant(const struct sock *sk)
+{
+	u32 local = sk->__sk_common.skc_num;
+	u32 remote = PORT_REMOTE | __builtin_bswap16(sk->__sk_common.skc_dport);
+	u32 *of_local = bpf_map_lookup_elem(&ports, &local);
+	u32 *of_remote = bpf_map_lookup_elem(&ports, &remote);
+	u32 said = (of_local ? *of_local : 0) | (of_remote ? *of_remote : 0);
+
+	if (said & PORT_EXCEPT)
+		return false;
+	return said & PORT_ONLY || !(settings.flags & ONLY_PORTS);
+}
 
 static inline bool is_called(const char has[TCP_CA_NAME_MAX], const char *name, u32 length)
 {
@@ -45,18 +78,24 @@ int attend(struct bpf_sock_ops *ops)
 	struct bpf_sock *sk = ops->sk;
 	struct tcp_sock *tp;
 
-	if (ops->op != BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB &&
-	    ops->op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB)
-		return 1;
-	if (!sk)
+	if (!has_opened(ops) || ops->reply == TO_BE_LEFT || !sk)
 		return 1;
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp || BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_setsockopt))
 		return 1;
-	if (!destination_of((struct sock *)tp, &to) || !to.cap)
+	if (!is_meant((struct sock *)tp) || !destination_of((struct sock *)tp, &to) || !to.cap)
 		return 1;
 	bpf_core_read(has, sizeof(has), &tp->inet_conn.icsk_ca_ops->name);
 	give(ops, control_for(has));
+	return 1;
+}
+
+/* In a cgroup whose connections are left alone, whatever is said of those above it. */
+SEC("sockops")
+int leave(struct bpf_sock_ops *ops)
+{
+	if (has_opened(ops))
+		ops->reply = TO_BE_LEFT;
 	return 1;
 }
 

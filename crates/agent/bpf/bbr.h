@@ -50,7 +50,7 @@ u32 BPF_PROG(hs_bbr_ssthresh, struct sock *sk)
 	u32 half;
 
 	if (c)
-		forget_flights(tp, c);
+		lose_flights(tp, c);
 	if (c && c->in_first_flight) {
 		half = retreat(sk, c);
 		if (half < tp->snd_cwnd)

@@ -6,6 +6,11 @@
 
 #include "paths.h"
 
+#define PER_MILLION 1000000
+/* No window is so many bytes (RFC 7323 §2.3): what lies behind is beyond a first flight, also when sequence numbers
+ * have wrapped. */
+#define ANY_WINDOW (1 << 30)
+
 struct connection {
 	struct path_key path;
 	u64 began_ns;
@@ -15,6 +20,7 @@ struct connection {
 	u32 delivered;	  /* segments delivered before that */
 	u32 cold;	  /* window it would have begun with there */
 	u32 restarts;	  /* warm, after idle */
+	u32 would;	  /* very first window by the memory, taken or not; 0: none */
 	u32 round_end;	  /* sequence number that ends the round trip under way */
 	u32 round_flight; /* most segments outstanding at a time in it */
 	u32 last_flight;  /* the same of the round trip before: at the end of this one they have arrived */
@@ -27,6 +33,8 @@ struct connection {
 	bool is_idle;	  /* the kernel has just taken back its window */
 	bool is_paced;	  /* by us: the kernel would not */
 	bool has_retreated;
+	bool is_held_out;
+	bool has_lost_first; /* something of its very first flight */
 	bool is_closing;
 };
 
@@ -101,8 +109,33 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 		tp->snd_ssthresh = path->ssthresh > window ? path->ssthresh : window;
 }
 
-/* Opens as wide as the memory allows to what otherwise begins with the window it has now. */
-static inline void begin_as_remembered(struct sock *sk, struct connection *c, u32 cap)
+/* All bits depend on all (MurmurHash3's finaliser). */
+static inline u32 scrambled(u32 bits)
+{
+	bits = (bits ^ bits >> 16) * 0x85ebca6b;
+	bits = (bits ^ bits >> 13) * 0xc2b2ae35;
+	return bits ^ bits >> 16;
+}
+
+/* Which connections begin cold for comparison: by their addresses and ports, so that it is a matter of chance
+ * and not of what they do. */
+static inline bool is_held_out(const struct sock *sk)
+{
+	const struct sock_common *common = &sk->__sk_common;
+	__be32 address[4] = {};
+	u32 hash = settings.salt;
+
+	remote_of(sk, address);
+	hash = scrambled(hash ^ address[0] ^ common->skc_dport);
+	hash = scrambled(hash ^ address[1] ^ common->skc_num);
+	hash = scrambled(hash ^ address[2]);
+	hash = scrambled(hash ^ address[3]);
+	return (u64)hash * PER_MILLION >> 32 < settings.holdout;
+}
+
+/* Opens as wide as the memory allows to what otherwise begins with the window it has now, unless it is to be
+ * left alone. The window by the memory; 0: it says nothing. */
+static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct path *path = bpf_map_lookup_elem(&paths, &c->path);
@@ -110,16 +143,19 @@ static inline void begin_as_remembered(struct sock *sk, struct connection *c, u3
 
 	c->cold = tp->snd_cwnd;
 	if (!path)
-		return;
+		return 0;
 	cap = cap < tp->snd_cwnd_clamp ? cap : tp->snd_cwnd_clamp;
 	window = recall(path, bpf_ktime_get_ns(), tp->srtt_us >> 3, c->cold, cap);
-	if (window)
+	if (window && !c->is_held_out && !(settings.flags & LEAVE_WINDOWS))
 		begin_warm(sk, c, path, window);
+	return window;
 }
 
-/* What has arrived proves nothing any more. */
-static inline void forget_flights(const struct tcp_sock *tp, struct connection *c)
+/* Something is lost: what has arrived proves nothing any more. */
+static inline void lose_flights(const struct tcp_sock *tp, struct connection *c)
 {
+	if (!c->restarts && tp->bytes_acked < ANY_WINDOW && before(tp->snd_una, c->first_end))
+		c->has_lost_first = true;
 	c->flight = c->last_flight = c->round_flight = 0;
 	c->round_end = tp->snd_nxt;
 }
@@ -139,9 +175,11 @@ static inline void begin(struct sock *sk)
 	c->path = to.path;
 	c->began_ns = bpf_ktime_get_ns();
 	c->round_end = tp->snd_nxt;
+	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
+	c->is_held_out = is_held_out(sk);
 	/* A handshake that lost something speaks against the memory. */
 	if (!tp->total_retrans && !tp->data_segs_out)
-		begin_as_remembered(sk, c, to.cap);
+		c->would = begin_as_remembered(sk, c, to.cap);
 	c->began_with = tp->snd_cwnd;
 	c->began_warm = c->first;
 }
@@ -211,7 +249,7 @@ static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 	struct lesson lesson = {};
 	u32 half;
 
-	forget_flights(tp, c);
+	lose_flights(tp, c);
 	if (c->in_first_flight) {
 		half = retreat(sk, c);
 		return half < ssthresh ? half : ssthresh;
@@ -227,13 +265,16 @@ static inline void tell(struct sock *sk, struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct summary *s = bpf_ringbuf_reserve(&summaries, sizeof(*s), 0);
+	u64 lasted_ns;
 
 	if (!s) {
 		__sync_fetch_and_add(&summaries_lost, 1);
 		return;
 	}
 	s->path = c->path;
-	s->lived_ns = bpf_ktime_get_ns() - c->began_ns;
+	/* In microseconds when it last arrived, in nanoseconds when it began: below 0 if nothing has. */
+	lasted_ns = tp->delivered_mstamp * NS_PER_US - c->began_ns;
+	s->lasted_ns = (s64)lasted_ns > 0 ? lasted_ns : 0;
 	s->bytes_acked = tp->bytes_acked;
 	s->first_window = c->began_with;
 	s->last_window = tp->snd_cwnd;
@@ -242,9 +283,10 @@ static inline void tell(struct sock *sk, struct connection *c)
 	s->sent = tp->data_segs_out;
 	s->retransmitted = tp->total_retrans;
 	s->learnt = c->learnt;
-	s->flags = (c->began_warm ? SUMMARY_WARM : 0) | (c->has_retreated ? SUMMARY_RETREATED : 0);
+	s->flags = (c->began_warm ? SUMMARY_WARM : 0) | (c->has_retreated ? SUMMARY_RETREATED : 0) |
+		   (c->is_held_out ? SUMMARY_HELD_OUT : 0) | (c->has_lost_first ? SUMMARY_LOST_FIRST : 0);
 	s->restarts = c->restarts;
-	s->unused = 0;
+	s->would = c->would;
 	bpf_ringbuf_submit(s, 0);
 }
 
@@ -292,6 +334,7 @@ static inline void on_start(struct sock *sk, struct connection *c)
 /* It closes, or gets another congestion control: leaves `lesson`, measured or, as any window is, proven. */
 static inline void end(struct sock *sk, struct connection *c, const struct lesson *lesson, bool is_measured)
 {
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct path *path;
 
 	if (c->is_closing)
@@ -301,6 +344,9 @@ static inline void end(struct sock *sk, struct connection *c, const struct lesso
 	path = bpf_map_lookup_elem(&paths, &c->path);
 	if (path) {
 		__sync_fetch_and_add(&path->connections, 1);
+		__sync_fetch_and_add(&path->bytes_acked, tp->bytes_acked);
+		__sync_fetch_and_add(&path->sent, tp->data_segs_out);
+		__sync_fetch_and_add(&path->retransmitted, tp->total_retrans);
 		if (c->began_warm)
 			__sync_fetch_and_add(&path->warm, 1);
 		if (c->first && !c->has_retreated)

@@ -15,7 +15,10 @@ struct path_key {
 /* What is known of a path. Windows in segments. Written without a lock by whichever connection learns
  * something: what is read is bounded where it is used, never where it is written. */
 struct path {
-	u64 learnt_ns;	    /* when `window` was, on CLOCK_MONOTONIC */
+	u64 learnt_ns;	    /* when `window` was, on CLOCK_MONOTONIC; from an earlier boot: wrapped, below 0 */
+	u64 bytes_acked;    /* of the connections closed since the path is remembered */
+	u64 sent;	    /* segments with data, retransmissions included */
+	u64 retransmitted;
 	u32 window;
 	u32 ssthresh;	    /* 0: slow start had not ended */
 	u32 srtt_us;	    /* when `window` was learnt, queue included */
@@ -40,7 +43,7 @@ struct override {
 /* What attended connections get. CONTROL_AUTO: ours upon the kernel's own that they have. */
 enum control { CONTROL_AUTO, CONTROL_CUBIC, CONTROL_BBR };
 
-/* Constant once loaded. */
+/* For all connections. The loader may change them at any time: a connection reads them as it opens. */
 struct settings {
 	u64 max_age_ns;
 	u32 half_life_rtts;
@@ -48,13 +51,22 @@ struct settings {
 	u32 v4_bits; /* of 32 */
 	u32 v6_bits; /* of 128 */
 	u32 control; /* enum control */
-	u32 unused;
+	u32 holdout; /* of a million connections so many begin cold for comparison */
+	u32 salt;    /* so that nobody can tell which */
+	u32 flags;
 };
+
+enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
+       ONLY_PORTS = 2 };  /* attend only to connections of the ports named so */
+
+/* Ports that the operator has said something of, by side and number in host order. */
+enum { PORT_REMOTE = 1 << 16 };
+enum { PORT_ONLY = 1, PORT_EXCEPT = 2 };
 
 /* How a connection went, told when it closes. */
 struct summary {
 	struct path_key path;
-	u64 lived_ns;
+	u64 lasted_ns; /* from its opening to the last arrival */
 	u64 bytes_acked;
 	u32 first_window; /* segments it began with */
 	u32 last_window;
@@ -65,9 +77,9 @@ struct summary {
 	u32 learnt;	   /* window left in memory by its close; 0: none */
 	u32 flags;
 	u32 restarts; /* warm, after idle */
-	u32 unused;   /* so that no byte is undefined */
+	u32 would;    /* first window that the memory proposed, taken or not; 0: none */
 };
 
-enum { SUMMARY_WARM = 1, SUMMARY_RETREATED = 2 };
+enum { SUMMARY_WARM = 1, SUMMARY_RETREATED = 2, SUMMARY_HELD_OUT = 4, SUMMARY_LOST_FIRST = 8 };
 
 #endif

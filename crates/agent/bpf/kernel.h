@@ -22,6 +22,7 @@ typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
 typedef __s32 s32;
+typedef __s64 s64;
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -29,6 +30,7 @@ typedef __s32 s32;
 
 /* include/uapi/linux/bpf.h */
 enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_LPM_TRIE = 11,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
@@ -64,6 +66,8 @@ typedef struct {
 
 struct sock_common {
 	__be32 skc_daddr;
+	__be16 skc_dport;
+	u16 skc_num;
 	unsigned short skc_family;
 	possible_net_t skc_net;
 	struct in6_addr skc_v6_daddr;
@@ -153,6 +157,7 @@ struct bpf_sock;
 
 struct bpf_sock_ops {
 	__u32 op;
+	__u32 reply;
 	struct bpf_sock *sk;
 };
 

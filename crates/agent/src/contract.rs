@@ -19,8 +19,15 @@ pub struct PathKey {
 /// What is known of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// When the window was learnt, nanoseconds of `CLOCK_MONOTONIC`.
+    /// When the window was learnt, nanoseconds of `CLOCK_MONOTONIC`; wrapped, below 0, if that was before this
+    /// boot.
     pub learnt_ns: u64,
+    /// Bytes that peers acknowledged, of the connections closed.
+    pub bytes_acked: u64,
+    /// Segments with data of these, retransmissions included.
+    pub sent: u64,
+    /// Of these, retransmissions.
+    pub retransmitted: u64,
     /// Segments.
     pub window: u32,
     /// Where slow start ended, segments; 0 if it had not.
@@ -35,6 +42,8 @@ pub struct Path {
     pub warm: u32,
     /// Warm starts that lost something of their first flight.
     pub retreats: u32,
+    /// Of these, the last ones without a success between them.
+    pub retreats_in_row: u32,
 }
 
 /// How a connection went.
@@ -42,8 +51,8 @@ pub struct Path {
 pub struct Summary {
     /// Its path.
     pub path: PathKey,
-    /// From its opening to its close, nanoseconds.
-    pub lived_ns: u64,
+    /// From its opening to the last arrival at the peer, nanoseconds.
+    pub lasted_ns: u64,
     /// Bytes that the peer acknowledged.
     pub bytes_acked: u64,
     /// Window it began with, segments.
@@ -64,8 +73,14 @@ pub struct Summary {
     pub is_warm: bool,
     /// Something of a remembered first window was lost.
     pub has_retreated: bool,
+    /// It began cold so that others can be compared with it.
+    pub is_held_out: bool,
+    /// Something of its very first flight was lost, however large that was.
+    pub has_lost_first: bool,
     /// Times that it began with a remembered window after idle.
     pub restarts: u32,
+    /// First window that the memory proposed, taken or not, segments; 0 if none.
+    pub would: u32,
 }
 
 /// What the operator has said of a prefix.
@@ -77,7 +92,7 @@ pub struct Override {
     pub cap: u32,
 }
 
-/// What is constant once the programs are loaded.
+/// What holds for all connections, from their opening on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// What is older is not believed, nanoseconds.
@@ -92,6 +107,23 @@ pub struct Settings {
     pub v6_bits: u8,
     /// What attended connections get.
     pub control: Choice,
+    /// Of a million connections so many begin cold for comparison.
+    pub holdout: u32,
+    /// So that nobody can tell which.
+    pub salt: u32,
+    /// All begin cold; what would be done is told.
+    pub leaves_windows: bool,
+    /// Connections are left alone unless one of their ports is [`Port::ONLY`].
+    pub only_ports: bool,
+}
+
+/// What the operator has said of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Port {
+    /// The peer's, not ours.
+    pub is_remote: bool,
+    /// Its number.
+    pub number: u16,
 }
 
 impl PathKey {
@@ -119,13 +151,16 @@ impl PathKey {
 
 impl Path {
     /// Bytes of a value.
-    pub const SIZE: usize = 40;
+    pub const SIZE: usize = 64;
 
     /// From the map; `None` if the bytes are none of a path.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         Some(Self {
             learnt_ns: fields.u64()?,
+            bytes_acked: fields.u64()?,
+            sent: fields.u64()?,
+            retransmitted: fields.u64()?,
             window: fields.u32()?,
             ssthresh: fields.u32()?,
             srtt_us: fields.u32()?,
@@ -133,7 +168,27 @@ impl Path {
             connections: fields.u32()?,
             warm: fields.u32()?,
             retreats: fields.u32()?,
+            retreats_in_row: fields.u32()?,
         })
+    }
+
+    /// As the map has it.
+    pub fn to_bytes(&self) -> [u8; Self::SIZE] {
+        let long = [self.learnt_ns, self.bytes_acked, self.sent, self.retransmitted];
+        let short = [
+            self.window,
+            self.ssthresh,
+            self.srtt_us,
+            self.min_rtt_us,
+            self.connections,
+            self.warm,
+            self.retreats,
+            self.retreats_in_row,
+        ];
+        let mut bytes = [0; Self::SIZE];
+        put_u64(&mut bytes[..32], &long);
+        put_u32(&mut bytes[32..], &short);
+        bytes
     }
 }
 
@@ -142,6 +197,8 @@ impl Summary {
     pub const SIZE: usize = PathKey::SIZE + 2 * 8 + 10 * 4;
     const WARM: u32 = 1;
     const RETREATED: u32 = 2;
+    const HELD_OUT: u32 = 4;
+    const LOST_FIRST: u32 = 8;
 
     /// From the ring buffer; `None` if the bytes are none of a summary.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -149,7 +206,7 @@ impl Summary {
         let mut fields = Fields(&bytes[PathKey::SIZE..]);
         let mut summary = Self {
             path,
-            lived_ns: fields.u64()?,
+            lasted_ns: fields.u64()?,
             bytes_acked: fields.u64()?,
             first_window: fields.u32()?,
             last_window: fields.u32()?,
@@ -160,12 +217,18 @@ impl Summary {
             learnt: fields.u32()?,
             is_warm: false,
             has_retreated: false,
+            is_held_out: false,
+            has_lost_first: false,
             restarts: 0,
+            would: 0,
         };
         let flags = fields.u32()?;
         summary.restarts = fields.u32()?;
+        summary.would = fields.u32()?;
         summary.is_warm = flags & Self::WARM != 0;
         summary.has_retreated = flags & Self::RETREATED != 0;
+        summary.is_held_out = flags & Self::HELD_OUT != 0;
+        summary.has_lost_first = flags & Self::LOST_FIRST != 0;
         Some(summary)
     }
 }
@@ -191,18 +254,54 @@ impl Override {
 
 impl Settings {
     /// Bytes of the constant.
-    pub const SIZE: usize = 32;
+    pub const SIZE: usize = 40;
+    const LEAVE_WINDOWS: u32 = 1;
+    const ONLY_PORTS: u32 = 2;
 
     /// As the programs have them.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
+        let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
+        let words = [
+            self.half_life_rtts,
+            self.cap,
+            self.v4_bits.into(),
+            self.v6_bits.into(),
+            self.control.to_u32(),
+            self.holdout,
+            self.salt,
+            flag(self.leaves_windows, Self::LEAVE_WINDOWS)
+                | flag(self.only_ports, Self::ONLY_PORTS),
+        ];
         let mut bytes = [0; Self::SIZE];
-        bytes[..8].copy_from_slice(&self.max_age_ns.to_ne_bytes());
-        let bits = [u32::from(self.v4_bits), u32::from(self.v6_bits)];
-        let words = [self.half_life_rtts, self.cap, bits[0], bits[1], self.control.to_u32()];
-        for (word, place) in words.iter().zip(bytes[8..].chunks_exact_mut(4)) {
-            place.copy_from_slice(&word.to_ne_bytes());
-        }
+        put_u64(&mut bytes[..8], &[self.max_age_ns]);
+        put_u32(&mut bytes[8..], &words);
         bytes
+    }
+}
+
+impl Port {
+    /// Connections of this port are attended to.
+    pub const ONLY: u32 = 1;
+    /// Connections of this port are left alone, whatever is said of the other side's.
+    pub const EXCEPT: u32 = 2;
+    const REMOTE: u32 = 1 << 16;
+
+    /// Key of the map; its value is [`Self::ONLY`], [`Self::EXCEPT`], or both.
+    pub fn to_bytes(self) -> [u8; 4] {
+        let side = if self.is_remote { Self::REMOTE } else { 0 };
+        (side | u32::from(self.number)).to_ne_bytes()
+    }
+}
+
+fn put_u32(place: &mut [u8], words: &[u32]) {
+    for (word, place) in words.iter().zip(place.chunks_exact_mut(4)) {
+        place.copy_from_slice(&word.to_ne_bytes());
+    }
+}
+
+fn put_u64(place: &mut [u8], words: &[u64]) {
+    for (word, place) in words.iter().zip(place.chunks_exact_mut(8)) {
+        place.copy_from_slice(&word.to_ne_bytes());
     }
 }
 
@@ -274,9 +373,16 @@ mod tests {
     }
 
     #[test]
+    fn paths_come_back_as_they_went() {
+        let mut bytes = [0; Path::SIZE];
+        bytes.iter_mut().zip(0..).for_each(|(byte, n)| *byte = n);
+        assert_eq!(Path::from_bytes(&bytes).unwrap().to_bytes(), bytes);
+    }
+
+    #[test]
     fn what_is_too_short_is_nothing() {
         assert_eq!(PathKey::from_bytes(&[0; PathKey::SIZE - 1]), None);
-        assert_eq!(Summary::from_bytes(&[0; Summary::SIZE - 5]), None);
+        assert_eq!(Summary::from_bytes(&[0; Summary::SIZE - 1]), None);
         assert!(Summary::from_bytes(&[0; Summary::SIZE]).is_some());
     }
 }

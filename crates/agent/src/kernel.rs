@@ -1,16 +1,21 @@
 //! Loads the programs and attaches them, for as long as what is returned lives.
 
-use crate::contract::{Override, Path, PathKey, Settings, Summary};
+use crate::contract::{Override, Path, PathKey, Port, Settings, Summary};
+use crate::knobs::Knobs;
 use crate::schemes::Scheme;
 use libbpf_rs::{
     ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, Object, ObjectBuilder, OpenObject,
     PrintLevel, RingBuffer, RingBufferBuilder,
 };
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
+
+/// The section that is [`Settings`].
+const SETTINGS: &str = ".data.settings";
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.bpf.o"));
 
@@ -24,6 +29,8 @@ pub struct Load {
     pub settings: Settings,
     /// For some prefixes.
     pub overrides: Vec<Override>,
+    /// For some ports.
+    pub ports: BTreeMap<Port, u32>,
     /// Paths remembered at most.
     pub max_paths: u32,
 }
@@ -38,8 +45,10 @@ pub struct Loaded {
 /// Programs at work. Dropping it ends that for new connections; open ones go on with what they have.
 #[derive(Debug)]
 pub struct Attached {
-    /// New connections are attended to while this lives.
-    _attend: Link,
+    /// New connections of these cgroups are attended to while their links live.
+    attend: BTreeMap<PathBuf, Link>,
+    /// And of these not.
+    leave: BTreeMap<PathBuf, Link>,
     /// The congestion controls can be had while these live.
     _controls: Vec<Link>,
 }
@@ -69,12 +78,20 @@ impl Loaded {
         configure(&mut open, load)?;
         let loaded = Self { object: open.load()?, schemes };
         loaded.assert_contract();
-        let overrides = loaded.map("overrides");
-        for said in &load.overrides {
-            let (key, value) = said.to_bytes();
-            overrides.update(&key, &value, MapFlags::ANY)?;
-        }
+        loaded.knobs()?.turn(load)?;
         Ok(loaded)
+    }
+
+    /// What can be changed while it runs.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub fn knobs(&self) -> libbpf_rs::Result<Knobs> {
+        Ok(Knobs {
+            settings: MapHandle::try_from(&self.map(SETTINGS))?,
+            overrides: MapHandle::try_from(&self.map("overrides"))?,
+            ports: MapHandle::try_from(&self.map("ports"))?,
+        })
     }
 
     /// Both halves of the contract were built together; if not, nothing that is read means anything.
@@ -85,23 +102,20 @@ impl Loaded {
         };
         assert_eq!(sizes("paths"), (PathKey::SIZE, Path::SIZE));
         assert_eq!(sizes("overrides"), (Override::KEY_SIZE, Override::VALUE_SIZE));
+        assert_eq!(sizes(SETTINGS).1, Settings::SIZE);
     }
 
-    /// Attends to the connections of a cgroup and of those below, from now on.
+    /// Attends to the connections of cgroups and of those below, from now on, but for those of `except`.
     ///
     /// # Errors
-    /// If another agent runs, or the cgroup is none of version 2.
-    pub fn attach(&mut self, cgroup: &FilePath) -> Result<Attached, String> {
+    /// If another agent runs, or a cgroup is none of version 2.
+    pub fn attach(&mut self, cgroups: &[PathBuf], except: &[PathBuf]) -> Result<Attached, String> {
         let controls = self.schemes.clone().into_iter().map(|scheme| self.register(scheme));
         let controls = controls.collect::<Result<_, _>>()?;
-        let directory = File::open(cgroup)
-            .map_err(|error| format!("cannot open cgroup {}: {error}", cgroup.display()))?;
-        let mut programs = self.object.progs_mut();
-        let attend = programs.find(|program| program.name() == "attend").expect("in the object");
-        let attend = attend.attach_cgroup(directory.as_raw_fd()).map_err(|error| {
-            format!("cannot attach to {} (is it a cgroup v2?): {error}", cgroup.display())
-        })?;
-        Ok(Attached { _attend: attend, _controls: controls })
+        let (attend, leave) = (BTreeMap::new(), BTreeMap::new());
+        let mut attached = Attached { attend, leave, _controls: controls };
+        self.reattach(&mut attached, cgroups, except)?;
+        Ok(attached)
     }
 
     /// The congestion controls that can be had here.
@@ -119,6 +133,47 @@ impl Loaded {
             }
             _ => format!("cannot register {name}: {error}"),
         })
+    }
+
+    /// The same with other cgroups; those that stay are attended to all the while.
+    ///
+    /// # Errors
+    /// If a cgroup is none of version 2; then nothing has changed.
+    pub fn reattach(
+        &mut self,
+        attached: &mut Attached,
+        cgroups: &[PathBuf],
+        except: &[PathBuf],
+    ) -> Result<(), String> {
+        let leave = self.attach_to("leave", except, &attached.leave)?;
+        let attend = self.attach_to("attend", cgroups, &attached.attend)?;
+        attached.leave.extend(leave);
+        attached.attend.extend(attend);
+        attached.attend.retain(|cgroup, _| cgroups.contains(cgroup));
+        attached.leave.retain(|cgroup, _| except.contains(cgroup));
+        Ok(())
+    }
+
+    /// Attaches a program to those cgroups that it is not attached to.
+    fn attach_to(
+        &mut self,
+        program: &str,
+        cgroups: &[PathBuf],
+        present: &BTreeMap<PathBuf, Link>,
+    ) -> Result<Vec<(PathBuf, Link)>, String> {
+        let mut programs = self.object.progs_mut();
+        let program = programs.find(|other| other.name() == program).expect("in the object");
+        let missing = cgroups.iter().filter(|cgroup| !present.contains_key(*cgroup));
+        missing
+            .map(|cgroup| {
+                let directory = File::open(cgroup)
+                    .map_err(|error| format!("cannot open cgroup {}: {error}", cgroup.display()))?;
+                let link = program.attach_cgroup(directory.as_raw_fd()).map_err(|error| {
+                    format!("cannot attach to {} (is it a cgroup v2?): {error}", cgroup.display())
+                })?;
+                Ok((cgroup.clone(), link))
+            })
+            .collect()
     }
 
     /// The memory of paths, also for another thread.
@@ -161,7 +216,7 @@ impl Loaded {
 
     fn map(&self, name: &str) -> MapImpl<'_> {
         let mut maps = self.object.maps();
-        maps.find(|map| map.name() == OsStr::new(name)).expect("in the object")
+        maps.find(|map| is_named(map.name(), name)).expect("in the object")
     }
 }
 
@@ -182,14 +237,16 @@ fn leave_out(open: &mut OpenObject, scheme: Scheme) -> libbpf_rs::Result<()> {
 
 fn configure(open: &mut OpenObject, load: &Load) -> libbpf_rs::Result<()> {
     for mut map in open.maps_mut() {
-        let name = map.name().to_string_lossy().into_owned();
-        if name == "paths" {
+        if is_named(map.name(), "paths") {
             map.set_max_entries(load.max_paths)?;
-        } else if name.ends_with(".rodata.settings") {
-            map.set_initial_value(&load.settings.to_bytes())?;
         }
     }
     Ok(())
+}
+
+/// libbpf puts the object's name before those of sections.
+fn is_named(map: &OsStr, name: &str) -> bool {
+    map == OsStr::new(name) || (name.starts_with('.') && map.to_string_lossy().ends_with(name))
 }
 
 fn said() -> std::sync::MutexGuard<'static, Vec<String>> {

@@ -3,7 +3,8 @@
 mod args;
 mod show;
 
-use agent::agent::Config;
+use agent::agent::Wishes;
+use agent::config::{self, Config};
 use agent::question::{Answer, Question};
 use agent::{check, control};
 use args::{Args, Command};
@@ -12,7 +13,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Bad input, a missing privilege, or a kernel that does not do: as `headstart` has it.
 const CANNOT: u8 = 2;
@@ -28,11 +28,12 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<ExitCode, String> {
-    let socket = args.socket.clone();
+    let options = args.options()?;
+    let socket = config::socket(&options);
     match args.command {
-        None => attend(args.config()?).map(|()| ExitCode::SUCCESS),
+        None => attend(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Check { json }) => {
-            let findings = check::all(&args.load()?);
+            let findings = check::all(&config::load(&options)?);
             let text = if json { to_json(&findings) } else { show::findings(&findings) };
             print(&text)?;
             let can = findings.iter().all(|finding| finding.is_there);
@@ -44,21 +45,17 @@ fn run(args: Args) -> Result<ExitCode, String> {
     }
 }
 
-fn attend(config: Config) -> Result<(), String> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|error| format!("cannot be told to stop: {error}"))?;
+fn attend(args: &Args) -> Result<(), String> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let wishes = Wishes::default();
+    for (signal, wish) in
+        [(SIGINT, &wishes.stop), (SIGTERM, &wishes.stop), (SIGHUP, &wishes.reload)]
+    {
+        signal_hook::flag::register(signal, Arc::clone(wish))
+            .map_err(|error| format!("cannot listen to signals: {error}"))?;
     }
-    let (cgroup, socket) = (config.cgroup.clone(), config.socket.clone());
-    agent::agent::run(config, &stop, || {
-        let _ = writeln!(
-            io::stderr(),
-            "headstart agent: attending to new connections of {}; asked at {}",
-            cgroup.display(),
-            socket.display()
-        );
-    })
+    let reread = || Config::new(&args.options()?);
+    agent::agent::run(reread()?, &wishes, reread)
 }
 
 fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, String> {

@@ -64,7 +64,8 @@ pub fn count(map: &MapHandle) -> usize {
 }
 
 fn shown(key: PathKey, path: &Path, settings: &Settings, now: u64) -> Remembered {
-    let age = now.saturating_sub(path.learnt_ns);
+    // What was learnt before this boot is below 0; what was learnt while this looked is of now.
+    let age = now.wrapping_sub(path.learnt_ns).cast_signed().max(0).cast_unsigned();
     let half_life = u64::from(path.srtt_us) * 1000 * u64::from(settings.half_life_rtts);
     let believed = decayed(path.window.into(), age, half_life);
     let is_too_old = age > settings.max_age_ns;
@@ -101,11 +102,18 @@ mod tests {
         v4_bits: 24,
         v6_bits: 48,
         control: Choice::Auto,
+        holdout: 0,
+        salt: 0,
+        leaves_windows: false,
+        only_ports: false,
     };
 
     fn path_of(age_s: u64) -> Remembered {
         let path = Path {
             learnt_ns: 0,
+            bytes_acked: 0,
+            sent: 0,
+            retransmitted: 0,
             window: 100,
             ssthresh: 0,
             srtt_us: 100_000,
@@ -113,6 +121,7 @@ mod tests {
             connections: 1,
             warm: 0,
             retreats: 0,
+            retreats_in_row: 0,
         };
         let key = PathKey { namespace: 1, prefix: "192.0.2.0/24".parse().unwrap() };
         shown(key, &path, &SETTINGS, age_s * 1_000_000_000)

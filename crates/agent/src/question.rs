@@ -27,7 +27,7 @@ pub enum Question {
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// To [`Question::Status`].
-    Status(Status),
+    Status(Box<Status>),
     /// To [`Question::Paths`].
     Paths(Vec<Remembered>),
     /// To [`Question::Forget`]: how many paths were forgotten.
@@ -44,7 +44,9 @@ pub struct Status {
     /// Its process.
     pub pid: u32,
     /// Whose connections it attends to.
-    pub cgroup: PathBuf,
+    pub cgroups: Vec<PathBuf>,
+    /// Whose it does not, though they lie below one of the others.
+    pub except_cgroups: Vec<PathBuf>,
     /// What they are given.
     pub control: Choice,
     /// Names of ours that can be had, by routes and sockets, too.

@@ -38,11 +38,12 @@ pub(crate) fn status(status: &Status) -> String {
         ["connections", "closed", "first window", "retransmitted", "retreats", "restarts", "MB"];
     let rows = [("warm", &status.connections.warm), ("cold", &status.connections.cold)];
     let sums = table(head, rows.into_iter().map(|(name, sum)| sum_row(name, sum)));
+    let cgroups = status.cgroups.iter().map(|cgroup| cgroup.display().to_string());
     let mut text = format!(
         "{} ({}) for {}, first windows of at most {} segments\n{} of at most {} paths remembered\n\n{sums}",
         status.control,
         status.congestion_controls.join(", "),
-        status.cgroup.display(),
+        cgroups.collect::<Vec<_>>().join(", "),
         status.cap,
         status.paths,
         status.max_paths,

@@ -9,12 +9,15 @@ use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Opti
 use link::{LinkConfig, QueueLimit};
 use netsim::Duplex;
 use nix::fcntl::{Flock, FlockArg};
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, process, thread};
 use units::Rate;
@@ -35,6 +38,7 @@ pub(crate) struct Bed {
 pub(crate) struct Agent {
     child: Child,
     socket: PathBuf,
+    log: PathBuf,
 }
 
 impl Bed {
@@ -69,26 +73,29 @@ impl Bed {
         Ok(Self { client, server, _emulation: emulation, cgroup, _alone: alone })
     }
 
-    /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is.
+    /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is, and holds nothing out
+    /// unless told to.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Agent {
         self.agent_giving("cubic", arguments)
     }
 
     /// An agent for the server's cgroup.
     pub(crate) fn agent_giving(&self, control: &str, arguments: &[&str]) -> Agent {
-        let socket = env::temp_dir().join(format!("headstart-agent-test-{}.sock", process::id()));
-        let child = Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
-            .arg("--cgroup")
-            .arg(&self.cgroup)
-            .arg("--socket")
-            .arg(&socket)
-            .args(["--control", control])
-            .args(arguments)
-            .spawn()
-            .unwrap();
-        let mut agent = Agent { child, socket };
+        static AGENTS: AtomicU32 = AtomicU32::new(0);
+        let number = AGENTS.fetch_add(1, Ordering::Relaxed);
+        let file = env::temp_dir().join(format!("headstart-agent-test-{}-{number}", process::id()));
+        let (socket, log) = (file.with_extension("sock"), file.with_extension("log"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_headstart-agent"));
+        command.arg("--cgroup").arg(&self.cgroup).arg("--socket").arg(&socket);
+        command.args(["--control", control]);
+        if !arguments.contains(&"--holdout") {
+            command.args(["--holdout", "0"]);
+        }
+        let child = command.args(arguments).stderr(File::create(&log).unwrap()).spawn().unwrap();
+        let mut agent = Agent { child, socket, log };
         until("the agent is ready", || {
-            assert!(agent.child.try_wait().unwrap().is_none(), "the agent has ended");
+            let has_ended = agent.child.try_wait().unwrap().is_some();
+            assert!(!has_ended, "the agent has ended: {}", agent.said());
             control::ask(&agent.socket, &Question::Status).is_ok()
         });
         agent
@@ -97,9 +104,24 @@ impl Bed {
     /// A server in the cgroup that sends as many bytes as it is asked for.
     /// `control`: a congestion control that it chooses for itself.
     pub(crate) fn serve(&self, family: Domain, control: Option<&str>) -> Server {
+        self.serve_in(&self.cgroup, family, control)
+    }
+
+    /// The same in a cgroup below that of the agent.
+    pub(crate) fn serve_below(&self, family: Domain) -> Server {
+        fs::create_dir_all(self.below()).unwrap();
+        self.serve_in(&self.below(), family, None)
+    }
+
+    /// The cgroup of [`Self::serve_below`].
+    pub(crate) fn below(&self) -> PathBuf {
+        self.cgroup.join("below")
+    }
+
+    fn serve_in(&self, cgroup: &Path, family: Domain, control: Option<&str>) -> Server {
         let address = self.address(family);
         let listen = || {
-            let _in_cgroup = Inside::cgroup(&self.cgroup);
+            let _in_cgroup = Inside::cgroup(cgroup);
             listen(address, control)
         };
         let listener = self.server.namespace().run(listen).unwrap().unwrap();
@@ -165,6 +187,7 @@ impl Bed {
 impl Drop for Bed {
     fn drop(&mut self) {
         // What is still closing holds it; the next run takes it again.
+        let _ = fs::remove_dir(self.below());
         let _ = fs::remove_dir(&self.cgroup);
     }
 }
@@ -199,6 +222,12 @@ const NAME: usize = 16;
 
 pub(crate) struct Server {
     address: SocketAddr,
+}
+
+impl Server {
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
+    }
 }
 
 /// One request after the other, until the client has enough.
@@ -266,7 +295,7 @@ impl Agent {
 
     pub(crate) fn status(&self) -> Status {
         match self.ask(&Question::Status) {
-            Answer::Status(status) => status,
+            Answer::Status(status) => *status,
             other => panic!("{other:?}"),
         }
     }
@@ -287,10 +316,24 @@ impl Agent {
 
     /// Waits until so many connections have closed: what they taught is known from then on.
     pub(crate) fn wait_for_closed(&self, count: u64) {
-        until("connections have closed", || {
-            let sums = self.status().connections;
-            sums.warm.closed + sums.cold.closed >= count
-        });
+        until("connections have closed", || self.closed() >= count);
+    }
+
+    /// Connections that have closed.
+    pub(crate) fn closed(&self) -> u64 {
+        let sums = self.status().connections;
+        sums.warm.closed + sums.cold.closed
+    }
+
+    /// What it has said so far, for people.
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// `kill` with a signal that it goes on from.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let child = Pid::from_raw(self.child.id().cast_signed());
+        nix::sys::signal::kill(child, signal).unwrap();
     }
 
     /// `kill -9`.
@@ -304,7 +347,10 @@ impl Drop for Agent {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // Shown if the test fails.
+        eprint!("{}", self.said());
         let _ = fs::remove_file(&self.socket);
+        let _ = fs::remove_file(&self.log);
     }
 }
 

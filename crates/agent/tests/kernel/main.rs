@@ -4,5 +4,6 @@
 
 mod bbr;
 mod bed;
+mod config;
 mod safety;
 mod warm;

@@ -27,7 +27,7 @@ pub use scenario::Scenario;
 pub use sweep::{Coordinate, SCHEME};
 
 use document::Document;
-use error::Fault;
+use error::{Fault, of_toml};
 use files::Files;
 use schemars::Schema;
 use serde::Deserialize;
@@ -202,5 +202,5 @@ pub fn schema() -> Schema {
 
 fn read_document(mut tree: Tree<'_>) -> Result<Document, Fault> {
     tree::tag_kinds(tree.get_mut());
-    Document::deserialize(toml::de::Deserializer::from(tree)).map_err(Fault::from)
+    Document::deserialize(toml::de::Deserializer::from(tree)).map_err(of_toml)
 }

@@ -4,7 +4,7 @@
 //! reported at the axis that gave it.
 
 use super::document::At;
-use super::error::{Fault, meant};
+use super::error::{Fault, meant, of_toml};
 use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
@@ -34,7 +34,7 @@ const NAMED: [&str; 3] = ["workload", "link", "group"];
 
 /// Reads a text as TOML.
 pub(super) fn parse(text: &str) -> Result<Tree<'_>, Fault> {
-    DeTable::parse(text).map_err(Fault::from)
+    DeTable::parse(text).map_err(of_toml)
 }
 
 /// Sets the value at a dotted path; the tables on the way must be there.

@@ -1,0 +1,143 @@
+//! What an agent is to do, complete and checked: [`Options`] with defaults, as the programs take it. On a reload a
+//! second one is made, and [`Config::fixed_differences`] says what of it has to wait for a restart.
+
+use crate::contract::{Port, Settings};
+use crate::kernel::{Load, cgroup_root};
+use crate::options::Options;
+use crate::overrides;
+use crate::question::SOCKET;
+use crate::value::PortNumber;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Prefixes that are remembered as one: networks as they are given to sites.
+const V4_BITS: u8 = 24;
+const V6_BITS: u8 = 48;
+/// Entries of each map that holds what the operator says of prefixes and of ports.
+const MOST_SAID: usize = 4096;
+
+/// What an agent is to do.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How the programs are to be.
+    pub load: Load,
+    /// Whose connections are attended to.
+    pub cgroups: Vec<PathBuf>,
+    /// Whose are not, though they lie below one of the others.
+    pub except_cgroups: Vec<PathBuf>,
+    /// Where it is asked.
+    pub socket: PathBuf,
+}
+
+impl Config {
+    /// What `options` say, with defaults for the rest.
+    ///
+    /// # Errors
+    /// If too much is said, or there are no cgroups to attend to.
+    pub fn new(options: &Options) -> Result<Self, String> {
+        let mut cgroups = options.cgroup.clone();
+        if cgroups.is_empty() {
+            let none =
+                "no cgroups of version 2 are mounted here: `headstart agent check` says more";
+            cgroups.push(cgroup_root().ok_or(none)?);
+        }
+        Ok(Self {
+            load: load(options)?,
+            cgroups,
+            except_cgroups: options.except_cgroup.clone(),
+            socket: socket(options),
+        })
+    }
+
+    /// Keys in which `new` differs and that a running agent cannot change.
+    pub fn fixed_differences(&self, new: &Self) -> Vec<&'static str> {
+        let differ = [
+            ("max-paths", self.load.max_paths != new.load.max_paths),
+            ("socket", self.socket != new.socket),
+        ];
+        differ.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect()
+    }
+}
+
+/// Where an agent with these options is asked.
+pub fn socket(options: &Options) -> PathBuf {
+    options.socket.clone().unwrap_or_else(|| SOCKET.into())
+}
+
+/// How the programs are to be.
+///
+/// # Errors
+/// If more is said of prefixes or of ports than the maps hold.
+pub fn load(options: &Options) -> Result<Load, String> {
+    let cap = options.cap.map_or(256, |cap| cap.get());
+    let mut said = overrides::loopback().to_vec();
+    said.extend(options.prefix.iter().map(|prefix| prefix.or_cap(cap)));
+    let ports = ports(options);
+    for (key, count) in [("prefix", said.len()), ("ports", ports.len())] {
+        if count > MOST_SAID {
+            return Err(format!("{key}: {count} are too many, {MOST_SAID} at most"));
+        }
+    }
+    let settings = Settings {
+        max_age_ns: u64::from(options.max_age.map_or(600, |age| age.get())) * 1_000_000_000,
+        half_life_rtts: options.half_life.map_or(3000, |count| count.get()),
+        cap,
+        v4_bits: V4_BITS,
+        v6_bits: V6_BITS,
+        control: options.control.unwrap_or_default(),
+        holdout: options.holdout.map_or(50_000, |share| share.per_million()),
+        salt: getrandom::u32().map_err(|error| format!("no random numbers: {error}"))?,
+        leaves_windows: options.dry_run,
+        only_ports: ports.values().any(|said| said & Port::ONLY != 0),
+    };
+    let max_paths = options.max_paths.map_or(65_536, |count| count.get());
+    Ok(Load { settings, overrides: said, ports, max_paths })
+}
+
+fn ports(options: &Options) -> BTreeMap<Port, u32> {
+    let lists = [
+        (&options.local_port, false, Port::ONLY),
+        (&options.remote_port, true, Port::ONLY),
+        (&options.except_local_port, false, Port::EXCEPT),
+        (&options.except_remote_port, true, Port::EXCEPT),
+    ];
+    let mut ports = BTreeMap::new();
+    for (list, is_remote, said) in lists {
+        for PortNumber(number) in list {
+            *ports.entry(Port { is_remote, number: *number }).or_insert(0) |= said;
+        }
+    }
+    ports
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_merged_by_side() {
+        let text = "local-port = [80, 22]\nremote-port = [80]\nexcept-local-port = [22]";
+        let load = load(&Options::parse(text, "f").unwrap()).unwrap();
+        let port = |is_remote, number| Port { is_remote, number };
+        let both = Port::ONLY | Port::EXCEPT;
+        let ports = [(port(false, 22), both), (port(false, 80), 1), (port(true, 80), 1)];
+        assert_eq!(load.ports, BTreeMap::from(ports));
+        assert!(load.settings.only_ports);
+    }
+
+    #[test]
+    fn exceptions_alone_leave_all_other_ports_attended_to() {
+        let load = load(&Options::parse("except-local-port = [22]", "f").unwrap()).unwrap();
+        assert!(!load.settings.only_ports);
+    }
+
+    #[test]
+    fn what_does_not_fit_into_the_maps_is_refused() {
+        let many: Vec<_> =
+            (0..4095).map(|n| format!("\"10.{}.{}.0/24\"", n / 256, n % 256)).collect();
+        let text = format!("prefix = [{}]", many.join(","));
+        // Two more are there already: loopback.
+        let why = load(&Options::parse(&text, "f").unwrap()).unwrap_err();
+        assert_eq!(why, "prefix: 4097 are too many, 4096 at most");
+    }
+}

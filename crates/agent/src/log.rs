@@ -1,0 +1,41 @@
+//! Lines for whoever looks after the agent: on standard error, with the journal's priorities where that
+//! reads it (sd-daemon(3)), with the program's name where a person does.
+
+use std::io::{self, Write};
+
+/// How much it matters (syslog(3)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Somebody has to look.
+    Error = 3,
+    /// Not as it should be, and it goes on.
+    Warning = 4,
+    /// Worth knowing.
+    Notice = 5,
+}
+
+/// Says it in one line.
+pub fn say(level: Level, what: &str) {
+    let line = line(level, what, std::env::var_os("JOURNAL_STREAM").is_some());
+    // Who closed standard error does not want to know.
+    let _ = io::stderr().write_all(line.as_bytes());
+}
+
+fn line(level: Level, what: &str, for_journal: bool) -> String {
+    let what = what.trim_end().replace('\n', "; ");
+    match for_journal {
+        true => format!("<{}>{what}\n", level as u8),
+        false => format!("headstart agent: {what}\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_journal_is_told_how_much_it_matters() {
+        assert_eq!(line(Level::Error, "it\nfails\n", true), "<3>it; fails\n");
+        assert_eq!(line(Level::Notice, "it works", false), "headstart agent: it works\n");
+    }
+}

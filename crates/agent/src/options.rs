@@ -1,0 +1,207 @@
+//! What an operator may say, said once: each field is an option of the command line and a key of the configuration
+//! file (TOML), by the same name. The command line wins. What is not said has the default that
+//! [`crate::config`] gives it; bounds are those of the types in [`crate::value`].
+
+use crate::overrides::{MAX_CAP, PrefixCap};
+use crate::schemes::Choice;
+use crate::value::{PortNumber, Share, Within};
+use faults::{Fault, FileError};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// All that may be said; `None` and empty lists where nothing is.
+#[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Options {
+    /// Attend to the connections of this cgroup and of those below, also several times [default: all]
+    #[arg(long, value_name = "DIR")]
+    pub cgroup: Vec<PathBuf>,
+
+    /// Leave the connections of this cgroup and of those below alone; the nearer one counts
+    #[arg(long, value_name = "DIR")]
+    pub except_cgroup: Vec<PathBuf>,
+
+    /// Attend only to connections of this port of ours (or a named remote one), also several times
+    #[arg(long, value_name = "PORT")]
+    pub local_port: Vec<PortNumber>,
+
+    /// Attend only to connections to this port of the peer (or a named local one), also several times
+    #[arg(long, value_name = "PORT")]
+    pub remote_port: Vec<PortNumber>,
+
+    /// Leave connections of this port of ours alone, whatever else is said
+    #[arg(long, value_name = "PORT")]
+    pub except_local_port: Vec<PortNumber>,
+
+    /// Leave connections to this port of the peer alone, whatever else is said
+    #[arg(long, value_name = "PORT")]
+    pub except_remote_port: Vec<PortNumber>,
+
+    /// Remember this prefix as one path, with a cap of its own; 0 leaves its connections alone
+    #[arg(long, value_name = "PREFIX[=CAP]")]
+    pub prefix: Vec<PrefixCap>,
+
+    /// What these connections get [default: auto]
+    #[arg(long, value_enum, value_name = "CONTROL")]
+    pub control: Option<Choice>,
+
+    /// Largest first window, segments [default: 256]
+    #[arg(long, value_name = "SEGMENTS")]
+    pub cap: Option<Within<1, MAX_CAP>>,
+
+    /// Believe nothing that is older, seconds [default: 600]
+    #[arg(long, value_name = "SECONDS")]
+    pub max_age: Option<Within<1, { u32::MAX }>>,
+
+    /// Believe half of a window after so many round trips of its path [default: 3000]
+    #[arg(long, value_name = "ROUND_TRIPS")]
+    pub half_life: Option<Within<1, { u32::MAX }>>,
+
+    /// Remember so many paths; the one least recently used goes first [default: 65536]
+    #[arg(long, value_name = "PATHS")]
+    pub max_paths: Option<Within<1, 16_777_216>>,
+
+    /// Let this part of the connections begin cold for comparison, by chance [default: 0.05]
+    #[arg(long, value_name = "PART")]
+    pub holdout: Option<Share>,
+
+    /// Learn, and tell what would be done, but leave every window alone
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Where a running agent is asked [default: /run/headstart-agent.sock]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub socket: Option<PathBuf>,
+}
+
+impl Options {
+    /// These, and where they say nothing, `file`.
+    #[must_use]
+    pub fn or(self, file: Self) -> Self {
+        // Without `..`: a new option is refused here until it is merged.
+        let Self {
+            cgroup,
+            except_cgroup,
+            local_port,
+            remote_port,
+            except_local_port,
+            except_remote_port,
+            prefix,
+            control,
+            cap,
+            max_age,
+            half_life,
+            max_paths,
+            holdout,
+            dry_run,
+            socket,
+        } = self;
+        Self {
+            cgroup: either(cgroup, file.cgroup),
+            except_cgroup: either(except_cgroup, file.except_cgroup),
+            local_port: either(local_port, file.local_port),
+            remote_port: either(remote_port, file.remote_port),
+            except_local_port: either(except_local_port, file.except_local_port),
+            except_remote_port: either(except_remote_port, file.except_remote_port),
+            prefix: either(prefix, file.prefix),
+            control: control.or(file.control),
+            cap: cap.or(file.cap),
+            max_age: max_age.or(file.max_age),
+            half_life: half_life.or(file.half_life),
+            max_paths: max_paths.or(file.max_paths),
+            holdout: holdout.or(file.holdout),
+            dry_run: dry_run || file.dry_run,
+            socket: socket.or(file.socket),
+        }
+    }
+
+    /// From a configuration file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or as [`Self::parse`].
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        Self::parse(&text, &file.display().to_string()).map_err(|error| error.to_string())
+    }
+
+    /// From the text of a configuration file named `file`.
+    ///
+    /// # Errors
+    /// File, line, key and what is wrong with it.
+    pub fn parse(text: &str, file: &str) -> Result<Self, FileError> {
+        let of_file = |fault: Fault| fault.of_file(file, text);
+        let reader = toml::Deserializer::parse(text).map_err(|error| of_file(error.into()))?;
+        serde_path_to_error::deserialize(reader).map_err(|error| {
+            let key = error.path().to_string();
+            let mut fault = Fault::from(error.into_inner());
+            if !fault.why.starts_with("unknown key") {
+                fault.why = format!("{key}: {}", fault.why);
+            }
+            of_file(fault)
+        })
+    }
+}
+
+fn either<T>(said: Vec<T>, file: Vec<T>) -> Vec<T> {
+    if said.is_empty() { file } else { said }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        Options::parse(text, "agent.toml").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_file_line_and_key() {
+        let near = refused("cap = 64\nhodlout = 0.1\n");
+        assert!(
+            near.starts_with("agent.toml:2: unknown key \"hodlout\" (did you mean \"holdout\"?)")
+        );
+        assert_eq!(refused("\ncap = 0"), "agent.toml:2: cap: 0 is not from 1 to 1024");
+        assert_eq!(refused("holdout = 5"), "agent.toml:1: holdout: 5 is not from 0 to 1");
+        // The line is where the list begins.
+        let prefix = refused("\nprefix = [\n  \"10.0.0.0/8\",\n  \"10.0.0.0\",\n]");
+        assert!(
+            prefix.starts_with("agent.toml:2: prefix[1]: \"10.0.0.0\" is no prefix"),
+            "{prefix}"
+        );
+        let port = refused("local-port = [0]");
+        assert_eq!(port, "agent.toml:1: local-port[0]: 0 is not from 1 to 65535");
+        assert!(refused("cap = \"many\"").starts_with("agent.toml:1: cap: invalid type"));
+        assert!(refused("cap = ").starts_with("agent.toml:1: "));
+    }
+
+    #[test]
+    fn the_example_is_sound_and_shows_every_key_with_its_default() {
+        let example = include_str!("../share/agent.toml");
+        let said = Options::parse(example, "agent.toml").unwrap();
+        assert_eq!(said.except_local_port, [PortNumber(22)]);
+        // `# key = value` is a key; other comments have words between.
+        let is_key = |line: &str| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
+        let all = example.lines().filter_map(|line| match line.strip_prefix("# ") {
+            Some(key) => is_key(key).then_some(key),
+            None => Some(line),
+        });
+        let all = all.collect::<Vec<_>>().join("\n");
+        Options::parse(&all, "agent.toml").unwrap();
+        // What is known comes with the complaint about what is not.
+        let known = refused("x = 1");
+        let known = known.split("known here: ").nth(1).unwrap().split(", ");
+        let shown: Vec<_> = all.lines().filter_map(|line| line.split_once(" = ")).collect();
+        for key in known {
+            assert!(shown.iter().any(|(shown, _)| *shown == key), "{key} is not in the example");
+        }
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_file() {
+        let file = Options::parse("cap = 64\nmax-age = 60\nlocal-port = [80, 443]", "f").unwrap();
+        let said = Options::parse("cap = 32\nlocal-port = [8080]", "said").unwrap();
+        let both = Options::parse("cap = 32\nmax-age = 60\nlocal-port = [8080]", "both").unwrap();
+        assert_eq!(said.or(file), both);
+    }
+}

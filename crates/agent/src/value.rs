@@ -1,0 +1,106 @@
+//! Values of options with their bounds, read alike from the command line and from a file.
+
+use crate::overrides::{self, PrefixCap};
+use serde::{Deserialize, Deserializer, de};
+use std::str::FromStr;
+
+/// A whole number within bounds, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within<const LEAST: u32, const MOST: u32>(u32);
+
+/// Of a port, not 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortNumber(pub u16);
+
+/// A part of a whole, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share(f64);
+
+/// How many times as much, 1 or more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor(f64);
+
+impl<const LEAST: u32, const MOST: u32> Within<LEAST, MOST> {
+    /// The number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    fn new(number: i64) -> Result<Self, String> {
+        let within = u32::try_from(number).ok().filter(|n| (LEAST..=MOST).contains(n));
+        within.map(Self).ok_or_else(|| format!("{number} is not from {LEAST} to {MOST}"))
+    }
+}
+
+impl PortNumber {
+    fn new(number: i64) -> Result<Self, String> {
+        let within = u16::try_from(number).ok().filter(|n| *n != 0);
+        within.map(Self).ok_or_else(|| format!("{number} is not from 1 to {}", u16::MAX))
+    }
+}
+
+impl Share {
+    /// As parts of a million.
+    pub fn per_million(self) -> u32 {
+        (self.0 * 1e6).round() as u32
+    }
+
+    fn new(number: f64) -> Result<Self, String> {
+        let is_within = (0.0..=1.0).contains(&number);
+        is_within.then_some(Self(number)).ok_or_else(|| format!("{number} is not from 0 to 1"))
+    }
+}
+
+impl Factor {
+    /// The number.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    fn new(number: f64) -> Result<Self, String> {
+        let is_within = (1.0..=1e6).contains(&number);
+        is_within
+            .then_some(Self(number))
+            .ok_or_else(|| format!("{number} is not from 1 to 1000000"))
+    }
+}
+
+impl FromStr for PrefixCap {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        overrides::parse(text)
+    }
+}
+
+/// From text and from a file's number, by `new`.
+macro_rules! readable {
+    ([$($generics:tt)*] $kind:ty, $number:ty, $what:literal) => {
+        impl<$($generics)*> FromStr for $kind {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                let number: $number =
+                    text.parse().map_err(|_| format!(concat!("{:?} is no ", $what), text))?;
+                Self::new(number)
+            }
+        }
+
+        impl<'de, $($generics)*> Deserialize<'de> for $kind {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                Self::new(<$number>::deserialize(from)?).map_err(de::Error::custom)
+            }
+        }
+    };
+}
+
+readable!([const LEAST: u32, const MOST: u32] Within<LEAST, MOST>, i64, "whole number");
+readable!([] PortNumber, i64, "port");
+readable!([] Share, f64, "number");
+readable!([] Factor, f64, "number");
+
+impl<'de> Deserialize<'de> for PrefixCap {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
+    }
+}
