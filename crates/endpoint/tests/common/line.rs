@@ -5,7 +5,7 @@ use emulator::{
     Addresses, Emulation, EmulationReport, Files, Interface, InterfaceConfig, LogFormat, Namespace,
     Options, Recording, Sink, port_pair,
 };
-use endpoint::{Config, Device, Endpoint};
+use endpoint::{Config, Device, Endpoint, Info};
 use link::LinkConfig;
 use netsim::Duplex;
 use nix::sys::socket::{setsockopt, sockopt};
@@ -40,7 +40,7 @@ pub(crate) struct Line {
     client: Namespace,
     _devices: Vec<Interface>,
     pub(crate) server: Server,
-    address: SocketAddr,
+    addresses: Addresses,
     emulation: Emulation,
     recording: Recording,
     capture: Shared,
@@ -80,7 +80,6 @@ impl Line {
         let [near, far] = Addresses::numbered(0);
         let client = namespace(setup.sysctls)?;
         let device = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
-        let address = SocketAddr::new(far.v4.into(), super::PORT);
         let mut devices = vec![device];
         let (port, server) = match setup.who {
             Who::Ours => {
@@ -93,7 +92,7 @@ impl Line {
                 let namespace = namespace(setup.sysctls)?;
                 let config = InterfaceConfig::new(far).with_default_route();
                 devices.push(Interface::open(&namespace, &config)?);
-                let listener = namespace.run(|| TcpListener::bind(address))??;
+                let listener = namespace.run(|| TcpListener::bind((far.v4, super::PORT)))??;
                 listener.set_nonblocking(true)?;
                 setsockopt(&listener, sockopt::TcpCongestion, &OsString::from("cubic"))?;
                 (devices[1].port(), Server::Kernel(namespace, listener))
@@ -106,7 +105,16 @@ impl Line {
         let (recording, recorders) = Recording::begin(files)?;
         let options = Options { recorders: Some(recorders), ..Options::new(setup.links) };
         let emulation = Emulation::start(devices[0].port(), port, options)?;
-        Ok(Self { client, _devices: devices, server, address, emulation, recording, capture, log })
+        Ok(Self {
+            client,
+            _devices: devices,
+            server,
+            addresses: far,
+            emulation,
+            recording,
+            capture,
+            log,
+        })
     }
 
     /// Serves whoever comes, from now on.
@@ -133,10 +141,23 @@ impl Line {
     }
 
     pub(crate) fn connect(&self, port: u16) -> io::Result<TcpStream> {
-        let to = SocketAddr::new(self.address.ip(), port);
+        self.connect_by(false, port)
+    }
+
+    /// By IPv6, or by IPv4; the kernel's server listens at the latter only.
+    pub(crate) fn connect_by(&self, v6: bool, port: u16) -> io::Result<TcpStream> {
+        let Addresses { v4, v6: other } = self.addresses;
+        let to = SocketAddr::new(if v6 { other.into() } else { v4.into() }, port);
         let stream = self.client.run(|| TcpStream::connect(to))??;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
         Ok(stream)
+    }
+
+    /// How our server's connections stand, by number; of the kernel's nothing is known.
+    pub(crate) fn infos(&self) -> Vec<Info> {
+        let Server::Ours(endpoint, _) = &self.server else { return Vec::new() };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(endpoint.status()).unwrap().connections
     }
 
     pub(crate) fn stop(self) -> Traces {

@@ -1,6 +1,7 @@
 //! Two endpoints in one process, without root.
 #![allow(dead_code, reason = "every test file takes what it needs")]
 
+pub(crate) mod capture;
 pub(crate) mod line;
 pub(crate) mod world;
 
