@@ -11,6 +11,7 @@ const NEEDS: &str = "crate headstart-agent compiles programs for the Linux kerne
 
 fn main() {
     println!("cargo:rerun-if-changed=bpf");
+    println!("cargo:rerun-if-changed=include");
     println!("cargo:rerun-if-env-changed=CLANG");
     if let Err(why) = compile() {
         // The one line that cargo shows of a script that fails is what it prints here.
@@ -25,11 +26,14 @@ fn compile() -> Result<(), String> {
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     let status = Command::new(&clang)
         .args(["-target", "bpf", "-O2", "-g", "-Wall", "-Wextra", "-Werror"])
+        // Headers of the compiler's own, none of a C library.
+        .arg("-ffreestanding")
         // libbpf's macros give every program a context, used or not.
         .arg("-Wno-unused-parameter")
         // The only architecture in a header of libbpf that we use none of; it wants to know one.
         .arg(format!("-D__TARGET_ARCH_{}", architecture()))
         .arg(format!("-I{headers}"))
+        .arg("-Iinclude")
         // So that the object does not tell where it was built.
         .arg(format!("-fdebug-prefix-map={}=.", here().display()))
         .args(["-c", SOURCE, "-o"])

@@ -76,7 +76,11 @@ void BPF_PROG(hs_bbr_set_state, struct sock *sk, u8 state)
 SEC("struct_ops")
 void BPF_PROG(hs_bbr_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
+	struct connection *c = connection_of(sk);
+
 	bbr_cwnd_event(sk, event);
+	if (c && event == CA_EVENT_TX_START)
+		on_start(sk, c);
 }
 
 SEC("struct_ops")

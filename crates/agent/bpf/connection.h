@@ -5,6 +5,7 @@
 #define HEADSTART_CONNECTION_H
 
 #include "paths.h"
+#include "headstart.h"
 
 #define PER_MILLION 1000000
 /* No window is so many bytes (RFC 7323 §2.3): what lies behind is beyond a first flight, also when sequence numbers
@@ -44,6 +45,20 @@ struct {
 	__type(key, int);
 	__type(value, struct connection);
 } connections SEC(".maps");
+
+/* What the application has said; 0: nothing. */
+struct wishes {
+	u32 size;   /* bytes that it sends next */
+	u32 weight;
+};
+
+/* Of listening sockets, what those that they accept begin with. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__type(key, int);
+	__type(value, struct wishes);
+} wishes SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -315,20 +330,50 @@ static inline void on_idle(struct sock *sk, struct connection *c)
 	c->is_idle = true;
 }
 
-/* It sends and had nothing outstanding. Idle before that: a start like the first one, from a memory that has
- * aged since, and only if no start of this connection has failed. */
-static inline void on_start(struct sock *sk, struct connection *c)
+/* A start like the first one, from a memory that has aged since, and only if no start of this connection has
+ * failed. */
+static inline void restart(struct sock *sk, struct connection *c)
 {
 	struct destination to = {};
 
-	if (!c->is_idle)
-		return;
 	c->is_idle = false;
 	if (c->has_retreated || !destination_of(sk, &to) || !to.cap)
 		return;
 	begin_as_remembered(sk, c, to.cap);
 	if (c->in_first_flight)
 		c->restarts += 1;
+}
+
+/* A first flight that has not begun is not wider than what there is to send. It leaves at the path's rate all
+ * the same. */
+static inline void heed_size(struct sock *sk, struct connection *c, struct wishes *said)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 mss = tp->mss_cache, begin = c->first_end - c->first * mss;
+	u32 segments;
+
+	if (!said->size || !mss)
+		return;
+	segments = (said->size - 1) / mss + 1;
+	said->size = 0;
+	if (!c->in_first_flight || tp->snd_nxt != begin)
+		return;
+	c->first = first_window(segments, c->cold, c->first);
+	c->first_end = begin + c->first * mss;
+	tp->snd_cwnd = c->first;
+	if (!c->restarts)
+		c->began_with = c->first;
+}
+
+/* It sends and had nothing outstanding. */
+static inline void on_start(struct sock *sk, struct connection *c)
+{
+	struct wishes *said = bpf_sk_storage_get(&wishes, sk, 0, 0);
+
+	if (c->is_idle)
+		restart(sk, c);
+	if (said)
+		heed_size(sk, c, said);
 }
 
 /* It closes, or gets another congestion control: leaves `lesson`, measured or, as any window is, proven. */

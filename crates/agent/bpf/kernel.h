@@ -36,7 +36,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
-enum { BPF_ANY = 0, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_ANY = 0, BPF_F_NO_PREALLOC = 1, BPF_F_CLONE = 512, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5 };
 
 /* Options of sockets, families, limits: of the kernel's headers for programs. */
@@ -153,12 +153,24 @@ struct tcp_congestion_ops {
 	char name[TCP_CA_NAME_MAX];
 };
 
-struct bpf_sock;
+struct bpf_sock {
+	__u32 protocol;
+};
 
 struct bpf_sock_ops {
 	__u32 op;
 	__u32 reply;
 	struct bpf_sock *sk;
+};
+
+struct bpf_sockopt {
+	struct bpf_sock *sk;
+	void *optval;
+	void *optval_end;
+	__s32 level;
+	__s32 optname;
+	__s32 optlen;
+	__s32 retval;
 };
 
 #pragma clang attribute pop

@@ -30,6 +30,7 @@ struct {
 
 #define V4_MAPPED 96
 #define NS_PER_US 1000ULL
+#define NS_PER_MS 1000000ULL
 
 /* Whose path a socket is on, and how large a first window may be there. */
 struct destination {

@@ -49,6 +49,9 @@ pub struct Attached {
     attend: BTreeMap<PathBuf, Link>,
     /// And of these not.
     leave: BTreeMap<PathBuf, Link>,
+    /// Applications of the attended cgroups can say and ask more while these live.
+    hear: BTreeMap<PathBuf, Link>,
+    answer: BTreeMap<PathBuf, Link>,
     /// The congestion controls can be had while these live.
     _controls: Vec<Link>,
 }
@@ -112,8 +115,8 @@ impl Loaded {
     pub fn attach(&mut self, cgroups: &[PathBuf], except: &[PathBuf]) -> Result<Attached, String> {
         let controls = self.schemes.clone().into_iter().map(|scheme| self.register(scheme));
         let controls = controls.collect::<Result<_, _>>()?;
-        let (attend, leave) = (BTreeMap::new(), BTreeMap::new());
-        let mut attached = Attached { attend, leave, _controls: controls };
+        let [attend, leave, hear, answer] = [const { BTreeMap::new() }; 4];
+        let mut attached = Attached { attend, leave, hear, answer, _controls: controls };
         self.reattach(&mut attached, cgroups, except)?;
         Ok(attached)
     }
@@ -147,9 +150,15 @@ impl Loaded {
     ) -> Result<(), String> {
         let leave = self.attach_to("leave", except, &attached.leave)?;
         let attend = self.attach_to("attend", cgroups, &attached.attend)?;
+        let hear = self.attach_to("hear", cgroups, &attached.hear)?;
+        let answer = self.attach_to("answer", cgroups, &attached.answer)?;
         attached.leave.extend(leave);
         attached.attend.extend(attend);
-        attached.attend.retain(|cgroup, _| cgroups.contains(cgroup));
+        attached.hear.extend(hear);
+        attached.answer.extend(answer);
+        for links in [&mut attached.attend, &mut attached.hear, &mut attached.answer] {
+            links.retain(|cgroup, _| cgroups.contains(cgroup));
+        }
         attached.leave.retain(|cgroup, _| except.contains(cgroup));
         Ok(())
     }

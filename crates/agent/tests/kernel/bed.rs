@@ -171,6 +171,36 @@ impl Bed {
         start.elapsed()
     }
 
+    /// Something at the client's end that reads what connects to it and closes.
+    pub(crate) fn sink(&self) -> SocketAddr {
+        let address = SocketAddr::new(self.client.addresses().v4.into(), 0);
+        let listener = self.client.namespace().run(|| TcpListener::bind(address)).unwrap().unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                thread::spawn(move || io::copy(&mut stream.unwrap(), &mut io::sink()));
+            }
+        });
+        address
+    }
+
+    /// What a command prints in the server's cgroup and namespace; `None`, having said so, without the program.
+    pub(crate) fn run(&self, command: &[String]) -> Option<String> {
+        let join = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.cgroup.display());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &join, "sh"]).args(command);
+        shell.stdout(process::Stdio::piped()).stderr(process::Stdio::piped());
+        let child = self.server.namespace().command(&mut shell).unwrap();
+        let output = child.wait_with_output().unwrap();
+        // The shell's word for a program that is not there.
+        if output.status.code() == Some(127) {
+            eprintln!("skipped: no {}", command[0]);
+            return None;
+        }
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Some(String::from_utf8(output.stdout).unwrap())
+    }
+
     /// What the server's namespace gives sockets that do not choose.
     pub(crate) fn set_default_control(&self, control: &str) {
         let namespace = self.server.namespace();

@@ -7,3 +7,4 @@ mod bed;
 mod config;
 mod safety;
 mod warm;
+mod wishes;

@@ -1,0 +1,138 @@
+//! What applications say by socket option, in C, Python and Go, with an agent and without.
+
+use crate::bed::Bed;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+
+/// The example in each language that there is a compiler or an interpreter of; says which are left out.
+fn examples() -> Vec<Vec<String>> {
+    let built = |name: &str, build: fn(&Path) -> Command| {
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        match build(&program).status() {
+            Ok(status) => {
+                assert!(status.success(), "example {name} does not compile");
+                Some(vec![program.to_str().unwrap().to_owned()])
+            }
+            Err(error) => {
+                eprintln!("skipped: {name}: {error}");
+                None
+            }
+        }
+    };
+    [built("size-c", in_c), in_python(), built("size-go", in_go)].into_iter().flatten().collect()
+}
+
+fn in_c(program: &Path) -> Command {
+    let mut cc = Command::new("cc");
+    cc.args(["-Wall", "-Wextra", "-Werror"]).arg(format!("-I{EXAMPLES}/../include"));
+    cc.arg(format!("{EXAMPLES}/size.c")).arg("-o").arg(program);
+    cc
+}
+
+fn in_go(program: &Path) -> Command {
+    let mut go = Command::new("go");
+    go.args(["build", "-o"]).arg(program).arg(format!("{EXAMPLES}/size.go"));
+    // What it needs is in its own library; nothing is looked for elsewhere.
+    go.env("GO111MODULE", "off").env("GOFLAGS", "").env("GOTOOLCHAIN", "local");
+    if env::var_os("HOME").is_none() {
+        go.env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go"));
+    }
+    go
+}
+
+fn in_python() -> Option<Vec<String>> {
+    match Command::new("python3").arg("--version").output() {
+        Ok(_) => Some(vec!["python3".to_owned(), format!("{EXAMPLES}/size.py")]),
+        Err(error) => {
+            eprintln!("skipped: size-python: {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_size_bounds_the_first_window_and_without_an_agent_nothing_changes() {
+    let Some(bed) = Bed::new() else { return };
+    bed.widen_receive_window();
+    let sink = bed.sink();
+    let examples = examples();
+    let send = |example: &Vec<String>, bytes: u64| {
+        let (ip, port) = (sink.ip().to_string(), sink.port().to_string());
+        bed.run(&[example.clone(), vec![ip, port, bytes.to_string()]].concat()).unwrap()
+    };
+    for example in &examples {
+        assert_eq!(send(example, 60_000), "no agent\n");
+    }
+    for example in &examples {
+        let agent = bed.agent(&[]);
+        // 208 segments of 1448 bytes, from 10 on: nothing is known yet.
+        let said = send(example, 300_000);
+        assert!(said.starts_with("began with 10, "), "{said}");
+        agent.wait_for_closed(1);
+        let window = agent.paths()[0].window;
+        assert!(window > 42, "{window}");
+        // 60,000 / 1448 = 41.4: 42 segments, whatever is remembered.
+        let said = send(example, 60_000);
+        assert_eq!(said, format!("began with 42, remembered {window}, weight 3\n"));
+        agent.wait_for_closed(2);
+        // A transfer smaller than the stock window begins as stock.
+        assert!(send(example, 3000).starts_with("began with 10, "));
+        // What is larger than the memory is bounded by the memory.
+        let said = send(example, 3_000_000);
+        assert!(!said.starts_with("began with 10, "), "{said}");
+        agent.wait_for_closed(4);
+        let warm = agent.status().connections.warm;
+        assert!(warm.first_windows <= 42 + 10 + u64::from(window), "{warm:?}");
+        assert_eq!(warm.retreats, 0, "{warm:?}");
+    }
+}
+
+#[test]
+fn nonsense_is_refused_and_harmless() {
+    let Some(bed) = Bed::new() else { return };
+    let _agent = bed.agent(&[]);
+    let script: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nonsense.py");
+    std::fs::write(&script, NONSENSE).unwrap();
+    bed.run(&["python3".to_owned(), script.to_str().unwrap().to_owned()]);
+}
+
+const NONSENSE: &str = r#"
+import errno, socket, struct
+TCP, SIZE, WEIGHT = socket.IPPROTO_TCP, 0x7E00, 0x7E01
+s = socket.socket()
+def refused(option, value, why):
+    try:
+        s.setsockopt(TCP, option, value)
+    except OSError as error:
+        assert error.errno == why, (option, value, error)
+        return
+    raise AssertionError((option, value))
+refused(SIZE, b"", errno.EINVAL)
+refused(SIZE, b"abc", errno.EINVAL)
+refused(WEIGHT, struct.pack("=I", 0), errno.EINVAL)
+refused(WEIGHT, struct.pack("=I", 257), errno.EINVAL)
+# Options that are not ours are the kernel's, as are its errors.
+refused(0x7E02, struct.pack("=I", 1), errno.ENOPROTOOPT)
+s.setsockopt(TCP, socket.TCP_NODELAY, 1)
+assert s.getsockopt(TCP, socket.TCP_NODELAY) == 1
+# What was said comes back; as much of the answer as there is room for.
+s.setsockopt(TCP, WEIGHT, struct.pack("=I", 256))
+s.setsockopt(TCP, SIZE, struct.pack("=I", 0xFFFFFFFF))
+assert struct.unpack("=I", s.getsockopt(TCP, WEIGHT, 4)) == (256,)
+path = struct.unpack("=9I", s.getsockopt(TCP, SIZE, 1000))
+assert path == (0, 0, 0, 0, 0, 0, 0, 0xFFFFFFFF, 256), path
+assert s.getsockopt(TCP, SIZE, 6) == bytes(4)
+# Sockets that are accepted begin with what was said of the one that listens.
+s.bind(("127.0.0.1", 0)); s.listen()
+c = socket.create_connection(s.getsockname()); a, _ = s.accept()
+assert struct.unpack("=I", a.getsockopt(TCP, WEIGHT, 4)) == (256,)
+# A socket that is no TCP has no such option.
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+try:
+    u.setsockopt(TCP, SIZE, struct.pack("=I", 1)); raise AssertionError("UDP")
+except OSError:
+    pass
+"#;
