@@ -4,7 +4,7 @@
 #ifndef HEADSTART_CONNECTION_H
 #define HEADSTART_CONNECTION_H
 
-#include "paths.h"
+#include "mark.h"
 #include "headstart.h"
 
 #define PER_MILLION 1000000
@@ -33,6 +33,7 @@ struct connection {
 	bool in_first_flight;
 	bool is_idle;	  /* the kernel has just taken back its window */
 	bool is_paced;	  /* by us: the kernel would not */
+	u8 mark;	  /* ours, on what it sends; 0: none */
 	bool has_retreated;
 	bool is_held_out;
 	bool has_lost_first; /* something of its very first flight */
@@ -199,9 +200,17 @@ static inline void begin(struct sock *sk)
 	c->began_warm = c->first;
 }
 
+static inline void end_mark(struct sock *sk, struct connection *c)
+{
+	if (c->mark)
+		unmark(sk, c->mark);
+	c->mark = 0;
+}
+
 /* The first flight is over: as fast as the application allows again. */
 static inline void end_first_flight(struct sock *sk, struct connection *c)
 {
+	end_mark(sk, c);
 	c->in_first_flight = false;
 	if (sk->sk_max_pacing_rate == c->warm_rate)
 		pace(sk, c->own_rate);
@@ -217,6 +226,7 @@ static inline void on_progress(struct sock *sk, struct connection *c, u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
+	end_mark(sk, c);
 	c->round_flight = larger(c->round_flight, tp->packets_out + acked);
 	if (!before(tp->snd_una, c->round_end)) {
 		c->flight = larger(c->flight, c->last_flight);
@@ -344,22 +354,28 @@ static inline void restart(struct sock *sk, struct connection *c)
 		c->restarts += 1;
 }
 
+/* Its first flight, of which nothing has been sent. */
+static inline bool is_about_to_begin(const struct tcp_sock *tp, const struct connection *c)
+{
+	return c->in_first_flight && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
+}
+
 /* A first flight that has not begun is not wider than what there is to send. It leaves at the path's rate all
  * the same. */
 static inline void heed_size(struct sock *sk, struct connection *c, struct wishes *said)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 mss = tp->mss_cache, begin = c->first_end - c->first * mss;
+	u32 mss = tp->mss_cache;
 	u32 segments;
 
 	if (!said->size || !mss)
 		return;
 	segments = (said->size - 1) / mss + 1;
 	said->size = 0;
-	if (!c->in_first_flight || tp->snd_nxt != begin)
+	if (!is_about_to_begin(tp, c))
 		return;
 	c->first = first_window(segments, c->cold, c->first);
-	c->first_end = begin + c->first * mss;
+	c->first_end = tp->snd_nxt + c->first * mss;
 	tp->snd_cwnd = c->first;
 	if (!c->restarts)
 		c->began_with = c->first;
@@ -374,6 +390,8 @@ static inline void on_start(struct sock *sk, struct connection *c)
 		restart(sk, c);
 	if (said)
 		heed_size(sk, c, said);
+	if (is_about_to_begin((struct tcp_sock *)sk, c))
+		c->mark = mark(sk);
 }
 
 /* It closes, or gets another congestion control: leaves `lesson`, measured or, as any window is, proven. */

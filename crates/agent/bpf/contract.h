@@ -54,6 +54,8 @@ struct settings {
 	u32 holdout; /* of a million connections so many begin cold for comparison */
 	u32 salt;    /* so that nobody can tell which */
 	u32 flags;
+	u32 mark;    /* octet of DSCP and ECN of first flights; 0: as they are */
+	u32 unused;
 };
 
 enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */

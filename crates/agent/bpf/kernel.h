@@ -41,6 +41,7 @@ enum { BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_
 
 /* Options of sockets, families, limits: of the kernel's headers for programs. */
 enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, TCP_CONGESTION = 13 };
+enum { IPPROTO_IP = 0, IP_TOS = 1, IPPROTO_IPV6 = 41, IPV6_TCLASS = 67 };
 enum { SOL_SOCKET = 1, SO_MAX_PACING_RATE = 47, TCP_CA_NAME_MAX = 16 };
 enum { TCP_INFINITE_SSTHRESH = 0x7fffffff };
 

@@ -87,6 +87,7 @@ pub fn load(options: &Options) -> Result<Load, String> {
         control: options.control.unwrap_or_default(),
         holdout: options.holdout.map_or(50_000, |share| share.per_million()),
         salt: getrandom::u32().map_err(|error| format!("no random numbers: {error}"))?,
+        mark: options.mark.map_or(0, |dscp| dscp.get() as u8),
         leaves_windows: options.dry_run,
         only_ports: ports.values().any(|said| said & Port::ONLY != 0),
     };

@@ -111,6 +111,8 @@ pub struct Settings {
     pub holdout: u32,
     /// So that nobody can tell which.
     pub salt: u32,
+    /// DSCP of first flights; 0: as they are.
+    pub mark: u8,
     /// All begin cold; what would be done is told.
     pub leaves_windows: bool,
     /// Connections are left alone unless one of their ports is [`Port::ONLY`].
@@ -254,7 +256,7 @@ impl Override {
 
 impl Settings {
     /// Bytes of the constant.
-    pub const SIZE: usize = 40;
+    pub const SIZE: usize = 48;
     const LEAVE_WINDOWS: u32 = 1;
     const ONLY_PORTS: u32 = 2;
 
@@ -271,6 +273,7 @@ impl Settings {
             self.salt,
             flag(self.leaves_windows, Self::LEAVE_WINDOWS)
                 | flag(self.only_ports, Self::ONLY_PORTS),
+            u32::from(self.mark) << 2,
         ];
         let mut bytes = [0; Self::SIZE];
         put_u64(&mut bytes[..8], &[self.max_age_ns]);

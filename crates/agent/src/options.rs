@@ -61,6 +61,11 @@ pub struct Options {
     #[arg(long, value_name = "PATHS")]
     pub max_paths: Option<Within<1, 16_777_216>>,
 
+    /// Mark first flights for routers that drop by precedence; without a DSCP: 14, which is AF13
+    #[arg(long, value_name = "DSCP", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "14")]
+    pub mark: Option<Within<1, 63>>,
+
     /// Let this part of the connections begin cold for comparison, by chance [default: 0.05]
     #[arg(long, value_name = "PART")]
     pub holdout: Option<Share>,
@@ -92,6 +97,7 @@ impl Options {
             max_age,
             half_life,
             max_paths,
+            mark,
             holdout,
             dry_run,
             socket,
@@ -109,6 +115,7 @@ impl Options {
             max_age: max_age.or(file.max_age),
             half_life: half_life.or(file.half_life),
             max_paths: max_paths.or(file.max_paths),
+            mark: mark.or(file.mark),
             holdout: holdout.or(file.holdout),
             dry_run: dry_run || file.dry_run,
             socket: socket.or(file.socket),

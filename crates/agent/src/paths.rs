@@ -102,6 +102,7 @@ mod tests {
         v4_bits: 24,
         v6_bits: 48,
         control: Choice::Auto,
+        mark: 0,
         holdout: 0,
         salt: 0,
         leaves_windows: false,

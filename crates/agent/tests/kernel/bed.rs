@@ -5,7 +5,10 @@ use agent::kernel::cgroup_root;
 use agent::paths::Remembered;
 use agent::question::{Answer, Question, Status};
 use agent::schemes::Choice;
-use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
+use emulator::{
+    Addresses, Emulation, Files, Interface, InterfaceConfig, LogFormat, Namespace, Options,
+    Recording,
+};
 use link::{LinkConfig, QueueLimit};
 use netsim::Duplex;
 use nix::fcntl::{Flock, FlockArg};
@@ -18,6 +21,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{env, process, thread};
 use units::Rate;
@@ -30,8 +34,31 @@ pub(crate) struct Bed {
     pub(crate) client: Interface,
     pub(crate) server: Interface,
     _emulation: Emulation,
+    log: Log,
     cgroup: PathBuf,
     _alone: Flock<File>,
+}
+
+/// A packet's line of the emulation's log, as far as it is of interest.
+#[derive(Debug, serde::Deserialize)]
+pub(crate) struct Delivered {
+    direction: String,
+    pub(crate) bytes: u32,
+    pub(crate) low_priority: bool,
+}
+
+/// What the emulation logs, line by line.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A running agent; killed when this goes.
@@ -68,9 +95,14 @@ impl Bed {
             units::Duration::from_millis(40),
             QueueLimit::Packets(100),
         );
-        let options = Options::new(Duplex::symmetric(link.unwrap()));
+        let mut options = Options::new(Duplex::symmetric(link.unwrap()));
+        let log = Log::default();
+        let files =
+            Files { log: Some((LogFormat::JsonLines, Box::new(log.clone()))), captures: None };
+        let (_, recorders) = Recording::begin(files).map_err(|error| error.to_string())?;
+        options.recorders = Some(recorders);
         let (client, server, emulation) = hosts(options).map_err(|error| error.to_string())?;
-        Ok(Self { client, server, _emulation: emulation, cgroup, _alone: alone })
+        Ok(Self { client, server, _emulation: emulation, log, cgroup, _alone: alone })
     }
 
     /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is, and holds nothing out
@@ -199,6 +231,25 @@ impl Bed {
         }
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Some(String::from_utf8(output.stdout).unwrap())
+    }
+
+    /// Waits until nothing is on the link any more; how many packets the server has sent so far.
+    pub(crate) fn settled(&self) -> usize {
+        let mut before = usize::MAX;
+        until("the link is idle", || {
+            thread::sleep(Duration::from_millis(200));
+            let now = self.sent_by_server(0).len();
+            std::mem::replace(&mut before, now) == now
+        });
+        before
+    }
+
+    /// What the link has delivered of the server, but for the first so many packets.
+    pub(crate) fn sent_by_server(&self, after: usize) -> Vec<Delivered> {
+        let written = self.log.0.lock().unwrap();
+        let rows = written.split(|byte| *byte == b'\n').filter(|row| !row.is_empty());
+        let rows = rows.map(|row| serde_json::from_slice::<Delivered>(row).unwrap());
+        rows.filter(|packet| packet.direction == "down").skip(after).collect()
     }
 
     /// What the server's namespace gives sockets that do not choose.

@@ -5,6 +5,7 @@
 mod bbr;
 mod bed;
 mod config;
+mod mark;
 mod safety;
 mod warm;
 mod wishes;
