@@ -105,6 +105,9 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 	u64 own = sk->sk_max_pacing_rate;
 	bool was_unpaced = sk->sk_pacing_status == SK_PACING_NONE;
 
+	/* Slower than a cold start, as a peer of the same prefix can make it who answers late: then a cold start. */
+	if (rate < pacing_rate(c->cold, tp->mss_cache, now_us))
+		return;
 	/* The option is of 32 bits; what an application has set beyond could not be put back. */
 	if (!rate || rate >= ~0U || (own != ~0UL && own >= ~0U))
 		return;

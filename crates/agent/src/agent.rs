@@ -1,8 +1,11 @@
 //! A running agent: programs attached, summaries heard, questions answered, until it is told to stop.
 
 use crate::check;
+use crate::compare;
 use crate::config::Config;
+use crate::contract::{Settings, Summary};
 use crate::control::Control;
+use crate::judge::Judge;
 use crate::kernel::{Attached, Loaded};
 use crate::knobs::Knobs;
 use crate::log::{Level, say};
@@ -35,13 +38,16 @@ struct Shared {
     totals: Mutex<Totals>,
     summaries_lost: AtomicU64,
     schemes: Vec<Scheme>,
+    knobs: Knobs,
+    judge: Mutex<Judge>,
+    /// Why windows are left alone.
+    off: Mutex<Option<String>>,
 }
 
-/// The programs as they are attached, and what can be changed of them.
+/// The programs as they are attached.
 struct Work {
     loaded: Loaded,
     attached: Attached,
-    knobs: Knobs,
 }
 
 /// Attends to connections until it is wished to stop. `reread` tells what it is to do from now on.
@@ -64,14 +70,16 @@ pub fn run(
         summaries_lost: AtomicU64::new(0),
         schemes: loaded.schemes().to_vec(),
         config: Mutex::new(config.clone()),
+        knobs: loaded.knobs().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
+        judge: Mutex::default(),
+        off: Mutex::default(),
     });
     let summaries = loaded.summaries({
         let shared = Arc::clone(&shared);
-        move |summary| shared.totals().add(&summary)
+        move |summary| shared.hear(&summary)
     })?;
-    let knobs = loaded.knobs().map_err(|error| format!("cannot keep hold of maps: {error}"))?;
     let attached = loaded.attach(&config.cgroups, &config.except_cgroups)?;
-    let mut work = Work { loaded, attached, knobs };
+    let mut work = Work { loaded, attached };
     answer_questions(&control, Arc::clone(&shared))?;
     announce(&config);
     while !wishes.stop.load(Ordering::Relaxed) {
@@ -113,7 +121,9 @@ fn change(shared: &Shared, work: &mut Work, mut new: Config) -> Result<(), Strin
     new.load.max_paths = config.load.max_paths;
     new.socket.clone_from(&config.socket);
     work.loaded.reattach(&mut work.attached, &new.cgroups, &new.except_cgroups)?;
-    let turned = work.knobs.turn(&new.load);
+    let mut load = new.load.clone();
+    load.settings = shared.in_force(&new);
+    let turned = shared.knobs.turn(&load);
     turned.map_err(|error| format!("the kernel refuses a part: {error}"))?;
     *config = new;
     Ok(())
@@ -127,14 +137,57 @@ fn answer_questions(control: &Control, shared: Arc<Shared>) -> Result<(), String
 }
 
 impl Shared {
+    /// A connection has closed.
+    fn hear(&self, summary: &Summary) {
+        self.totals().add(summary);
+        let verdict = lock(&self.judge).add(summary, &self.config().limit);
+        if let Some(why) = verdict {
+            self.turn_off(why);
+        }
+    }
+
+    fn turn_off(&self, why: String) {
+        say(
+            Level::Error,
+            &format!(
+                "ALL WINDOWS ARE LEFT ALONE FROM NOW ON: {why}; `headstart agent arm` ends that"
+            ),
+        );
+        *lock(&self.off) = Some(why);
+        self.set();
+    }
+
+    /// Whether windows had been left alone.
+    fn arm(&self) -> bool {
+        let was_off = lock(&self.off).take().is_some();
+        if was_off {
+            *lock(&self.judge) = Judge::default();
+            self.set();
+            say(Level::Notice, "windows are used again");
+        }
+        was_off
+    }
+
+    /// What `config` says, but for windows that do harm.
+    fn in_force(&self, config: &Config) -> Settings {
+        let mut settings = config.load.settings;
+        settings.leaves_windows |= lock(&self.off).is_some();
+        settings
+    }
+
+    fn set(&self) {
+        let settings = self.in_force(&self.config());
+        if let Err(error) = self.knobs.set(&settings) {
+            say(Level::Error, &format!("the kernel does not take the settings: {error}"));
+        }
+    }
+
     fn totals(&self) -> MutexGuard<'_, Totals> {
-        // Sums are whole after every addition, whatever else panicked.
-        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.totals)
     }
 
     fn config(&self) -> MutexGuard<'_, Config> {
-        // It is replaced as a whole.
-        self.config.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.config)
     }
 
     fn answer(&self, question: Question) -> Answer {
@@ -144,12 +197,13 @@ impl Shared {
                 let settings = self.config().load.settings;
                 Answer::Paths(paths::all(&self.paths, &settings))
             }
+            Question::Arm => Answer::Armed(self.arm()),
             Question::Forget(prefix) => Answer::Forgotten(paths::forget(&self.paths, prefix)),
         }
     }
 
     fn status(&self) -> Status {
-        let config = self.config().clone();
+        let (config, totals) = (self.config().clone(), *self.totals());
         Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -157,11 +211,20 @@ impl Shared {
             except_cgroups: config.except_cgroups,
             control: config.load.settings.control,
             congestion_controls: self.schemes.iter().map(|s| s.name().to_owned()).collect(),
+            off: lock(&self.off).clone(),
+            dry_run: config.load.settings.leaves_windows,
+            holdout: f64::from(config.load.settings.holdout) / 1e6,
             cap: config.load.settings.cap,
             paths: paths::count(&self.paths),
             max_paths: config.load.max_paths,
-            connections: *self.totals(),
+            connections: totals,
+            comparison: compare::by_size(&totals),
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
         }
     }
+}
+
+/// All that is guarded is whole after every change, whatever else panicked.
+fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
+    guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }

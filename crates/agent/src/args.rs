@@ -46,6 +46,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Use windows again, after they were found to do harm
+    Arm,
     /// Forget what lies within a prefix
     Forget {
         /// Such as 192.0.2.0/24

@@ -2,6 +2,7 @@
 //! second one is made, and [`Config::fixed_differences`] says what of it has to wait for a restart.
 
 use crate::contract::{Port, Settings};
+use crate::judge::Limit;
 use crate::kernel::{Load, cgroup_root};
 use crate::options::Options;
 use crate::overrides;
@@ -25,6 +26,8 @@ pub struct Config {
     pub cgroups: Vec<PathBuf>,
     /// Whose are not, though they lie below one of the others.
     pub except_cgroups: Vec<PathBuf>,
+    /// When it leaves all windows alone.
+    pub limit: Limit,
     /// Where it is asked.
     pub socket: PathBuf,
 }
@@ -45,6 +48,10 @@ impl Config {
             load: load(options)?,
             cgroups,
             except_cgroups: options.except_cgroup.clone(),
+            limit: Limit {
+                ratio: options.off_ratio.map_or(2.0, |ratio| ratio.get()),
+                connections: options.off_connections.map_or(1000, |count| count.get().into()),
+            },
             socket: socket(options),
         })
     }

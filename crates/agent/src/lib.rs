@@ -2,16 +2,18 @@
 //!
 //! The programs in `bpf/` run in the kernel and do all that concerns a connection; they go on without us
 //! for connections that are open. This side loads and attaches them ([`kernel`]), hears how connections
-//! went ([`totals`]), does what the operator says ([`options`], [`config`]), also anew while it runs
+//! went ([`totals`], [`compare`]) and ends warm starts that do harm ([`judge`]), does what the operator says ([`options`], [`config`]), also anew while it runs
 //! ([`knobs`]), shows and clears what is remembered ([`paths`]), and answers questions over a Unix socket ([`control`],
 //! [`question`]). [`schemes`] are the congestion controls, [`contract`] is what both sides share, byte by byte. Nothing
 //! is pinned: what was loaded is gone with the process and the last connection that used it.
 
 pub mod agent;
 pub mod check;
+pub mod compare;
 pub mod config;
 pub mod contract;
 pub mod control;
+pub mod judge;
 pub mod kernel;
 pub mod knobs;
 pub mod log;

@@ -41,6 +41,7 @@ fn run(args: Args) -> Result<ExitCode, String> {
         }
         Some(Command::Status { json }) => ask(&socket, &Question::Status, json),
         Some(Command::Paths { json }) => ask(&socket, &Question::Paths, json),
+        Some(Command::Arm) => ask(&socket, &Question::Arm, false),
         Some(Command::Forget { prefix, .. }) => ask(&socket, &Question::Forget(prefix), false),
     }
 }
@@ -64,6 +65,8 @@ fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, Strin
         Answer::Status(status) => show::status(&status),
         Answer::Paths(paths) if json => to_json(&paths),
         Answer::Paths(paths) => show::paths(&paths),
+        Answer::Armed(true) => "windows are used again".to_owned(),
+        Answer::Armed(false) => "windows had not been left alone".to_owned(),
         Answer::Forgotten(1) => "1 path forgotten".to_owned(),
         Answer::Forgotten(count) => format!("{count} paths forgotten"),
         Answer::Refused(why) => return Err(format!("the agent did not understand: {why}")),

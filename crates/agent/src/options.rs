@@ -4,7 +4,7 @@
 
 use crate::overrides::{MAX_CAP, PrefixCap};
 use crate::schemes::Choice;
-use crate::value::{PortNumber, Share, Within};
+use crate::value::{Factor, PortNumber, Share, Within};
 use faults::{Fault, FileError};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,15 @@ pub struct Options {
     #[arg(long, value_name = "PART")]
     pub holdout: Option<Share>,
 
+    /// Leave all windows alone once warm starts send so many times as much again as other connections
+    /// [default: 2]
+    #[arg(long, value_name = "TIMES")]
+    pub off_ratio: Option<Factor>,
+
+    /// Judge by so many warm starts at a time [default: 1000]
+    #[arg(long, value_name = "CONNECTIONS")]
+    pub off_connections: Option<Within<1, { u32::MAX }>>,
+
     /// Learn, and tell what would be done, but leave every window alone
     #[arg(long)]
     pub dry_run: bool,
@@ -99,6 +108,8 @@ impl Options {
             max_paths,
             mark,
             holdout,
+            off_ratio,
+            off_connections,
             dry_run,
             socket,
         } = self;
@@ -117,6 +128,8 @@ impl Options {
             max_paths: max_paths.or(file.max_paths),
             mark: mark.or(file.mark),
             holdout: holdout.or(file.holdout),
+            off_ratio: off_ratio.or(file.off_ratio),
+            off_connections: off_connections.or(file.off_connections),
             dry_run: dry_run || file.dry_run,
             socket: socket.or(file.socket),
         }

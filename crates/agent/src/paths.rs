@@ -32,6 +32,12 @@ pub struct Remembered {
     pub warm: u32,
     /// Warm starts that lost something of their first flight.
     pub retreats: u32,
+    /// Bytes that peers acknowledged, of the connections closed.
+    pub bytes_acked: u64,
+    /// Segments with data of these, retransmissions included.
+    pub segments_sent: u64,
+    /// Of these, retransmissions.
+    pub segments_retransmitted: u64,
 }
 
 /// All paths, by namespace and prefix.
@@ -81,6 +87,9 @@ fn shown(key: PathKey, path: &Path, settings: &Settings, now: u64) -> Remembered
         connections: path.connections,
         warm: path.warm,
         retreats: path.retreats,
+        bytes_acked: path.bytes_acked,
+        segments_sent: path.sent,
+        segments_retransmitted: path.retransmitted,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a running agent is asked and answers: a line of JSON each way.
 
+use crate::compare::Compared;
 use crate::paths::Remembered;
 use crate::schemes::Choice;
 use crate::totals::Totals;
@@ -20,6 +21,8 @@ pub enum Question {
     Paths,
     /// Forget what lies within a prefix, or everything.
     Forget(Option<IpNet>),
+    /// Use windows again, after they were found to do harm.
+    Arm,
 }
 
 /// An answer.
@@ -32,6 +35,8 @@ pub enum Answer {
     Paths(Vec<Remembered>),
     /// To [`Question::Forget`]: how many paths were forgotten.
     Forgotten(usize),
+    /// To [`Question::Arm`]: whether they had been left alone.
+    Armed(bool),
     /// The question was not understood.
     Refused(String),
 }
@@ -51,6 +56,12 @@ pub struct Status {
     pub control: Choice,
     /// Names of ours that can be had, by routes and sockets, too.
     pub congestion_controls: Vec<String>,
+    /// Why all windows are left alone though that was not asked for: warm starts did harm.
+    pub off: Option<String>,
+    /// All windows are left alone, as was asked for.
+    pub dry_run: bool,
+    /// Part of the connections that begins cold for comparison.
+    pub holdout: f64,
     /// Largest first window, segments.
     pub cap: u32,
     /// Paths remembered now.
@@ -59,6 +70,8 @@ pub struct Status {
     pub max_paths: u32,
     /// Connections that have closed.
     pub connections: Totals,
+    /// Of these, warm beside held out, by size.
+    pub comparison: Vec<Compared>,
     /// Closed connections that are in no sum, because the buffer was full.
     pub summaries_lost: u64,
 }

@@ -1,6 +1,7 @@
 //! Results as text for people.
 
 use agent::check::Finding;
+use agent::compare::{Compared, Interval, Side};
 use agent::paths::Remembered;
 use agent::question::Status;
 use agent::totals::Sum;
@@ -25,19 +26,31 @@ pub(crate) fn paths(paths: &[Remembered]) -> String {
             path.connections.to_string(),
             path.warm.to_string(),
             path.retreats.to_string(),
+            or_dash(percent(path.segments_retransmitted, path.segments_sent)),
+            format!("{:.1}", path.bytes_acked as f64 / 1e6),
             path.namespace.to_string(),
         ]
     });
-    let head =
-        ["prefix", "window", "now", "round trip", "age", "closed", "warm", "retreats", "namespace"];
+    let head = [
+        "prefix",
+        "window",
+        "now",
+        "round trip",
+        "age",
+        "closed",
+        "warm",
+        "retreats",
+        "retransmitted",
+        "MB",
+        "namespace",
+    ];
     table(head, rows)
 }
 
 pub(crate) fn status(status: &Status) -> String {
-    let head =
-        ["connections", "closed", "first window", "retransmitted", "retreats", "restarts", "MB"];
-    let rows = [("warm", &status.connections.warm), ("cold", &status.connections.cold)];
-    let sums = table(head, rows.into_iter().map(|(name, sum)| sum_row(name, sum)));
+    let sums = &status.connections;
+    let rows = [("warm", &sums.warm), ("held out", &sums.holdout), ("cold", &sums.cold)];
+    let sums = table(SUM_HEAD, rows.into_iter().map(|(name, sum)| sum_row(name, sum)));
     let cgroups = status.cgroups.iter().map(|cgroup| cgroup.display().to_string());
     let mut text = format!(
         "{} ({}) for {}, first windows of at most {} segments\n{} of at most {} paths remembered\n\n{sums}",
@@ -48,24 +61,73 @@ pub(crate) fn status(status: &Status) -> String {
         status.paths,
         status.max_paths,
     );
+    if let Some(why) = &status.off {
+        text =
+            format!("ALL WINDOWS ARE LEFT ALONE: {why}\n`headstart agent arm` ends that\n\n{text}");
+    }
+    if status.dry_run {
+        text = format!("dry run: no window is touched, \"proposed\" is what it would be\n\n{text}");
+    }
+    if status.comparison.iter().any(|class| class.warm.closed > 0 && class.holdout.closed > 0) {
+        text += "\n\nwarm / held out, with what either may be as well (95 %)\n";
+        text += &table(CLASS_HEAD, status.comparison.iter().map(class_row));
+    }
     if status.summaries_lost > 0 {
         text += &format!("\n\n{} more have closed uncounted", status.summaries_lost);
     }
     text
 }
 
-fn sum_row(name: &str, sum: &Sum) -> [String; 7] {
-    let ratio = |part: u64, whole: u64| match whole {
-        0 => None,
-        _ => Some(part as f64 / whole as f64),
+const SUM_HEAD: [&str; 8] = [
+    "connections",
+    "closed",
+    "first window",
+    "proposed",
+    "retransmitted",
+    "retreats",
+    "restarts",
+    "MB",
+];
+
+const CLASS_HEAD: [&str; 5] =
+    ["bytes up to", "closed", "time", "sent again", "lost of first flight"];
+
+fn class_row(class: &Compared) -> [String; 5] {
+    let (warm, holdout) = (&class.warm, &class.holdout);
+    let both = |of: fn(&Side) -> Option<Interval>| {
+        format!("{} / {}", or_dash(of(warm).map(part)), or_dash(of(holdout).map(part)))
     };
-    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
-    let retransmitted = ratio(sum.segments_retransmitted, sum.segments_sent);
+    let ratio = |of: Interval| format!("{:.2} ({:.2}–{:.2})", of.estimate, of.low, of.high);
+    [
+        class.up_to_bytes.map_or_else(|| "any".to_owned(), |bytes| bytes.to_string()),
+        format!("{} / {}", warm.closed, holdout.closed),
+        or_dash(class.time_ratio.map(ratio)),
+        both(|side| side.retransmitting),
+        both(|side| side.lost_first),
+    ]
+}
+
+fn part(of: Interval) -> String {
+    format!("{:.1} ({:.1}–{:.1}) %", of.estimate * 100.0, of.low * 100.0, of.high * 100.0)
+}
+
+fn percent(part: u64, whole: u64) -> Option<String> {
+    (whole > 0).then(|| format!("{:.2} %", part as f64 / whole as f64 * 100.0))
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".to_owned())
+}
+
+fn sum_row(name: &str, sum: &Sum) -> [String; 8] {
+    let mean =
+        |sum: u64, count: u64| (count > 0).then(|| format!("{:.1}", sum as f64 / count as f64));
     [
         name.to_owned(),
         sum.closed.to_string(),
-        or_dash(ratio(sum.first_windows, sum.closed).map(|mean| format!("{mean:.1}"))),
-        or_dash(retransmitted.map(|part| format!("{:.2} %", part * 100.0))),
+        or_dash(mean(sum.first_windows, sum.closed)),
+        or_dash(mean(sum.proposed_windows, sum.proposed)),
+        or_dash(percent(sum.segments_retransmitted, sum.segments_sent)),
         sum.retreats.to_string(),
         sum.restarts.to_string(),
         format!("{:.1}", sum.bytes_acked as f64 / 1e6),

@@ -181,6 +181,7 @@ impl Bed {
         let stream = self.client.namespace().run(|| TcpStream::connect(address)).unwrap();
         let mut stream = stream.unwrap();
         stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         request(&mut stream, bytes);
         stream
     }
@@ -395,6 +396,14 @@ impl Agent {
         }
     }
 
+    /// Whether windows had been left alone.
+    pub(crate) fn arm(&self) -> bool {
+        match self.ask(&Question::Arm) {
+            Answer::Armed(was_off) => was_off,
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// Waits until so many connections have closed: what they taught is known from then on.
     pub(crate) fn wait_for_closed(&self, count: u64) {
         until("connections have closed", || self.closed() >= count);
@@ -402,8 +411,7 @@ impl Agent {
 
     /// Connections that have closed.
     pub(crate) fn closed(&self) -> u64 {
-        let sums = self.status().connections;
-        sums.warm.closed + sums.cold.closed
+        self.status().connections.closed()
     }
 
     /// What it has said so far, for people.

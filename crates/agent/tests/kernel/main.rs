@@ -5,7 +5,9 @@
 mod bbr;
 mod bed;
 mod config;
+mod harm;
 mod mark;
+mod memory;
 mod safety;
 mod warm;
 mod wishes;

@@ -1,0 +1,43 @@
+//! The memory in the kernel as a test may change it: what is there is what a connection goes by.
+
+use agent::contract::{Path, PathKey};
+use libbpf_rs::query::MapInfoIter;
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+
+/// Of the one agent that runs.
+pub(crate) struct Memory(MapHandle);
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        let is_memory = |name: &str| name == "paths";
+        // Ids only grow: sockets that still close, of whatever ran before, hold older ones.
+        let newest = MapInfoIter::default()
+            .filter(|info| is_memory(&info.name.to_string_lossy()))
+            .max_by_key(|info| info.id);
+        let map = MapHandle::from_map_id(newest.expect("an agent runs").id).unwrap();
+        assert_eq!((map.key_size(), map.value_size()), SIZES);
+        Self(map)
+    }
+
+    /// Changes what is known of the one path there is.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Path)) {
+        let key = self.0.keys().next().expect("a path");
+        let key = PathKey::from_bytes(&key).unwrap();
+        let mut path = self.get(key);
+        change(&mut path);
+        self.put(key, &path);
+    }
+
+    /// What is known of a path.
+    pub(crate) fn get(&self, key: PathKey) -> Path {
+        let value = self.0.lookup(&key.to_bytes(), MapFlags::ANY).unwrap().expect("it is there");
+        Path::from_bytes(&value).unwrap()
+    }
+
+    /// Puts one more path there.
+    pub(crate) fn put(&self, key: PathKey, path: &Path) {
+        self.0.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY).unwrap();
+    }
+}
+
+const SIZES: (u32, u32) = (PathKey::SIZE as u32, Path::SIZE as u32);
