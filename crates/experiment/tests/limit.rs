@@ -1,7 +1,7 @@
 //! The limit against the simulator: nothing beats it, and a sender that fills the link reaches it.
 
 use experiment::path::PathSpec;
-use experiment::race::{Load, Outcome, Race, RunOptions, Visits};
+use experiment::race::{Hosts, Load, Outcome, Race, RunOptions, Visits};
 use netsim::{Access, Cbr, CbrSpec, Simulation, SimulationConfig};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> Outcome {
         loader: LoaderConfig::default(),
         schemes,
         client: None,
-        one_server: false,
+        hosts: Hosts::Apart,
         visits: Visits::default(),
         background: 0,
         repeats: 1,

@@ -1,7 +1,7 @@
 //! The race as a library: who runs, what repeats share, what is recorded, what harm is.
 
 use experiment::race::{
-    Load, Metric, Outcome, Race, RaceResult, RunOptions, SequenceStep, VisitKind, Visits,
+    Hosts, Load, Metric, Outcome, Race, RaceResult, RunOptions, SequenceStep, VisitKind, Visits,
     contestants,
 };
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn race(schemes: &str, path: &str) -> Race {
         loader: LoaderConfig::default(),
         schemes: contestants(schemes).unwrap(),
         client: None,
-        one_server: false,
+        hosts: Hosts::Apart,
         visits: Visits::default(),
         background: 0,
         repeats: 1,

@@ -109,6 +109,12 @@ impl LinkConfig {
         })
     }
 
+    /// The same link, with another propagation delay.
+    #[must_use]
+    pub fn with_delay(self, delay: Duration) -> Self {
+        Self { delay, ..self }
+    }
+
     /// The same link under another rule for ties.
     #[must_use]
     pub fn with_ties(self, ties: Ties) -> Self {

@@ -1,7 +1,7 @@
 //! The world `wire`: servers over our endpoint, under any scheme of the core.
 //!
 //! One endpoint stands for all hosts of a page, so schemes that share a path among the connections to a
-//! host share it among all of the page's: `Race::one_server` in simulation.
+//! host share it among all of the page's: `Hosts::Together` in simulation.
 
 use crate::exchange::Exchange;
 use crate::server::{Knobs, serve};

@@ -16,7 +16,7 @@ fn race(page: &str, schemes: &[&str]) -> Race {
         loader: LoaderConfig::default(),
         schemes: schemes.iter().map(|name| Scheme::parse(name).unwrap()).collect(),
         client: Some(worlds::agreement::linux()),
-        one_server: true,
+        hosts: worlds::agreement::simulated_hosts(),
         visits: Visits::default(),
         background: 0,
         repeats: 1,

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::input;
 use experiment::path::{DEFAULT_PRESET, PathSpec, preset};
-use experiment::race::{Race, Visits, contestants};
+use experiment::race::{Hosts, Race, Visits, contestants};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tcp::Scheme;
@@ -185,7 +185,7 @@ impl Args {
             loader: LoaderConfig { http: self.http, tls: self.tls, ..LoaderConfig::default() },
             schemes: self.schemes.0.clone(),
             client: None,
-            one_server: false,
+            hosts: Hosts::Apart,
             visits: Visits { count: self.visits, idle: self.idle, site: self.site },
             background: self.background,
             repeats: self.repeat,

@@ -12,7 +12,8 @@ use worlds::{Line, RaceJson, Run, Server, Spread, Summary, World, cannot_be_had}
 pub(super) fn run(args: &Args, race: &Race) -> Result<(), Failure> {
     refuse_what_only_simulation_has(race)?;
     let client = Some(worlds::agreement::linux());
-    let race = &Race { client, one_server: true, ..race.clone() };
+    let hosts = worlds::agreement::simulated_hosts();
+    let race = &Race { client, hosts, ..race.clone() };
     say_who_is_left_out(race, &args.on);
     let server = server(args, race)?;
     let raced = as_far_as_possible(args, (race, &server))?;

@@ -34,6 +34,8 @@ pub use visits::{VisitKind, Visits};
 use crate::estimate::Estimate;
 use crate::limit::{Capacity, Limit, limit, limit_again};
 use crate::path::PathSpec;
+use link::LinkConfig;
+use netsim::Duplex;
 use rayon::prelude::*;
 use std::sync::Arc;
 use tcp::Scheme;
@@ -63,9 +65,8 @@ pub struct Race {
     pub schemes: Vec<Scheme>,
     /// The browser's TCP; `None`: as its servers'.
     pub client: Option<Scheme>,
-    /// All of the page's hosts are ports of one server, else each is a server of its own. It matters to
-    /// schemes that share a path among connections to a host.
-    pub one_server: bool,
+    /// What the page's hosts are.
+    pub hosts: Hosts,
     /// How often the page is visited.
     pub visits: Visits,
     /// Bulk `linux` flows that share the access link.
@@ -74,6 +75,19 @@ pub struct Race {
     pub repeats: u32,
     /// Seed of all repeats.
     pub seed: u64,
+}
+
+/// What the page's hosts are: it matters to schemes that share a path among the connections to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hosts {
+    /// Servers of their own, that see a packet when it arrives.
+    Apart,
+    /// Ports of one server. As where all of this is real, it and the client see a packet some time
+    /// after it has arrived.
+    Together {
+        /// So long after.
+        wake: Duration,
+    },
 }
 
 /// How to run it.
@@ -152,7 +166,21 @@ impl Race {
 
     /// Servers that a visit needs.
     pub(crate) fn servers_of_a_visit(&self) -> usize {
-        if self.one_server { 1 } else { self.page.hosts().len() }
+        match self.hosts {
+            Hosts::Apart => self.page.hosts().len(),
+            Hosts::Together { .. } => 1,
+        }
+    }
+
+    /// The access link both ways: the path's, and what hosts take to see what it delivers.
+    pub(crate) fn links(&self) -> Duplex<LinkConfig> {
+        let Duplex { forward, reverse } = self.path.links();
+        let Hosts::Together { wake } = self.hosts else { return Duplex { forward, reverse } };
+        let later = |link: LinkConfig| {
+            let delay = link.delay() + wake;
+            link.with_delay(delay)
+        };
+        Duplex { forward: later(forward), reverse: later(reverse) }
     }
 
     /// How hosts are spoken to in all visits: connections stay open between them.

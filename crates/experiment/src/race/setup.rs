@@ -55,6 +55,6 @@ impl Setup {
     pub(super) fn topology(&self, race: &Race) -> Access {
         let servers = race.servers_of_a_visit() * race.visits.site.max(1) as usize;
         let hosts = servers + self.background.len();
-        Access::new(hosts, None, race.path.links())
+        Access::new(hosts, None, race.links())
     }
 }

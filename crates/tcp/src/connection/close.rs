@@ -62,6 +62,7 @@ impl Connection {
     /// The handshake is complete.
     pub(super) fn on_established(&mut self, now: Instant) {
         self.state = if self.fin_requested { State::FinWait1 } else { State::Established };
+        self.receiver.on_established(now);
         // A FIN may have come with data before the handshake ended.
         if self.receiver.fin_arrived() {
             self.on_peer_fin(now);

@@ -5,7 +5,7 @@ use super::{Connection, PendingReset, State};
 use crate::guard::Guard;
 use crate::path::Path;
 use crate::segment::{Flags, Segment};
-use units::{Instant, SeqNum};
+use units::{Duration, Instant, SeqNum};
 
 impl Connection {
     /// Digests one segment from the peer.
@@ -83,6 +83,8 @@ impl Connection {
             && let Some(ts) = segment.options.timestamps
         {
             self.receiver.on_timestamps(now, left, ts);
+            let age = Duration::from_millis(self.timestamp(now).wrapping_sub(ts.echo).into());
+            self.receiver.on_echo((ts.echo, age), u64::from(segment.len));
         }
         if segment.sequence_len() > 0 && !self.refuses(left, segment, guard) {
             self.receive(now, path, left, segment);
@@ -176,9 +178,6 @@ impl Connection {
         );
         if !open {
             return;
-        }
-        if self.receiver.lacks_rtt() && path.rtt.has_sample() {
-            self.receiver.suggest_rtt(path.rtt.srtt());
         }
         let backoff = self.timers.backoff;
         self.receiver.on_segment(now, left, segment, || path.rtt.round_trip(backoff));

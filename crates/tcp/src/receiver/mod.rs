@@ -6,6 +6,7 @@
 mod ack_policy;
 mod linux_acks;
 mod reassembly;
+mod right_sizing;
 mod window;
 
 use crate::config::{Config, ReceiveConfig};
@@ -13,8 +14,9 @@ use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
 pub use ack_policy::{AckTimer, InOrder};
 pub use linux_acks::RoundTrip;
 pub use reassembly::{Arrival, Reassembly};
+pub use right_sizing::{Backlog, RightSizing};
 use units::{Duration, Instant, SeqNum};
-pub use window::OfferedWindow;
+pub use window::{OfferedWindow, Room};
 
 /// Smaller segments do not open the window further (Linux `tcp_event_data_recv`).
 const SIZEABLE: u64 = 128;
@@ -35,14 +37,13 @@ pub struct Receiver {
     fin: Option<u64>,
     reassembly: Reassembly,
     duplicate: Option<(u64, u64)>,
+    sizing: RightSizing,
     window: OfferedWindow,
     ack: AckTimer,
     last_ack_sent: u64,
     /// Timestamp to echo, and when it came.
     ts_recent: Option<(u32, Instant)>,
     echo_congestion: bool,
-    rtt_mark: Option<(u64, Instant)>,
-    rtt: Duration,
     /// Largest segment seen: what "every second segment" counts in.
     largest: u64,
 }
@@ -59,13 +60,12 @@ impl Receiver {
             fin: None,
             reassembly: Reassembly::default(),
             duplicate: None,
+            sizing: RightSizing::new(&receive, OfferedWindow::max(&receive, config.window_scaling)),
             window: OfferedWindow::new(&receive, config.window_scaling),
             ack: AckTimer::new(receive.ack),
             last_ack_sent: 0,
             ts_recent: None,
             echo_congestion: false,
-            rtt_mark: None,
-            rtt: Duration::ZERO,
             largest: 1,
         }
     }
@@ -74,8 +74,35 @@ impl Receiver {
     pub fn on_syn(&mut self, irs: SeqNum) {
         self.irs = irs;
         self.rcv_nxt = 1;
-        self.window.open(1);
+        self.window.open(1, self.sizing.capacity());
         self.ack.demand();
+    }
+
+    /// The handshake is complete.
+    pub fn on_established(&mut self, now: Instant) {
+        self.sizing.begin(now, self.read);
+    }
+
+    /// A segment of `len` bytes brought back a timestamp of ours, made `age` ago.
+    #[inline]
+    pub fn on_echo(&mut self, (echo, age): (u32, Duration), len: u64) {
+        let unread = self.backlog().unread;
+        self.sizing.on_echo((echo, age), (len, self.largest), unread);
+    }
+
+    /// What has arrived and is not given away.
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        Backlog {
+            unread: self.rcv_nxt.saturating_sub(self.read),
+            waiting: self.reassembly.waiting(),
+            extent: self.reassembly.end().saturating_sub(self.rcv_nxt),
+        }
+    }
+
+    #[inline]
+    fn room(&self) -> Room {
+        Room { capacity: self.sizing.capacity(), backlog: self.backlog() }
     }
 
     /// Next offset expected.
@@ -167,16 +194,19 @@ impl Receiver {
         }
         let fresh = self.rcv_nxt - before;
         let sizeable = u64::from(segment.len) >= SIZEABLE;
-        let opened = sizeable && self.window.on_arrival(self.largest);
+        if arrival == Arrival::OutOfOrder {
+            self.sizing.on_gap(self.backlog().extent, self.largest);
+        }
+        let opened = sizeable && self.window.on_arrival(self.largest, self.room());
         match arrival {
             Arrival::InOrder | Arrival::FilledGap => {
                 let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
                 let data = InOrder { segment, bytes: fresh, fills_gap, opens: opened };
-                self.ack.on_data(now, data, (self.largest, self.window.capacity()), rtt);
-                self.measure_rtt(now);
+                self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
+                self.sizing.on_in_order(now, self.rcv_nxt, self.window.edge());
             }
             Arrival::OutOfOrder => self.ack.on_gap(opened),
-            Arrival::Duplicate => self.ack.on_repetition(self.window.capacity()),
+            Arrival::Duplicate => self.ack.on_repetition(self.sizing.capacity()),
         }
         // A FIN is answered at once: nothing more will come to share the ACK with.
         if self.fin_arrived() && fresh > 0 {
@@ -214,9 +244,9 @@ impl Receiver {
         let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);
         if repeats_last && self.config.delay_repeated_last && self.reassembly.is_empty() {
             let data = InOrder { segment, bytes: len, fills_gap: false, opens: false };
-            self.ack.on_data(now, data, (self.largest, self.window.capacity()), rtt);
+            self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
         } else if len > 0 {
-            self.ack.on_repetition(self.window.capacity());
+            self.ack.on_repetition(self.sizing.capacity());
         } else {
             self.ack.demand();
         }
@@ -238,32 +268,15 @@ impl Receiver {
         self.echo_congestion
     }
 
-    /// How long a window of data takes to arrive: the round trip estimate of right-sizing.
-    #[inline]
-    fn measure_rtt(&mut self, now: Instant) {
-        if !self.config.autotune {
-            return;
-        }
-        match self.rtt_mark {
-            Some((edge, since)) if self.rcv_nxt >= edge => {
-                let sample = now.saturating_since(since);
-                self.rtt = if self.rtt.is_zero() { sample } else { self.rtt.min(sample) };
-                self.rtt_mark = Some((self.window.edge(), now));
-            }
-            None => self.rtt_mark = Some((self.window.edge(), now)),
-            _ => {}
-        }
-    }
-
     /// The application has consumed `bytes` more. Answers whether the peer should be told.
     #[inline]
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
         self.read = self.read.saturating_add(bytes).min(self.rcv_nxt);
-        self.window.on_read(now, self.read, self.rtt, self.largest);
+        self.sizing.on_read(now, self.read, self.backlog(), self.largest);
         if self.read == self.rcv_nxt {
             self.ack.on_all_read();
         }
-        self.window.update_is_due(self.rcv_nxt, self.read, self.largest)
+        self.window.update_is_due(self.rcv_nxt, self.room(), self.largest)
     }
 
     /// Bytes in order that the application has not consumed.
@@ -290,21 +303,9 @@ impl Receiver {
         self.window.field(self.rcv_nxt)
     }
 
-    /// No round trip is known, and right-sizing asks for one.
-    pub const fn lacks_rtt(&self) -> bool {
-        self.rtt.is_zero() && self.config.autotune
-    }
-
     /// False if everything that came was read; a FIN cannot be.
     pub const fn may_be_unread(&self) -> bool {
         self.rcv_nxt > self.read
-    }
-
-    /// A round trip known otherwise (from the sending half) serves right-sizing at first.
-    pub fn suggest_rtt(&mut self, rtt: Duration) {
-        if self.rtt.is_zero() {
-            self.rtt = rtt;
-        }
     }
 
     /// Updates the timestamp to echo (RFC 7323 §4.3): only from the segment that the last ACK
@@ -351,6 +352,7 @@ impl Receiver {
     /// The peer does not scale windows.
     pub fn disable_scaling(&mut self) {
         self.window.disable_scaling();
+        self.sizing.limit_to(u64::from(u16::MAX));
     }
 
     /// Shift to announce in the SYN.
@@ -363,7 +365,7 @@ impl Receiver {
     pub fn on_ack_sent(&mut self, in_syn: bool) -> u16 {
         self.ack.on_ack_sent();
         self.last_ack_sent = self.rcv_nxt;
-        self.window.offer(self.rcv_nxt, self.read, in_syn)
+        self.window.offer(self.rcv_nxt, self.room(), in_syn)
     }
 
     /// Bytes that SACK blocks would take of a segment sent now, with room for `max` of them.

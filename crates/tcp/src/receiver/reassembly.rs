@@ -10,6 +10,8 @@ pub struct Reassembly {
     /// The ranges that changed last, latest first; older ones are forgotten. One that is in order by
     /// now lies below all others.
     latest: Vec<(u64, u64)>,
+    /// Bytes in all ranges.
+    waiting: u64,
 }
 
 /// Ranges whose order of change is remembered: an ACK has room for four, and ranges that grow
@@ -68,6 +70,7 @@ impl Reassembly {
     fn fill(&mut self, rcv_nxt: u64, mut right: u64) -> u64 {
         while let Some(first) = self.ranges.front().filter(|r| r.0 <= right) {
             right = right.max(first.1);
+            self.waiting -= first.1 - first.0;
             self.ranges.pop_front();
         }
         if self.ranges.is_empty() {
@@ -115,12 +118,14 @@ impl Reassembly {
         match self.ranges.back_mut() {
             Some(last) if left < last.0 => {}
             Some(last) if left <= last.1 => {
+                self.waiting += right.saturating_sub(last.1);
                 last.1 = last.1.max(right);
                 let range = *last;
                 return self.note_growth(range);
             }
             _ if full => return,
             _ => {
+                self.waiting += right - left;
                 self.ranges.push_back((left, right));
                 return self.note_change((left, right));
             }
@@ -131,10 +136,13 @@ impl Reassembly {
             if full {
                 return;
             }
+            self.waiting += right - left;
             self.ranges.insert(first, (left, right));
             return self.note_change((left, right));
         }
         let range = (left.min(self.ranges[first].0), right.max(self.ranges[last - 1].1));
+        let met: u64 = self.ranges.range(first..last).map(|r| r.1 - r.0).sum();
+        self.waiting += range.1 - range.0 - met;
         self.ranges[first] = range;
         if first + 1 < last {
             self.ranges.drain(first + 1..last);
@@ -160,6 +168,12 @@ impl Reassembly {
     /// The waiting range that `offset` lies in.
     pub fn covering(&self, offset: u64) -> Option<(u64, u64)> {
         self.covering_or_after(offset).filter(|range| range.0 <= offset)
+    }
+
+    /// Bytes that wait for a gap to be filled.
+    #[inline]
+    pub fn waiting(&self) -> u64 {
+        self.waiting
     }
 
     /// True if nothing waits for a gap to be filled.
