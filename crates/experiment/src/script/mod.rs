@@ -1,7 +1,7 @@
 //! Scenario scripts: what a TCP must send, and when, in a subset of packetdrill's own grammar.
 //!
 //! [`parse`] turns the text into a [`Script`]; [`run`] plays it in virtual time against one
-//! [`tcp::Host`] under a scheme. Lines that begin with `<` are segments handed to the host, lines
+//! [`tcp::Host`] under a scheme, [`play`] against any [`Subject`]. Lines that begin with `<` are segments handed to the host, lines
 //! with `>` are segments that the host must send, in that order and at those times; the first one
 //! that differs is the result. `scripts/README.md` at the root of the repository is the
 //! reference of the grammar for those who write scripts.
@@ -18,4 +18,4 @@ mod run;
 pub use error::{Mismatch, ScriptError};
 pub use model::Script;
 pub use parse::parse;
-pub use run::{RunReport, run};
+pub use run::{Progress, RunReport, Sent, Subject, play, run};

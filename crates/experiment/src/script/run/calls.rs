@@ -1,7 +1,7 @@
 //! The application's side: calls on sockets, and calls that wait.
 
 use super::super::model::{Call, CallKind, Errno, Outcome};
-use super::driver::{Driver, Progress};
+use super::subject::{Progress, Subject};
 use super::{Failure, Held, Run, seconds};
 use tcp::Scheme;
 use units::Instant;
@@ -69,13 +69,13 @@ impl Application {
     }
 }
 
-impl Run<'_> {
+impl<S: Subject> Run<'_, S> {
     /// Makes a call, which returns at `returns` if it waits.
     pub(super) fn call(&mut self, call: &Call, returns: Option<Instant>, line: u32) -> Held {
         self.finish_call()?;
         if let CallKind::Connect | CallKind::ConnectWith(_) = call.kind {
             let bytes = if let CallKind::ConnectWith(bytes) = call.kind { bytes } else { 0 };
-            self.driver.connect(&self.application.scheme, bytes);
+            self.subject.connect(&self.application.scheme, bytes);
         }
         if let Some(returns) = returns {
             self.application.waiting = Some(Waiting { call: call.clone(), line, returns });
@@ -89,8 +89,8 @@ impl Run<'_> {
         self.finish(call, outcome)
     }
 
-    fn would_return(&self, call: &Call) -> Option<Outcome> {
-        self.application.outcome(call.kind, call.outcome, self.driver.progress())
+    fn would_return(&mut self, call: &Call) -> Option<Outcome> {
+        self.application.outcome(call.kind, call.outcome, self.subject.progress())
     }
 
     /// Lets the waiting call return if it can, and checks that it does so in time.
@@ -98,7 +98,7 @@ impl Run<'_> {
         let Some(waiting) = self.application.waiting.take() else {
             return Ok(());
         };
-        let now = self.driver.now();
+        let now = self.subject.now();
         let tolerance = self.tolerance();
         match self.would_return(&waiting.call) {
             Some(outcome) if now + tolerance >= waiting.returns => {
@@ -124,7 +124,7 @@ impl Run<'_> {
     pub(super) fn finish_call(&mut self) -> Held {
         while let Some(waiting) = &self.application.waiting {
             let limit = waiting.returns + self.tolerance();
-            let fired = self.driver.step(limit)?;
+            let fired = self.step(limit)?;
             self.settle_call()?;
             if let (false, Some(waiting)) = (fired, &self.application.waiting) {
                 return Err(waiting.fails("it never returns"));
@@ -140,7 +140,7 @@ impl Run<'_> {
             return Err(Failure::new("the call returns something else", call.text.clone(), actual));
         }
         if let Outcome::Value(value) = outcome {
-            self.application.act(call.kind, value, &mut self.driver);
+            self.application.act(call.kind, value, &mut self.subject);
         }
         Ok(())
     }
@@ -148,19 +148,19 @@ impl Run<'_> {
 
 impl Application {
     /// Does what a call of `kind` that returned `value` does.
-    fn act(&mut self, kind: CallKind, value: u64, driver: &mut Driver) {
+    fn act(&mut self, kind: CallKind, value: u64, subject: &mut impl Subject) {
         match kind {
-            CallKind::Listen => driver.listen(self.scheme.clone()),
-            CallKind::Write(bytes) => driver.with(|host, now, id| host.write(now, id, bytes)),
+            CallKind::Listen => subject.listen(&self.scheme),
+            CallKind::Write(bytes) => subject.write(bytes),
             CallKind::Read(_) if value > 0 => {
                 self.read += value;
-                driver.with(|host, now, id| host.read(now, id, value));
+                subject.read(value);
             }
             CallKind::Shutdown(both) => {
                 self.reading_ended |= both;
-                self.shut_down(driver);
+                self.shut_down(subject);
             }
-            CallKind::Close => self.close(driver),
+            CallKind::Close => self.close(subject),
             CallKind::NoDelay(on) => {
                 self.set_parameter(if on { "nagle=off" } else { "nagle=on" });
             }
@@ -175,18 +175,18 @@ impl Application {
         }
     }
 
-    fn shut_down(&mut self, driver: &mut Driver) {
+    fn shut_down(&mut self, subject: &mut impl Subject) {
         self.shut_down = true;
-        driver.with(|host, now, id| host.shutdown(now, id));
+        subject.shutdown();
     }
 
     /// Bytes that nobody will read are lost, which the peer must learn (RFC 2525 §2.17).
-    fn close(&mut self, driver: &mut Driver) {
-        let unread = driver.progress().received > self.read;
+    fn close(&mut self, subject: &mut impl Subject) {
+        let unread = subject.progress().received > self.read;
         if unread || self.linger_zero {
-            driver.with(|host, now, id| host.abort(now, id));
+            subject.abort();
         } else if !self.shut_down {
-            self.shut_down(driver);
+            self.shut_down(subject);
         }
     }
 }

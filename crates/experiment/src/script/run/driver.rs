@@ -1,6 +1,8 @@
-//! The host under test, its clock, and what it has sent and reported.
+//! A host in virtual time, and what it has sent and reported.
 
-use super::{Failure, Held, seconds};
+use super::super::model::Info;
+use super::info;
+use super::subject::{Progress, Sent, Subject};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::{ConnId, EventKind, FourTuple, Host, HostConfig, Scheme, Segment, Transmit};
@@ -15,23 +17,6 @@ const TUPLE: FourTuple = FourTuple {
 
 /// Timers that may fire at one instant; beyond it the host makes no progress.
 const MOST_AT_ONCE: u32 = 10_000;
-
-/// A segment that the host sent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
-    pub(super) at: Instant,
-    pub(super) segment: Segment,
-}
-
-/// What the host has reported of the connection, as the application sees it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Progress {
-    pub(super) connected: bool,
-    pub(super) accepted: bool,
-    pub(super) received: u64,
-    pub(super) peer_closed: bool,
-    pub(super) reset: bool,
-}
 
 /// A host in virtual time.
 pub(super) struct Driver {
@@ -57,84 +42,15 @@ impl Driver {
         }
     }
 
-    pub(super) fn now(&self) -> Instant {
-        self.now
-    }
-
-    pub(super) fn progress(&self) -> Progress {
-        self.progress
-    }
-
-    pub(super) fn host(&self) -> &Host {
-        &self.host
-    }
-
-    pub(super) fn connection(&self) -> Option<ConnId> {
-        self.connection
-    }
-
-    /// The next segment sent and not yet taken.
-    pub(super) fn take_sent(&mut self) -> Option<Sent> {
-        self.sent.pop_front()
-    }
-
-    pub(super) fn has_sent(&self) -> bool {
-        !self.sent.is_empty()
-    }
-
-    /// When the host's next timer fires.
-    pub(super) fn next_timeout(&mut self) -> Option<Instant> {
-        self.host.poll_timeout()
-    }
-
-    /// Fires the next timer due by `limit`, at its time, and returns true; without one, moves the
-    /// clock to `limit`.
-    pub(super) fn step(&mut self, limit: Instant) -> Held<bool> {
-        match self.host.poll_timeout() {
-            Some(due) if due <= limit.max(self.now) => {
-                self.move_to(due)?;
-                self.host.handle_timeout(self.now);
-                self.drain();
-                Ok(true)
-            }
-            _ => {
-                self.now = self.now.max(limit);
-                Ok(false)
-            }
-        }
-    }
-
-    fn move_to(&mut self, due: Instant) -> Held {
+    /// False if timers fire and fire and no time passes.
+    fn move_to(&mut self, due: Instant) -> bool {
         self.at_once = if due > self.now { 0 } else { self.at_once + 1 };
         self.now = self.now.max(due);
-        if self.at_once < MOST_AT_ONCE {
-            return Ok(());
-        }
-        let actual = format!("{MOST_AT_ONCE} timers at {}", seconds(self.now));
-        Err(Failure::new("the host makes no progress", "time passes".to_owned(), actual))
-    }
-
-    pub(super) fn handle_segment(&mut self, segment: &Segment) {
-        self.host.handle_segment(self.now, &TUPLE, segment);
-        self.drain();
-    }
-
-    pub(super) fn listen(&mut self, scheme: Scheme) {
-        self.host.listen(TUPLE.local_port, scheme);
-    }
-
-    /// Connects with `bytes` ready for the SYN.
-    pub(super) fn connect(&mut self, scheme: &Scheme, bytes: u64) {
-        // A script has one connection; a second one to the same peer is refused.
-        if let Ok(id) = self.host.connect(self.now, TUPLE, scheme) {
-            self.connection = Some(id);
-            self.host.write(self.now, id, bytes);
-        }
-        self.drain();
+        self.at_once < MOST_AT_ONCE
     }
 
     /// Calls `act` on the connection, if there is one, and sends what it leads to.
-    pub(super) fn with(&mut self, act: impl FnOnce(&mut Host, Instant, ConnId)) {
+    fn with(&mut self, act: impl FnOnce(&mut Host, Instant, ConnId)) {
         if let Some(id) = self.connection {
             act(&mut self.host, self.now, id);
         }
@@ -162,5 +78,89 @@ impl Driver {
             EventKind::Reset => self.progress.reset = true,
             EventKind::Acked { .. } | EventKind::Closed => {}
         }
+    }
+}
+
+impl Subject for Driver {
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn progress(&mut self) -> Progress {
+        self.progress
+    }
+
+    fn take_sent(&mut self) -> Option<Sent> {
+        self.sent.pop_front()
+    }
+
+    fn has_sent(&self) -> bool {
+        !self.sent.is_empty()
+    }
+
+    fn next_timeout(&mut self) -> Option<Instant> {
+        self.host.poll_timeout()
+    }
+
+    /// Fires the next timer due by `limit`, at its time; without one, moves the clock to `limit`.
+    fn step(&mut self, limit: Instant) -> Result<bool, String> {
+        match self.host.poll_timeout() {
+            Some(due) if due <= limit.max(self.now) => {
+                if !self.move_to(due) {
+                    return Err(format!("{MOST_AT_ONCE} timers"));
+                }
+                self.host.handle_timeout(self.now);
+                self.drain();
+                Ok(true)
+            }
+            _ => {
+                self.now = self.now.max(limit);
+                Ok(false)
+            }
+        }
+    }
+
+    fn handle_segment(&mut self, segment: &Segment) {
+        self.host.handle_segment(self.now, &TUPLE, segment);
+        self.drain();
+    }
+
+    fn listen(&mut self, scheme: &Scheme) {
+        self.host.listen(TUPLE.local_port, scheme.clone());
+    }
+
+    fn connect(&mut self, scheme: &Scheme, bytes: u64) {
+        // A script has one connection; a second one to the same peer is refused.
+        if let Ok(id) = self.host.connect(self.now, TUPLE, scheme) {
+            self.connection = Some(id);
+            self.host.write(self.now, id, bytes);
+        }
+        self.drain();
+    }
+
+    fn write(&mut self, bytes: u64) {
+        self.with(|host, now, id| host.write(now, id, bytes));
+    }
+
+    fn read(&mut self, bytes: u64) {
+        self.with(|host, now, id| host.read(now, id, bytes));
+    }
+
+    fn shutdown(&mut self) {
+        self.with(|host, now, id| host.shutdown(now, id));
+    }
+
+    fn abort(&mut self) {
+        self.with(|host, now, id| host.abort(now, id));
+    }
+
+    fn info(&mut self, info: Info) -> Option<u64> {
+        let id = self.connection?;
+        let (connection, path) = (self.host.connection(id)?, self.host.path_of(id)?);
+        Some(info::value(info, connection, path))
+    }
+
+    fn has_connection(&mut self) -> bool {
+        self.connection.is_some_and(|id| self.host.connection(id).is_some())
     }
 }

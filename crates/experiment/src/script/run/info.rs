@@ -1,33 +1,13 @@
 //! What the host reports of the connection, in the units of Linux's `struct tcp_info`.
 
 use super::super::model::Info;
-use super::driver::Driver;
 use tcp::{Cause, Connection, Path, State};
 
 /// What Linux says of a threshold that was never set (`TCP_INFINITE_SSTHRESH`).
 const INFINITE_SSTHRESH: u64 = 0x7fff_ffff;
 
-/// Values of all [`Info`]s at one instant, in the order of [`Info::ALL`].
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Values([u64; Info::ALL.len()]);
-
-impl Values {
-    /// The value of `info`.
-    pub(super) fn of(&self, info: Info) -> u64 {
-        let index = Info::ALL.iter().position(|(_, known)| *known == info);
-        index.map_or(0, |index| self.0[index])
-    }
-}
-
-/// The values now; `None` without a connection.
-pub(super) fn values(driver: &Driver) -> Option<Values> {
-    let id = driver.connection()?;
-    let connection = driver.host().connection(id)?;
-    let path = driver.host().path_of(id)?;
-    Some(Values(Info::ALL.map(|(_, info)| value(info, connection, path))))
-}
-
-fn value(info: Info, connection: &Connection, path: &Path) -> u64 {
+/// One of them.
+pub(super) fn value(info: Info, connection: &Connection, path: &Path) -> u64 {
     let board = connection.scoreboard();
     let segments = |bytes: u64| bytes / connection.mss().max(1);
     match info {

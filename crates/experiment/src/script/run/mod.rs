@@ -1,11 +1,11 @@
-//! Playing a script against a host, in virtual time.
+//! Playing a script against a TCP, which has a clock: virtual time, or another.
 //!
-//! Events happen at their times exactly; the host's timers that are due by then fire first, also
+//! In virtual time events happen at their times exactly; the host's timers that are due by then fire first, also
 //! at the same instant. What the host sends waits in order until a `>` asks for it, as in
 //! packetdrill: a segment that no `>` asked for differs from the next one that is asked for, and
 //! what is left at the end is only counted. Nothing happens after the last event.
 //!
-//! Read on in `driver.rs` (the host and its clock), `calls.rs` (the application), `outbound.rs`
+//! Read on in `subject.rs` (what is played against), `driver.rs` (a host in virtual time), `calls.rs` (the application), `outbound.rs`
 //! (expected against sent), `numbering.rs` (the script's numbers and the host's).
 
 mod assertion;
@@ -14,12 +14,14 @@ mod driver;
 mod info;
 mod numbering;
 mod outbound;
+mod subject;
 
 use super::error::Mismatch;
 use super::model::{Action, DEFAULT_SCHEME, Event, Script, When};
 use calls::Application;
 use driver::Driver;
 use numbering::Numbering;
+pub use subject::{Progress, Sent, Subject};
 use tcp::Scheme;
 use units::{Duration, Instant};
 
@@ -30,6 +32,10 @@ pub struct RunReport {
     pub scheme: String,
     /// Events that held: all of the script's.
     pub events: usize,
+    /// Assertions that were not judged, since the subject cannot say what they ask.
+    pub not_asked: usize,
+    /// From the beginning to the last event.
+    pub lasted: Duration,
     /// Segments that the host sent and the script expected.
     pub sent: usize,
     /// Segments that the host sent and no event asked for, in the script's notation with their
@@ -42,9 +48,22 @@ pub struct RunReport {
 /// # Errors
 /// The first event that does not hold.
 pub fn run(script: &Script, scheme: Option<&Scheme>) -> Result<RunReport, Mismatch> {
+    play(script, scheme, Driver::new(script.settings.seed))
+}
+
+/// As [`run`], against a subject of another kind, whose clock says when. It begins as it is: a script's
+/// seed is not its.
+///
+/// # Errors
+/// The first event that does not hold.
+pub fn play(
+    script: &Script,
+    scheme: Option<&Scheme>,
+    subject: impl Subject,
+) -> Result<RunReport, Mismatch> {
     let scheme = scheme.or(script.settings.scheme.as_ref()).cloned();
     let scheme = scheme.unwrap_or_else(default_scheme).recorded();
-    let mut run = Run::new(script, &scheme);
+    let mut run = Run::new((script, &scheme), subject);
     for event in &script.events {
         run.event(event).map_err(|failure| failure.at(script, event))?;
     }
@@ -87,25 +106,27 @@ type Held<T = ()> = Result<T, Failure>;
 /// Times at which an event may happen; `None`: whenever.
 type Bounds = Option<(Instant, Instant)>;
 
-struct Run<'a> {
+struct Run<'a, S> {
     script: &'a Script,
-    driver: Driver,
+    subject: S,
     application: Application,
     numbering: Numbering,
     /// What relative times count from.
     reference: Instant,
     sent: usize,
+    not_asked: usize,
 }
 
-impl<'a> Run<'a> {
-    fn new(script: &'a Script, scheme: &Scheme) -> Self {
+impl<'a, S: Subject> Run<'a, S> {
+    fn new((script, scheme): (&'a Script, &Scheme), subject: S) -> Self {
         Self {
             script,
-            driver: Driver::new(script.settings.seed),
+            subject,
             application: Application::new(scheme.clone(), script.settings.mss),
             numbering: Numbering::default(),
             reference: Instant::ZERO,
             sent: 0,
+            not_asked: 0,
         }
     }
 
@@ -114,14 +135,14 @@ impl<'a> Run<'a> {
         match &event.action {
             Action::Outbound(expected) => self.outbound(expected, bounds)?,
             action => {
-                let at = bounds.map_or(self.driver.now(), |(at, _)| at);
+                let at = bounds.map_or(self.subject.now(), |(at, _)| at);
                 self.advance(at)?;
                 self.act(action, event)?;
             }
         }
         self.reference = match (event.when, bounds) {
             (When::At(_) | When::After(_), Some((at, _))) => at,
-            _ => self.driver.now(),
+            _ => self.subject.now(),
         };
         Ok(())
     }
@@ -130,7 +151,7 @@ impl<'a> Run<'a> {
         match action {
             Action::Inbound(segment) => {
                 let segment = self.numbering.to_host(segment);
-                self.driver.handle_segment(&segment);
+                self.subject.handle_segment(&segment);
                 self.settle_call()
             }
             Action::Call(call) => {
@@ -158,10 +179,17 @@ impl<'a> Run<'a> {
 
     /// Lets time pass up to `at`; an event whose time is past happens now.
     fn advance(&mut self, at: Instant) -> Held {
-        while self.driver.step(at)? {
+        while self.step(at)? {
             self.settle_call()?;
         }
         Ok(())
+    }
+
+    fn step(&mut self, limit: Instant) -> Held<bool> {
+        self.subject.step(limit).map_err(|why| {
+            let actual = format!("{why} at {}", seconds(self.subject.now()));
+            Failure::new("the host makes no progress", "time passes".to_owned(), actual)
+        })
     }
 
     fn tolerance(&self) -> Duration {
@@ -169,14 +197,17 @@ impl<'a> Run<'a> {
     }
 
     fn report(mut self, scheme: &Scheme) -> RunReport {
+        let lasted = self.subject.now() - Instant::ZERO;
         let mut left_over = Vec::new();
-        while let Some(sent) = self.driver.take_sent() {
+        while let Some(sent) = self.subject.take_sent() {
             left_over.push(self.describe_sent(&sent));
         }
         RunReport {
             scheme: scheme.name().to_owned(),
             events: self.script.events.len(),
             sent: self.sent,
+            not_asked: self.not_asked,
+            lasted,
             left_over,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::model::Expected;
 use super::super::notation;
-use super::driver::Sent;
+use super::subject::{Sent, Subject};
 use super::{Bounds, Failure, Held, Run, seconds};
 use tcp::{Flags, Options, Segment, Timestamps};
 use units::{Duration, Instant};
@@ -10,7 +10,7 @@ use units::{Duration, Instant};
 /// How long `*` waits for a segment.
 const PATIENCE: Duration = Duration::from_secs(3_600);
 
-impl Run<'_> {
+impl<S: Subject> Run<'_, S> {
     /// Takes the next segment that the host sends, or several that together are `expected`, and
     /// compares.
     pub(super) fn outbound(&mut self, expected: &Expected, bounds: Bounds) -> Held {
@@ -40,20 +40,20 @@ impl Run<'_> {
 
     /// Until when a segment may leave.
     fn limit(&self, bounds: Bounds) -> Instant {
-        bounds.map_or(self.driver.now() + PATIENCE, |(_, to)| to + self.tolerance())
+        bounds.map_or(self.subject.now() + PATIENCE, |(_, to)| to + self.tolerance())
     }
 
     /// The next segment sent, for which time passes as far as `bounds` allow.
     fn wait_for_segment(&mut self, bounds: Bounds) -> Held<Option<Sent>> {
         let limit = self.limit(bounds);
-        while !self.driver.has_sent() {
-            let fired = self.driver.step(limit)?;
+        while !self.subject.has_sent() {
+            let fired = self.step(limit)?;
             self.settle_call()?;
             if !fired {
                 break;
             }
         }
-        Ok(self.driver.take_sent())
+        Ok(self.subject.take_sent())
     }
 
     /// Nothing leaves in time, or no more after `done` bytes of what is expected.
@@ -62,7 +62,7 @@ impl Run<'_> {
             0 => "the host sends nothing".to_owned(),
             _ => format!("the host sends nothing after the first {done} bytes of this"),
         };
-        let timer = self.driver.next_timeout();
+        let timer = self.subject.next_timeout();
         let timer = timer.map_or("no timer runs".to_owned(), |at| {
             format!("the next timer is at {}", seconds(at))
         });
