@@ -1,11 +1,14 @@
 //! A running agent: programs attached, summaries heard, questions answered, until it is told to stop.
 
 use crate::check;
+use crate::clock::Moment;
 use crate::compare;
 use crate::config::Config;
 use crate::contract::{Settings, Summary};
 use crate::control::Control;
+use crate::exchange::Document;
 use crate::judge::Judge;
+use crate::keeper::Keeper;
 use crate::kernel::{Attached, Loaded};
 use crate::knobs::Knobs;
 use crate::log::{Level, say};
@@ -13,6 +16,7 @@ use crate::paths;
 use crate::question::{Answer, Question, Status};
 use crate::schemes::Scheme;
 use crate::totals::Totals;
+use ipnet::IpNet;
 use libbpf_rs::{ErrorKind, MapHandle};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,6 +46,7 @@ struct Shared {
     judge: Mutex<Judge>,
     /// Why windows are left alone.
     off: Mutex<Option<String>>,
+    keeper: Option<Keeper>,
 }
 
 /// The programs as they are attached.
@@ -73,11 +78,13 @@ pub fn run(
         knobs: loaded.knobs().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
         judge: Mutex::default(),
         off: Mutex::default(),
+        keeper: config.state.as_deref().map(Keeper::open).transpose()?,
     });
     let summaries = loaded.summaries({
         let shared = Arc::clone(&shared);
         move |summary| shared.hear(&summary)
     })?;
+    shared.resume();
     let attached = loaded.attach(&config.cgroups, &config.except_cgroups)?;
     let mut work = Work { loaded, attached };
     answer_questions(&control, Arc::clone(&shared))?;
@@ -89,9 +96,17 @@ pub fn run(
             }
             _ => shared.summaries_lost.store(work.loaded.summaries_lost(), Ordering::Relaxed),
         }
+        if let Some(keeper) = &shared.keeper {
+            keeper.save_if_due(&shared.paths, shared.config().save_every);
+        }
         if wishes.reload.swap(false, Ordering::Relaxed) {
             reload(&shared, &mut work, &reread);
         }
+    }
+    // Nothing new opens meanwhile.
+    drop(work);
+    if let Some(keeper) = &shared.keeper {
+        keeper.save_all(&shared.paths);
     }
     Ok(())
 }
@@ -137,9 +152,43 @@ fn answer_questions(control: &Control, shared: Arc<Shared>) -> Result<(), String
 }
 
 impl Shared {
+    /// Goes on where the last agent ended.
+    fn resume(&self) {
+        let Some(keeper) = &self.keeper else { return };
+        keeper.restore(&self.paths);
+        if let Some(why) = keeper.off() {
+            self.turn_off(why);
+        }
+    }
+
+    /// Whatever is asked for is on disk before it is answered.
+    fn forget(&self, prefix: Option<IpNet>) -> usize {
+        let count = paths::forget(&self.paths, prefix);
+        if let Some(keeper) = &self.keeper {
+            keeper.forget(prefix);
+        }
+        count
+    }
+
+    /// Ages are those of when it arrives here: on the way nothing gets younger.
+    fn import(&self, document: Document) -> Answer {
+        let entries = match document.aged(Moment::now().wall_ns.div_ceil(1_000_000)) {
+            Ok(entries) => entries,
+            Err(why) => return Answer::Refused(why),
+        };
+        let keys = paths::import(&self.paths, &entries);
+        if let Some(keeper) = &self.keeper {
+            keeper.has_changed(&keys);
+        }
+        Answer::Imported(keys.len())
+    }
+
     /// A connection has closed.
     fn hear(&self, summary: &Summary) {
         self.totals().add(summary);
+        if let Some(keeper) = &self.keeper {
+            keeper.has_changed(&[summary.path]);
+        }
         let verdict = lock(&self.judge).add(summary, &self.config().limit);
         if let Some(why) = verdict {
             self.turn_off(why);
@@ -153,6 +202,9 @@ impl Shared {
                 "ALL WINDOWS ARE LEFT ALONE FROM NOW ON: {why}; `headstart agent arm` ends that"
             ),
         );
+        if let Some(keeper) = &self.keeper {
+            keeper.set_off(Some(&why));
+        }
         *lock(&self.off) = Some(why);
         self.set();
     }
@@ -162,6 +214,9 @@ impl Shared {
         let was_off = lock(&self.off).take().is_some();
         if was_off {
             *lock(&self.judge) = Judge::default();
+            if let Some(keeper) = &self.keeper {
+                keeper.set_off(None);
+            }
             self.set();
             say(Level::Notice, "windows are used again");
         }
@@ -197,8 +252,10 @@ impl Shared {
                 let settings = self.config().load.settings;
                 Answer::Paths(paths::all(&self.paths, &settings))
             }
+            Question::Export => Answer::Exported(paths::exported(&self.paths)),
+            Question::Import(document) => self.import(document),
             Question::Arm => Answer::Armed(self.arm()),
-            Question::Forget(prefix) => Answer::Forgotten(paths::forget(&self.paths, prefix)),
+            Question::Forget(prefix) => Answer::Forgotten(self.forget(prefix)),
         }
     }
 
@@ -225,6 +282,6 @@ impl Shared {
 }
 
 /// All that is guarded is whole after every change, whatever else panicked.
-fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
     guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }

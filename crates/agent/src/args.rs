@@ -46,6 +46,16 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Write what is remembered as a JSON document
+    Export {
+        /// Write here [default: standard output]
+        file: Option<PathBuf>,
+    },
+    /// Remember what such a document holds, where nothing younger is known
+    Import {
+        /// Of `headstart agent export`
+        file: PathBuf,
+    },
     /// Use windows again, after they were found to do harm
     Arm,
     /// Forget what lies within a prefix

@@ -14,6 +14,8 @@ use std::path::PathBuf;
 /// Prefixes that are remembered as one: networks as they are given to sites.
 const V4_BITS: u8 = 24;
 const V6_BITS: u8 = 48;
+/// Where what is remembered is kept, unless said otherwise.
+const STATE: &str = "/var/lib/headstart/agent.redb";
 /// Entries of each map that holds what the operator says of prefixes and of ports.
 const MOST_SAID: usize = 4096;
 
@@ -28,6 +30,10 @@ pub struct Config {
     pub except_cgroups: Vec<PathBuf>,
     /// When it leaves all windows alone.
     pub limit: Limit,
+    /// Where what is remembered is kept; `None`: nowhere.
+    pub state: Option<PathBuf>,
+    /// How often it is, seconds.
+    pub save_every: u32,
     /// Where it is asked.
     pub socket: PathBuf,
 }
@@ -52,6 +58,9 @@ impl Config {
                 ratio: options.off_ratio.map_or(2.0, |ratio| ratio.get()),
                 connections: options.off_connections.map_or(1000, |count| count.get().into()),
             },
+            state: Some(options.state.clone().unwrap_or_else(|| STATE.into()))
+                .filter(|file| file.as_os_str() != "none"),
+            save_every: options.save_every.map_or(10, |seconds| seconds.get()),
             socket: socket(options),
         })
     }
@@ -60,6 +69,7 @@ impl Config {
     pub fn fixed_differences(&self, new: &Self) -> Vec<&'static str> {
         let differ = [
             ("max-paths", self.load.max_paths != new.load.max_paths),
+            ("state", self.state != new.state),
             ("socket", self.socket != new.socket),
         ];
         differ.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect()

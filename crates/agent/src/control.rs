@@ -8,8 +8,12 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A question is no longer than this, bytes.
-const LONGEST_QUESTION: u64 = 4096;
+/// A question is no longer than this, bytes: [`MOST_ENTRIES`] to import take a quarter of it.
+const LONGEST_QUESTION: u64 = 1 << 20;
+/// What is imported in one question, at most.
+pub const MOST_ENTRIES: usize = 500;
+/// Whoever asks waits longer: a million paths are no small answer.
+const PATIENCE_TO_ASK: Duration = Duration::from_secs(60);
 /// Nobody who asks may keep others waiting longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -104,7 +108,7 @@ pub fn ask(path: &Path, question: &Question) -> Result<Answer, String> {
 
 fn try_ask(path: &Path, question: &Question) -> io::Result<Answer> {
     let mut stream = UnixStream::connect(path)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(PATIENCE_TO_ASK))?;
     writeln!(stream, "{}", serde_json::to_string(question)?)?;
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line)?;

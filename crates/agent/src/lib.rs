@@ -3,17 +3,20 @@
 //! The programs in `bpf/` run in the kernel and do all that concerns a connection; they go on without us
 //! for connections that are open. This side loads and attaches them ([`kernel`]), hears how connections
 //! went ([`totals`], [`compare`]) and ends warm starts that do harm ([`judge`]), does what the operator says ([`options`], [`config`]), also anew while it runs
-//! ([`knobs`]), shows and clears what is remembered ([`paths`]), and answers questions over a Unix socket ([`control`],
+//! ([`knobs`]), shows and clears what is remembered ([`paths`]), keeps it ([`store`], [`exchange`]), and answers questions over a Unix socket ([`control`],
 //! [`question`]). [`schemes`] are the congestion controls, [`contract`] is what both sides share, byte by byte. Nothing
 //! is pinned: what was loaded is gone with the process and the last connection that used it.
 
 pub mod agent;
 pub mod check;
+pub mod clock;
 pub mod compare;
 pub mod config;
 pub mod contract;
 pub mod control;
+pub mod exchange;
 pub mod judge;
+pub mod keeper;
 pub mod kernel;
 pub mod knobs;
 pub mod log;
@@ -22,5 +25,6 @@ pub mod overrides;
 pub mod paths;
 pub mod question;
 pub mod schemes;
+pub mod store;
 pub mod totals;
 pub mod value;

@@ -2,6 +2,7 @@
 
 mod args;
 mod show;
+mod transfer;
 
 use agent::agent::Wishes;
 use agent::config::{self, Config};
@@ -41,6 +42,8 @@ fn run(args: Args) -> Result<ExitCode, String> {
         }
         Some(Command::Status { json }) => ask(&socket, &Question::Status, json),
         Some(Command::Paths { json }) => ask(&socket, &Question::Paths, json),
+        Some(Command::Export { file }) => transfer::export(&socket, file.as_deref()),
+        Some(Command::Import { file }) => transfer::import(&socket, &file),
         Some(Command::Arm) => ask(&socket, &Question::Arm, false),
         Some(Command::Forget { prefix, .. }) => ask(&socket, &Question::Forget(prefix), false),
     }
@@ -69,6 +72,9 @@ fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, Strin
         Answer::Armed(false) => "windows had not been left alone".to_owned(),
         Answer::Forgotten(1) => "1 path forgotten".to_owned(),
         Answer::Forgotten(count) => format!("{count} paths forgotten"),
+        Answer::Exported(_) | Answer::Imported(_) => {
+            return Err("the agent answered something else".to_owned());
+        }
         Answer::Refused(why) => return Err(format!("the agent did not understand: {why}")),
     };
     print(&text)?;

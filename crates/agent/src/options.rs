@@ -83,6 +83,14 @@ pub struct Options {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// Keep what is remembered in this file; "none" keeps nothing [default: /var/lib/headstart/agent.redb]
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+
+    /// Save it so often, seconds [default: 10]
+    #[arg(long, value_name = "SECONDS")]
+    pub save_every: Option<Within<1, 3600>>,
+
     /// Where a running agent is asked [default: /run/headstart-agent.sock]
     #[arg(long, value_name = "FILE", global = true)]
     pub socket: Option<PathBuf>,
@@ -111,6 +119,8 @@ impl Options {
             off_ratio,
             off_connections,
             dry_run,
+            state,
+            save_every,
             socket,
         } = self;
         Self {
@@ -131,6 +141,8 @@ impl Options {
             off_ratio: off_ratio.or(file.off_ratio),
             off_connections: off_connections.or(file.off_connections),
             dry_run: dry_run || file.dry_run,
+            state: state.or(file.state),
+            save_every: save_every.or(file.save_every),
             socket: socket.or(file.socket),
         }
     }

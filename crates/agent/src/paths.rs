@@ -1,10 +1,12 @@
 //! The memory of paths as an operator sees it: listed, and cleared.
 
+use crate::clock::{monotonic_ns, since};
 use crate::contract::{Path, PathKey, Settings};
+use crate::exchange::Entry;
+use crate::store::own_namespace;
 use arith::reuse::decayed;
 use ipnet::IpNet;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 /// A remembered path.
@@ -42,16 +44,20 @@ pub struct Remembered {
 
 /// All paths, by namespace and prefix.
 pub fn all(map: &MapHandle, settings: &Settings) -> Vec<Remembered> {
-    let now = now_ns();
-    let mut entries: Vec<(PathKey, Path)> = map
-        .keys()
+    let now = monotonic_ns();
+    let mut entries = pairs(map);
+    entries.sort_by_key(|(key, _)| *key);
+    entries.iter().map(|(key, path)| shown(*key, path, settings, now)).collect()
+}
+
+/// All paths as the kernel has them, in no order.
+pub fn pairs(map: &MapHandle) -> Vec<(PathKey, Path)> {
+    map.keys()
         .filter_map(|key| {
             let value = map.lookup(&key, MapFlags::ANY).ok()??;
             Some((PathKey::from_bytes(&key)?, Path::from_bytes(&value)?))
         })
-        .collect();
-    entries.sort_by_key(|(key, _)| *key);
-    entries.iter().map(|(key, path)| shown(*key, path, settings, now)).collect()
+        .collect()
 }
 
 /// Forgets what lies within `prefix`, or everything; how many paths that were.
@@ -70,8 +76,7 @@ pub fn count(map: &MapHandle) -> usize {
 }
 
 fn shown(key: PathKey, path: &Path, settings: &Settings, now: u64) -> Remembered {
-    // What was learnt before this boot is below 0; what was learnt while this looked is of now.
-    let age = now.wrapping_sub(path.learnt_ns).cast_signed().max(0).cast_unsigned();
+    let age = since(path.learnt_ns, now);
     let half_life = u64::from(path.srtt_us) * 1000 * u64::from(settings.half_life_rtts);
     let believed = decayed(path.window.into(), age, half_life);
     let is_too_old = age > settings.max_age_ns;
@@ -93,10 +98,29 @@ fn shown(key: PathKey, path: &Path, settings: &Settings, now: u64) -> Remembered
     }
 }
 
-/// The clock of `bpf_ktime_get_ns`.
-fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(std::time::Duration::from);
-    u64::try_from(now.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)
+/// As a document has them, in the order of their prefixes.
+pub fn exported(map: &MapHandle) -> Vec<Entry> {
+    let (own, now) = (own_namespace(), monotonic_ns());
+    let mut pairs = pairs(map);
+    pairs.sort_by_key(|(key, _)| *key);
+    pairs.iter().map(|(key, path)| Entry::new(key, path, own, since(path.learnt_ns, now))).collect()
+}
+
+/// Remembers what is sound and where nothing younger is; the keys of that.
+pub fn import(map: &MapHandle, entries: &[Entry]) -> Vec<PathKey> {
+    let (own, now) = (own_namespace(), monotonic_ns());
+    let take = |entry: &Entry| {
+        entry.check().ok()?;
+        let (key, path) = entry.to_path(own, now);
+        let present = map.lookup(&key.to_bytes(), MapFlags::ANY).ok().flatten();
+        let present = present.and_then(|bytes| Path::from_bytes(&bytes));
+        let is_younger = |old: Path| since(old.learnt_ns, now) <= since(path.learnt_ns, now);
+        if present.is_some_and(is_younger) {
+            return None;
+        }
+        map.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY).ok().map(|()| key)
+    };
+    entries.iter().filter_map(take).collect()
 }
 
 #[cfg(test)]

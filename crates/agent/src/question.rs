@@ -1,6 +1,7 @@
 //! What a running agent is asked and answers: a line of JSON each way.
 
 use crate::compare::Compared;
+use crate::exchange::{Document, Entry};
 use crate::paths::Remembered;
 use crate::schemes::Choice;
 use crate::totals::Totals;
@@ -23,6 +24,10 @@ pub enum Question {
     Forget(Option<IpNet>),
     /// Use windows again, after they were found to do harm.
     Arm,
+    /// All that is remembered, for a document.
+    Export,
+    /// Remember this, where nothing as young is known.
+    Import(Document),
 }
 
 /// An answer.
@@ -37,6 +42,10 @@ pub enum Answer {
     Forgotten(usize),
     /// To [`Question::Arm`]: whether they had been left alone.
     Armed(bool),
+    /// To [`Question::Export`].
+    Exported(Vec<Entry>),
+    /// To [`Question::Import`]: how many were taken.
+    Imported(usize),
     /// The question was not understood.
     Refused(String),
 }

@@ -120,6 +120,9 @@ impl Bed {
         let mut command = Command::new(env!("CARGO_BIN_EXE_headstart-agent"));
         command.arg("--cgroup").arg(&self.cgroup).arg("--socket").arg(&socket);
         command.args(["--control", control]);
+        if !arguments.contains(&"--state") {
+            command.args(["--state", "none"]);
+        }
         if !arguments.contains(&"--holdout") {
             command.args(["--holdout", "0"]);
         }
@@ -423,6 +426,16 @@ impl Agent {
     pub(crate) fn signal(&self, signal: Signal) {
         let child = Pid::from_raw(self.child.id().cast_signed());
         nix::sys::signal::kill(child, signal).unwrap();
+    }
+
+    /// Until it has ended by itself.
+    pub(crate) fn wait(&mut self) {
+        assert!(self.child.wait().unwrap().success(), "{}", self.said());
+    }
+
+    /// Where it is asked.
+    pub(crate) fn socket(&self) -> &Path {
+        &self.socket
     }
 
     /// `kill -9`.

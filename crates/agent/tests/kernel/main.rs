@@ -8,6 +8,7 @@ mod config;
 mod harm;
 mod mark;
 mod memory;
+mod restart;
 mod safety;
 mod warm;
 mod wishes;

@@ -130,7 +130,7 @@ fn a_second_agent_is_refused_and_disturbs_nothing() {
     let Some(bed) = Bed::new() else { return };
     let agent = bed.agent(&[]);
     let second = std::process::Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
-        .args(["--socket", "/nonexistent/agent.sock"])
+        .args(["--state", "none", "--socket", "/nonexistent/agent.sock"])
         .output()
         .unwrap();
     assert_eq!(second.status.code(), Some(2));
@@ -140,7 +140,7 @@ fn a_second_agent_is_refused_and_disturbs_nothing() {
     let other =
         std::env::temp_dir().join(format!("headstart-agent-second-{}.sock", std::process::id()));
     let second = std::process::Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
-        .arg("--socket")
+        .args(["--state", "none", "--socket"])
         .arg(&other)
         .output()
         .unwrap();

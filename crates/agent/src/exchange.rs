@@ -1,0 +1,206 @@
+//! The memory as a JSON document, for other machines and other times: exported, checked, imported. Ages are of the
+//! moment of the export, by the wall clock; [`Document::aged`] brings them to now.
+
+use crate::contract::{Path, PathKey};
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+
+/// What the document says it is.
+pub const FORMAT: &str = "headstart-agent-memory";
+/// Of the format; others are refused.
+pub const VERSION: u32 = 1;
+/// No TCP window is more segments of the least size that is of use (RFC 7323 §2.3, 536 bytes).
+const LARGEST_WINDOW: u32 = 1 << 21;
+
+/// The document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// Milliseconds since 1970.
+    pub exported_unix_ms: u64,
+    /// What is remembered.
+    pub paths: Vec<Entry>,
+}
+
+/// A path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The destinations.
+    pub prefix: IpNet,
+    /// Inode number of the network namespace that it is seen from; absent: the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<u32>,
+    /// Segments, 1 or more.
+    pub window: u32,
+    /// Where slow start ended, segments; 0 if it had not.
+    pub ssthresh: u32,
+    /// Smoothed round trip when the window was learnt, microseconds, 1 or more.
+    pub srtt_us: u32,
+    /// Lowest round trip, microseconds, 1 or more.
+    pub min_rtt_us: u32,
+    /// Since the window was learnt, milliseconds.
+    pub age_ms: u64,
+    /// Connections closed.
+    pub connections: u32,
+    /// Of these, begun with a remembered window.
+    pub warm: u32,
+    /// Warm starts that lost something of their first flight.
+    pub retreats: u32,
+    /// Of these, the last ones in a row.
+    pub retreats_in_row: u32,
+    /// Bytes that peers acknowledged.
+    pub bytes_acked: u64,
+    /// Segments with data, retransmissions included.
+    pub segments_sent: u64,
+    /// Of these, retransmissions.
+    pub segments_retransmitted: u64,
+}
+
+impl Document {
+    /// Reads a document and checks all of it.
+    ///
+    /// # Errors
+    /// What is wrong where.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let document: Self = serde_path_to_error::deserialize(&mut reader)
+            .map_err(|error| format!("{}: {}", error.path(), error.inner()))?;
+        reader.end().map_err(|error| error.to_string())?;
+        if document.format != FORMAT {
+            return Err(format!("format: {:?} is not {FORMAT:?}", document.format));
+        }
+        if document.version != VERSION {
+            return Err(format!(
+                "version: {} is unknown here, this reads {VERSION}",
+                document.version
+            ));
+        }
+        for (n, entry) in document.paths.iter().enumerate() {
+            entry.check().map_err(|why| format!("paths[{n}].{why}"))?;
+        }
+        Ok(document)
+    }
+
+    /// The paths with their ages as of now.
+    ///
+    /// # Errors
+    /// If it was exported in the future.
+    pub fn aged(self, now_unix_ms: u64) -> Result<Vec<Entry>, String> {
+        let elapsed = now_unix_ms.checked_sub(self.exported_unix_ms);
+        let elapsed = elapsed.ok_or(
+            "exported_unix_ms: later than now, by this machine's clock: no age is certain",
+        )?;
+        let aged = |entry: Entry| Entry { age_ms: entry.age_ms.saturating_add(elapsed), ..entry };
+        Ok(self.paths.into_iter().map(aged).collect())
+    }
+}
+
+impl Entry {
+    /// As a document has it.
+    pub fn new(key: &PathKey, path: &Path, own_namespace: u32, age_ns: u64) -> Self {
+        Self {
+            prefix: key.prefix,
+            namespace: Some(key.namespace).filter(|namespace| *namespace != own_namespace),
+            window: path.window,
+            ssthresh: path.ssthresh,
+            srtt_us: path.srtt_us,
+            min_rtt_us: path.min_rtt_us,
+            age_ms: age_ns.div_ceil(1_000_000),
+            connections: path.connections,
+            warm: path.warm,
+            retreats: path.retreats,
+            retreats_in_row: path.retreats_in_row,
+            bytes_acked: path.bytes_acked,
+            segments_sent: path.sent,
+            segments_retransmitted: path.retransmitted,
+        }
+    }
+
+    /// As the map has it at `now_ns`.
+    pub fn to_path(&self, own_namespace: u32, now_ns: u64) -> (PathKey, Path) {
+        let namespace = self.namespace.unwrap_or(own_namespace);
+        let key = PathKey { namespace, prefix: self.prefix.trunc() };
+        let path = Path {
+            learnt_ns: now_ns.wrapping_sub(self.age_ms.saturating_mul(1_000_000)),
+            bytes_acked: self.bytes_acked,
+            sent: self.segments_sent,
+            retransmitted: self.segments_retransmitted,
+            window: self.window,
+            ssthresh: self.ssthresh,
+            srtt_us: self.srtt_us,
+            min_rtt_us: self.min_rtt_us,
+            connections: self.connections,
+            warm: self.warm,
+            retreats: self.retreats,
+            retreats_in_row: self.retreats_in_row,
+        };
+        (key, path)
+    }
+
+    /// Whether it can be true.
+    ///
+    /// # Errors
+    /// Which field cannot.
+    pub fn check(&self) -> Result<(), String> {
+        let within = |name: &str, number: u64, least: u64, most: u64| {
+            let is_within = (least..=most).contains(&number);
+            is_within
+                .then_some(())
+                .ok_or_else(|| format!("{name}: {number} is not from {least} to {most}"))
+        };
+        let largest = u64::from(LARGEST_WINDOW);
+        within("window", self.window.into(), 1, largest)?;
+        within("ssthresh", self.ssthresh.into(), 0, largest)?;
+        within("srtt_us", self.srtt_us.into(), 1, u32::MAX.into())?;
+        within("min_rtt_us", self.min_rtt_us.into(), 1, u32::MAX.into())?;
+        // So that the clock's wrapping below 0 is not taken for a time to come.
+        within("age_ms", self.age_ms, 0, u64::MAX / 4_000_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"format": "headstart-agent-memory", "version": 1, "exported_unix_ms": 1000, "paths": [
+        {"prefix": "192.0.2.0/24", "window": 40, "ssthresh": 0, "srtt_us": 81000, "min_rtt_us": 80000, "age_ms": 500,
+         "connections": 3, "warm": 2, "retreats": 0, "retreats_in_row": 0, "bytes_acked": 90000,
+         "segments_sent": 63, "segments_retransmitted": 0}]}"#;
+
+    #[test]
+    fn an_entry_comes_back_as_it_went_and_older_by_the_time_between() {
+        let aged = Document::parse(GOOD).unwrap().aged(1250).unwrap();
+        assert_eq!(aged[0].age_ms, 750);
+        let (key, path) = aged[0].to_path(9, 10);
+        assert_eq!(key.namespace, 9);
+        assert_eq!(Entry::new(&key, &path, 9, 750_000_000), aged[0]);
+        assert!(Document::parse(GOOD).unwrap().aged(999).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_true_is_refused_by_name() {
+        let wrong = |from: &str, to: &str| Document::parse(&GOOD.replace(from, to)).unwrap_err();
+        assert_eq!(
+            wrong("\"window\": 40", "\"window\": 0"),
+            "paths[0].window: 0 is not from 1 to 2097152"
+        );
+        assert_eq!(
+            wrong("\"version\": 1", "\"version\": 2"),
+            "version: 2 is unknown here, this reads 1"
+        );
+        assert!(wrong("memory", "x").starts_with("format: "));
+        assert!(
+            wrong("\"warm\": 2", "\"wram\": 2").starts_with("paths[0].wram: unknown field `wram`")
+        );
+        assert!(wrong("192.0.2.0/24", "192.0.2.0/33").starts_with("paths[0].prefix: "));
+        assert!(wrong("81000", "-1").starts_with("paths[0].srtt_us: "));
+        let long = wrong("\"age_ms\": 500", "\"age_ms\": 18446744073709551615");
+        assert!(long.starts_with("paths[0].age_ms: "), "{long}");
+        assert!(Document::parse(&format!("{GOOD} x")).is_err());
+    }
+}

@@ -1,0 +1,275 @@
+//! The memory on disk (redb: one file, transactions that are whole or not there, whenever the process ends). A path is
+//! kept with the moment at which it was saved, so that its age is known after a restart. Rows of other boots are of
+//! this machine's own network namespace only: the numbers of others mean nothing any more.
+
+use crate::clock::Moment;
+use crate::contract::{Path, PathKey};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use redb::{
+    Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError,
+    TableDefinition,
+};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path as FilePath;
+
+const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-1");
+/// Facts of the agent itself.
+const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
+const OFF: &str = "off";
+
+/// The file.
+#[derive(Debug)]
+pub struct Store(Database);
+
+/// A path with what its age needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row {
+    path: Path,
+    saved: Moment,
+    is_own: bool,
+}
+
+impl Store {
+    /// Opens the file, or makes one. One that is damaged is put aside, with a word of that in `Ok`.
+    ///
+    /// # Errors
+    /// If another agent has it, or it can be neither opened nor made.
+    pub fn open(file: &FilePath) -> Result<(Self, Option<String>), String> {
+        let shown = file.display();
+        if let Some(directory) = file.parent() {
+            fs::create_dir_all(directory)
+                .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
+        }
+        match Database::create(file) {
+            Ok(database) => Ok((Self(database), None)),
+            Err(error) if is_damaged(&error) => {
+                let aside = file.with_extension("damaged");
+                fs::rename(file, &aside)
+                    .map_err(|error| format!("cannot put {shown} aside: {error}"))?;
+                let database =
+                    Database::create(file).map_err(|error| format!("{shown}: {error}"))?;
+                let why = format!(
+                    "{shown} is damaged ({error}): now {}, and nothing is remembered",
+                    aside.display()
+                );
+                Ok((Self(database), Some(why)))
+            }
+            Err(DatabaseError::DatabaseAlreadyOpen) => {
+                Err(format!("another agent has {shown} open"))
+            }
+            Err(error) => Err(format!("cannot open {shown}: {error}")),
+        }
+    }
+
+    /// Puts into `map` what is remembered, as old as it is, and drops what means nothing any more; how many paths.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    pub fn restore(&self, map: &MapHandle, now: &Moment) -> Result<usize, redb::Error> {
+        let own = own_namespace();
+        let rows: Vec<_> = {
+            let reading = self.0.begin_read()?;
+            match reading.open_table(PATHS) {
+                Ok(table) => table
+                    .iter()?
+                    .map(|row| {
+                        row.map(|(key, value)| (key.value().to_vec(), value.value().to_vec()))
+                    })
+                    .collect::<Result<_, _>>()?,
+                Err(redb::TableError::TableDoesNotExist(_)) => Vec::new(),
+                Err(error) => return Err(error.into()),
+            }
+        };
+        let kept: Vec<_> =
+            rows.iter().filter_map(|(key, row)| restored(key, row, now, own)).collect();
+        for (key, path) in &kept {
+            // A smaller map than the last one's holds what fits.
+            let _ = map.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY);
+        }
+        self.save_all(map, now)?;
+        Ok(kept.len())
+    }
+
+    /// Saves the paths of these keys as `map` has them; those that it has no more are dropped.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save<'a>(
+        &self,
+        map: &MapHandle,
+        keys: impl IntoIterator<Item = &'a PathKey>,
+        now: &Moment,
+    ) -> Result<(), redb::Error> {
+        let own = own_namespace();
+        let writing = self.0.begin_write()?;
+        {
+            let mut table = writing.open_table(PATHS)?;
+            for key in keys {
+                let bytes = key.to_bytes();
+                match map.lookup(&bytes, MapFlags::ANY).ok().flatten() {
+                    Some(value) => {
+                        let Some(path) = Path::from_bytes(&value) else { continue };
+                        let row = Row { path, saved: *now, is_own: key.namespace == own };
+                        table.insert(bytes.as_slice(), row.to_bytes().as_slice())?;
+                    }
+                    None => drop(table.remove(bytes.as_slice())?),
+                }
+            }
+            // Paths that the kernel has dropped for newer ones are nobody's any more.
+            if table.len()? > u64::from(map.max_entries()) {
+                table.retain(|key, _| matches!(map.lookup(key, MapFlags::ANY), Ok(Some(_))))?;
+            }
+        }
+        writing.commit()?;
+        Ok(())
+    }
+
+    /// Saves all that `map` has, and nothing else.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save_all(&self, map: &MapHandle, now: &Moment) -> Result<(), redb::Error> {
+        let keys: Vec<_> = map.keys().filter_map(|key| PathKey::from_bytes(&key)).collect();
+        self.save(map, &keys, now)?;
+        self.keep_only(|key| matches!(map.lookup(key, MapFlags::ANY), Ok(Some(_))))
+    }
+
+    /// Drops the paths whose keys are not meant.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn keep_only(&self, is_meant: impl Fn(&[u8]) -> bool) -> Result<(), redb::Error> {
+        let writing = self.0.begin_write()?;
+        writing.open_table(PATHS)?.retain(|key, _| is_meant(key))?;
+        writing.commit()?;
+        Ok(())
+    }
+
+    /// Why windows are left alone, if they are.
+    pub fn off(&self) -> Option<String> {
+        let reading = self.0.begin_read().ok()?;
+        let facts = reading.open_table(FACTS).ok()?;
+        facts.get(OFF).ok()?.map(|why| why.value().to_owned())
+    }
+
+    /// Keeps why windows are left alone, or that they are not.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn set_off(&self, why: Option<&str>) -> Result<(), redb::Error> {
+        let writing = self.0.begin_write()?;
+        {
+            let mut facts = writing.open_table(FACTS)?;
+            match why {
+                Some(why) => drop(facts.insert(OFF, why)?),
+                None => drop(facts.remove(OFF)?),
+            }
+        }
+        writing.commit()?;
+        Ok(())
+    }
+}
+
+fn is_damaged(error: &DatabaseError) -> bool {
+    match error {
+        DatabaseError::Storage(StorageError::Corrupted(_)) | DatabaseError::RepairAborted => true,
+        DatabaseError::Storage(StorageError::Io(error)) => {
+            matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
+        }
+        _ => false,
+    }
+}
+
+/// Inode number of this process's network namespace; 0, which is none, if that cannot be seen.
+pub fn own_namespace() -> u32 {
+    let inode = fs::metadata("/proc/self/ns/net").map(|namespace| namespace.ino());
+    u32::try_from(inode.unwrap_or(0)).unwrap_or(0)
+}
+
+/// A row as it is now; `None` if it means nothing any more.
+fn restored(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(PathKey, Path)> {
+    let mut key = PathKey::from_bytes(key)?;
+    let Row { mut path, saved, is_own } = Row::from_bytes(row)?;
+    if saved.boot != now.boot || now.boot == 0 {
+        if !is_own {
+            return None;
+        }
+        key.namespace = own;
+    }
+    let age = saved.age_of(path.learnt_ns, now)?;
+    path.learnt_ns = now.monotonic_ns.wrapping_sub(age);
+    Some((key, path))
+}
+
+impl Row {
+    const SIZE: usize = Path::SIZE + 8 + 8 + 16 + 1;
+
+    fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(Self::SIZE);
+        bytes.extend(self.path.to_bytes());
+        bytes.extend(self.saved.monotonic_ns.to_ne_bytes());
+        bytes.extend(self.saved.wall_ns.to_ne_bytes());
+        bytes.extend(self.saved.boot.to_ne_bytes());
+        bytes.push(self.is_own.into());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let path = Path::from_bytes(bytes.get(..Path::SIZE)?)?;
+        let (monotonic, rest) = bytes[Path::SIZE..].split_first_chunk()?;
+        let (wall, rest) = rest.split_first_chunk()?;
+        let (boot, rest) = rest.split_first_chunk()?;
+        let saved = Moment {
+            monotonic_ns: u64::from_ne_bytes(*monotonic),
+            wall_ns: u64::from_ne_bytes(*wall),
+            boot: u128::from_ne_bytes(*boot),
+        };
+        Some(Self { path, saved, is_own: *rest.first()? != 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAVED: Moment = Moment { monotonic_ns: 1000, wall_ns: 50_000, boot: 7 };
+
+    fn row(is_own: bool) -> Vec<u8> {
+        let mut path = Path::from_bytes(&[1; Path::SIZE]).unwrap();
+        path.learnt_ns = 900;
+        let row = Row { path, saved: SAVED, is_own };
+        assert_eq!(Row::from_bytes(&row.to_bytes()), Some(row));
+        row.to_bytes()
+    }
+
+    #[test]
+    fn after_a_boot_only_the_own_namespace_is_known_by_its_new_number() {
+        let key = PathKey { namespace: 33, prefix: "192.0.2.0/24".parse().unwrap() };
+        let now = Moment { monotonic_ns: 20, wall_ns: 52_000, boot: 8 };
+        let (new, path) = restored(&key.to_bytes(), &row(true), &now, 44).unwrap();
+        assert_eq!(new, PathKey { namespace: 44, ..key });
+        // 2100 old: 2080 before this boot.
+        assert_eq!(path.learnt_ns, 0_u64.wrapping_sub(2080));
+        assert_eq!(restored(&key.to_bytes(), &row(false), &now, 44), None);
+        let same = Moment { boot: 7, ..now };
+        assert_eq!(restored(&key.to_bytes(), &row(false), &same, 44).unwrap().0, key);
+    }
+
+    #[test]
+    fn what_is_no_database_is_put_aside() {
+        let file =
+            std::env::temp_dir().join(format!("headstart-store-{}.redb", std::process::id()));
+        fs::write(&file, "no database, but more than a few bytes of something else").unwrap();
+        let (store, why) = Store::open(&file).unwrap();
+        assert!(why.unwrap().contains("is damaged"));
+        assert_eq!(store.off(), None);
+        store.set_off(Some("harm")).unwrap();
+        assert!(Store::open(&file).unwrap_err().contains("another agent has"));
+        drop(store);
+        assert_eq!(Store::open(&file).unwrap().0.off(), Some("harm".to_owned()));
+        fs::remove_file(&file).unwrap();
+        fs::remove_file(file.with_extension("damaged")).unwrap();
+    }
+}

@@ -1,0 +1,47 @@
+//! `headstart agent export` and `import`: the document between a file and a running agent.
+
+use agent::clock::Moment;
+use agent::control::{MOST_ENTRIES, ask};
+use agent::exchange::{Document, FORMAT, VERSION};
+use agent::question::{Answer, Question};
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(crate) fn export(socket: &Path, file: Option<&Path>) -> Result<ExitCode, String> {
+    // Before the ages are told: what is imported is as old at the least.
+    let exported_unix_ms = Moment::now().wall_ns / 1_000_000;
+    let Answer::Exported(paths) = ask(socket, &Question::Export)? else {
+        return Err("the agent answered something else".to_owned());
+    };
+    let document =
+        Document { format: FORMAT.to_owned(), version: VERSION, exported_unix_ms, paths };
+    let text = crate::to_json(&document);
+    match file {
+        None => crate::print(&text)?,
+        Some(file) => fs::write(file, text + "\n")
+            .map_err(|error| format!("cannot write {}: {error}", file.display()))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Everything is checked before anything is sent.
+pub(crate) fn import(socket: &Path, file: &Path) -> Result<ExitCode, String> {
+    let of_file = |why: String| format!("{}: {why}", file.display());
+    let text = fs::read_to_string(file).map_err(|error| of_file(error.to_string()))?;
+    let document = Document::parse(&text).map_err(of_file)?;
+    let mut taken = 0;
+    for some in document.paths.chunks(MOST_ENTRIES) {
+        let part = Document { paths: some.to_vec(), format: document.format.clone(), ..document };
+        match ask(socket, &Question::Import(part))? {
+            Answer::Imported(count) => taken += count,
+            Answer::Refused(why) => return Err(of_file(why)),
+            _ => return Err("the agent answered something else".to_owned()),
+        }
+    }
+    let count = document.paths.len();
+    crate::print(&format!(
+        "{taken} of {count} paths taken; of the others something as young is known"
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
