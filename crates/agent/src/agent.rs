@@ -12,12 +12,14 @@ use crate::keeper::Keeper;
 use crate::kernel::{Attached, Loaded};
 use crate::knobs::Knobs;
 use crate::log::{Level, say};
+use crate::metrics::{Listening, Place};
 use crate::paths;
 use crate::question::{Answer, Question, Status};
 use crate::schemes::Scheme;
 use crate::totals::Totals;
 use ipnet::IpNet;
 use libbpf_rs::{ErrorKind, MapHandle};
+use sd_notify::NotifyState;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -68,6 +70,8 @@ pub fn run(
         return Err(why);
     }
     let control = Control::listen(&config.socket)?;
+    let metrics = config.metrics.as_ref().map(Place::listen).transpose();
+    let metrics = metrics.map_err(|error| format!("cannot serve metrics: {error}"))?;
     let mut loaded = Loaded::load(&config.load)?;
     let shared = Arc::new(Shared {
         paths: loaded.paths()?,
@@ -88,6 +92,7 @@ pub fn run(
     let attached = loaded.attach(&config.cgroups, &config.except_cgroups)?;
     let mut work = Work { loaded, attached };
     answer_questions(&control, Arc::clone(&shared))?;
+    serve_metrics(metrics, &shared)?;
     announce(&config);
     while !wishes.stop.load(Ordering::Relaxed) {
         match summaries.poll(TICK) {
@@ -103,6 +108,7 @@ pub fn run(
             reload(&shared, &mut work, &reread);
         }
     }
+    tell_manager(&[NotifyState::Stopping]);
     // Nothing new opens meanwhile.
     drop(work);
     if let Some(keeper) = &shared.keeper {
@@ -115,7 +121,16 @@ fn announce(config: &Config) {
     let cgroups = config.cgroups.iter().map(|cgroup| cgroup.display().to_string());
     let cgroups = cgroups.collect::<Vec<_>>().join(", ");
     let socket = config.socket.display();
-    say(Level::Notice, &format!("attending to new connections of {cgroups}; asked at {socket}"));
+    let what = format!("attending to new connections of {cgroups}; asked at {socket}");
+    say(Level::Notice, &what);
+    tell_manager(&[NotifyState::Ready, NotifyState::Status(&what)]);
+}
+
+/// Whoever started it, if that is a service manager which wants to know (sd_notify(3)).
+fn tell_manager(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        say(Level::Warning, &format!("cannot tell the service manager: {error}"));
+    }
 }
 
 /// What is wrong with the new leaves the old in force.
@@ -142,6 +157,13 @@ fn change(shared: &Shared, work: &mut Work, mut new: Config) -> Result<(), Strin
     turned.map_err(|error| format!("the kernel refuses a part: {error}"))?;
     *config = new;
     Ok(())
+}
+
+fn serve_metrics(metrics: Option<Listening>, shared: &Arc<Shared>) -> Result<(), String> {
+    let Some(metrics) = metrics else { return Ok(()) };
+    let shared = Arc::clone(shared);
+    let served = metrics.serve(move || shared.status());
+    served.map_err(|error| format!("cannot serve metrics: {error}"))
 }
 
 /// On a thread of its own, which ends with the process.

@@ -4,6 +4,7 @@
 use crate::contract::{Port, Settings};
 use crate::judge::Limit;
 use crate::kernel::{Load, cgroup_root};
+use crate::metrics::Place;
 use crate::options::Options;
 use crate::overrides;
 use crate::question::SOCKET;
@@ -34,6 +35,8 @@ pub struct Config {
     pub state: Option<PathBuf>,
     /// How often it is, seconds.
     pub save_every: u32,
+    /// Where metrics are served; `None`: nowhere.
+    pub metrics: Option<Place>,
     /// Where it is asked.
     pub socket: PathBuf,
 }
@@ -61,6 +64,7 @@ impl Config {
             state: Some(options.state.clone().unwrap_or_else(|| STATE.into()))
                 .filter(|file| file.as_os_str() != "none"),
             save_every: options.save_every.map_or(10, |seconds| seconds.get()),
+            metrics: options.metrics.clone(),
             socket: socket(options),
         })
     }
@@ -70,6 +74,7 @@ impl Config {
         let differ = [
             ("max-paths", self.load.max_paths != new.load.max_paths),
             ("state", self.state != new.state),
+            ("metrics", self.metrics != new.metrics),
             ("socket", self.socket != new.socket),
         ];
         differ.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect()

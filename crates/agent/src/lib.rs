@@ -2,10 +2,11 @@
 //!
 //! The programs in `bpf/` run in the kernel and do all that concerns a connection; they go on without us
 //! for connections that are open. This side loads and attaches them ([`kernel`]), hears how connections
-//! went ([`totals`], [`compare`]) and ends warm starts that do harm ([`judge`]), does what the operator says ([`options`], [`config`]), also anew while it runs
-//! ([`knobs`]), shows and clears what is remembered ([`paths`]), keeps it ([`store`], [`exchange`]), and answers questions over a Unix socket ([`control`],
-//! [`question`]). [`schemes`] are the congestion controls, [`contract`] is what both sides share, byte by byte. Nothing
-//! is pinned: what was loaded is gone with the process and the last connection that used it.
+//! went ([`totals`], [`compare`]) and ends warm starts that do harm ([`judge`]), does what the operator says
+//! ([`options`], [`config`]), also anew while it runs ([`knobs`]), shows and clears what is remembered ([`paths`]),
+//! keeps it ([`keeper`], [`store`], [`exchange`]), and answers questions over a Unix socket ([`control`], [`question`])
+//! and by HTTP ([`metrics`]). [`schemes`] are the congestion controls, [`contract`] is what both sides share, byte by
+//! byte. Nothing is pinned: what was loaded is gone with the process and the last connection that used it.
 
 pub mod agent;
 pub mod check;
@@ -20,6 +21,7 @@ pub mod keeper;
 pub mod kernel;
 pub mod knobs;
 pub mod log;
+pub mod metrics;
 pub mod options;
 pub mod overrides;
 pub mod paths;

@@ -2,6 +2,7 @@
 //! file (TOML), by the same name. The command line wins. What is not said has the default that
 //! [`crate::config`] gives it; bounds are those of the types in [`crate::value`].
 
+use crate::metrics::Place;
 use crate::overrides::{MAX_CAP, PrefixCap};
 use crate::schemes::Choice;
 use crate::value::{Factor, PortNumber, Share, Within};
@@ -91,6 +92,10 @@ pub struct Options {
     #[arg(long, value_name = "SECONDS")]
     pub save_every: Option<Within<1, 3600>>,
 
+    /// Serve /metrics and /health at this address, or at a file [default: not at all]
+    #[arg(long, value_name = "ADDRESS:PORT|unix:FILE")]
+    pub metrics: Option<Place>,
+
     /// Where a running agent is asked [default: /run/headstart-agent.sock]
     #[arg(long, value_name = "FILE", global = true)]
     pub socket: Option<PathBuf>,
@@ -121,6 +126,7 @@ impl Options {
             dry_run,
             state,
             save_every,
+            metrics,
             socket,
         } = self;
         Self {
@@ -143,6 +149,7 @@ impl Options {
             dry_run: dry_run || file.dry_run,
             state: state.or(file.state),
             save_every: save_every.or(file.save_every),
+            metrics: metrics.or(file.metrics),
             socket: socket.or(file.socket),
         }
     }

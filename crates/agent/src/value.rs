@@ -1,5 +1,6 @@
 //! Values of options with their bounds, read alike from the command line and from a file.
 
+use crate::metrics::Place;
 use crate::overrides::{self, PrefixCap};
 use serde::{Deserialize, Deserializer, de};
 use std::str::FromStr;
@@ -99,8 +100,16 @@ readable!([] PortNumber, i64, "port");
 readable!([] Share, f64, "number");
 readable!([] Factor, f64, "number");
 
-impl<'de> Deserialize<'de> for PrefixCap {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(de::Error::custom)
-    }
+/// From a file's text as from the command line's.
+macro_rules! readable_as_text {
+    ($kind:ty) => {
+        impl<'de> Deserialize<'de> for $kind {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                String::deserialize(from)?.parse().map_err(de::Error::custom)
+            }
+        }
+    };
 }
+
+readable_as_text!(PrefixCap);
+readable_as_text!(Place);

@@ -10,5 +10,6 @@ mod mark;
 mod memory;
 mod restart;
 mod safety;
+mod service;
 mod warm;
 mod wishes;

@@ -1,0 +1,256 @@
+//! `/metrics` for Prometheus and `/health`, by HTTP on an address or a Unix socket of the operator's choice. Labels are
+//! of two kinds, how a connection began and its size class: never an address, so there are as many series on every
+//! machine.
+
+use crate::compare::Interval;
+use crate::question::Status;
+use crate::totals::{Group, SIZES, Sum};
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::get;
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::thread;
+
+/// Where it is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `127.0.0.1:9464`
+    Tcp(SocketAddr),
+    /// `unix:/run/headstart-metrics.sock`
+    Unix(PathBuf),
+}
+
+/// Listening, not yet answering.
+#[derive(Debug)]
+pub enum Listening {
+    /// At an address.
+    Tcp(TcpListener),
+    /// At a file.
+    Unix(UnixListener),
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix("unix:") {
+            Some(file) => Ok(Self::Unix(file.into())),
+            None => text.parse().map(Self::Tcp).map_err(|_| {
+                format!(
+                    "{text:?} is neither an address with a port like 127.0.0.1:9464 nor unix:FILE"
+                )
+            }),
+        }
+    }
+}
+
+impl Place {
+    /// Listens there.
+    ///
+    /// # Errors
+    /// If that cannot be.
+    pub fn listen(&self) -> io::Result<Listening> {
+        match self {
+            Self::Tcp(address) => {
+                let listener = TcpListener::bind(address)?;
+                listener.set_nonblocking(true)?;
+                Ok(Listening::Tcp(listener))
+            }
+            Self::Unix(file) => {
+                match fs::remove_file(file) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+                let listener = UnixListener::bind(file)?;
+                listener.set_nonblocking(true)?;
+                Ok(Listening::Unix(listener))
+            }
+        }
+    }
+}
+
+impl Listening {
+    /// Answers on a thread of its own, which ends with the process.
+    ///
+    /// # Errors
+    /// If there are no more threads or file descriptors.
+    pub fn serve(self, status: impl Fn() -> Status + Send + Sync + 'static) -> io::Result<()> {
+        let status = Arc::new(status);
+        let (for_metrics, for_health) = (Arc::clone(&status), status);
+        let router = Router::new()
+            .route("/metrics", get(async move || metrics(&for_metrics())))
+            .route("/health", get(async move || health(&for_health())));
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let name = thread::Builder::new().name("metrics".to_owned());
+        name.spawn(move || runtime.block_on(self.answer(router)))?;
+        Ok(())
+    }
+
+    async fn answer(self, router: Router) -> io::Result<()> {
+        match self {
+            Self::Tcp(listener) => {
+                axum::serve(tokio::net::TcpListener::from_std(listener)?, router).await
+            }
+            Self::Unix(listener) => {
+                axum::serve(tokio::net::UnixListener::from_std(listener)?, router).await
+            }
+        }
+    }
+}
+
+/// Not healthy is an agent that has turned itself off: somebody has to look.
+fn health(status: &Status) -> (StatusCode, String) {
+    match &status.off {
+        None => (StatusCode::OK, "ok\n".to_owned()),
+        Some(why) => {
+            (StatusCode::SERVICE_UNAVAILABLE, format!("all windows are left alone: {why}\n"))
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Start {
+    start: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Sized {
+    start: &'static str,
+    up_to_bytes: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Bound {
+    up_to_bytes: String,
+    bound: &'static str,
+}
+
+type Ratio = Gauge<f64, AtomicU64>;
+
+/// Name, what it means, and where it stands.
+type Counted<T> = (&'static str, &'static str, fn(&T) -> u64);
+
+/// In the text format of OpenMetrics.
+fn metrics(status: &Status) -> ([(&'static str, &'static str); 1], String) {
+    let mut registry = Registry::with_prefix("headstart");
+    gauges(&mut registry, status);
+    sums(&mut registry, status);
+    classes(&mut registry, status);
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = text::encode(&mut text, &registry);
+    ([("content-type", "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
+}
+
+fn gauges(registry: &mut Registry, status: &Status) {
+    let gauges = [
+        ("paths", "Paths remembered", status.paths as i64),
+        ("paths_max", "Paths remembered at most", status.max_paths.into()),
+        ("cap_segments", "Largest first window", status.cap.into()),
+        (
+            "off",
+            "1: all windows are left alone, because warm starts did harm",
+            status.off.is_some().into(),
+        ),
+        ("dry_run", "1: all windows are left alone, as was asked for", status.dry_run.into()),
+    ];
+    for (name, help, value) in gauges {
+        let gauge: Gauge = Gauge::default();
+        gauge.set(value);
+        registry.register(name, help, gauge);
+    }
+    let lost: Counter = Counter::default();
+    lost.inc_by(status.summaries_lost);
+    registry.register("uncounted_connections", "Closed connections that are in no sum", lost);
+}
+
+fn sums(registry: &mut Registry, status: &Status) {
+    let kinds = [
+        ("warm", &status.connections.warm),
+        ("held-out", &status.connections.holdout),
+        ("cold", &status.connections.cold),
+    ];
+    let of: [Counted<Sum>; 8] = [
+        ("connections", "Connections closed", |sum| sum.closed),
+        ("bytes_acked", "Bytes that peers acknowledged", |sum| sum.bytes_acked),
+        ("segments_sent", "Segments with data, retransmissions included", |sum| sum.segments_sent),
+        ("segments_retransmitted", "Segments sent again", |sum| sum.segments_retransmitted),
+        ("first_window_segments", "First windows added up", |sum| sum.first_windows),
+        ("proposed_window_segments", "First windows that the memory proposed, added up", |sum| {
+            sum.proposed_windows
+        }),
+        ("retreats", "Connections that lost something of a remembered first window", |sum| {
+            sum.retreats
+        }),
+        ("restarts", "Warm starts after idle", |sum| sum.restarts),
+    ];
+    for (name, help, value) in of {
+        let family = Family::<Start, Counter>::default();
+        for (start, sum) in kinds {
+            family.get_or_create(&Start { start }).inc_by(value(sum));
+        }
+        registry.register(name, help, family);
+    }
+}
+
+fn classes(registry: &mut Registry, status: &Status) {
+    let names = SIZES.iter().map(u64::to_string).chain(["any".to_owned()]);
+    let names: Vec<_> = names.collect();
+    let of: [Counted<Group>; 3] = [
+        ("class_connections", "Connections closed, by bytes acknowledged", |group| group.closed),
+        ("class_retransmitting", "Of these, such that sent something again", |group| {
+            group.retransmitting
+        }),
+        ("class_lost_first", "Of these, such that lost something of their first flight", |group| {
+            group.lost_first
+        }),
+    ];
+    for (name, help, value) in of {
+        let family = Family::<Sized, Counter>::default();
+        for (up_to_bytes, class) in names.iter().zip(&status.connections.classes) {
+            for (start, group) in [("warm", &class.warm), ("held-out", &class.holdout)] {
+                let up_to_bytes = up_to_bytes.clone();
+                family.get_or_create(&Sized { start, up_to_bytes }).inc_by(value(group));
+            }
+        }
+        registry.register(name, help, family);
+    }
+    let family = Family::<Bound, Ratio>::default();
+    for (up_to_bytes, class) in names.iter().zip(&status.comparison) {
+        let Some(Interval { estimate, low, high }) = class.time_ratio else { continue };
+        for (bound, value) in [("estimate", estimate), ("low", low), ("high", high)] {
+            let up_to_bytes = up_to_bytes.clone();
+            family.get_or_create(&Bound { up_to_bytes, bound }).set(value);
+        }
+    }
+    registry.register(
+        "time_ratio",
+        "Time of warm connections by that of held-out ones, 95 %",
+        family,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_an_address_or_a_file() {
+        assert_eq!("127.0.0.1:9464".parse(), Ok(Place::Tcp(([127, 0, 0, 1], 9464).into())));
+        assert_eq!("unix:/run/x".parse(), Ok(Place::Unix("/run/x".into())));
+        assert!("localhost".parse::<Place>().unwrap_err().contains("\"localhost\" is neither"));
+    }
+}
