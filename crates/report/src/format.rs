@@ -33,6 +33,11 @@ pub(crate) fn seconds(seconds: f64) -> String {
     estimate(Estimate { mean: seconds, standard_error: None }, Quantity::Time)
 }
 
+/// Bytes by the same rule: like `2.4 MB`.
+pub fn bytes(bytes: u64) -> String {
+    estimate(Estimate { mean: bytes as f64, standard_error: None }, Quantity::Bytes)
+}
+
 /// A whole number with thin groups of three digits, for sizes in captions.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -58,6 +63,7 @@ impl Style {
         match quantity {
             Quantity::Time => Self::of_time(value.mean),
             Quantity::Rate => Self::of_rate(value.mean),
+            Quantity::Bytes => Self::of_bytes(value.mean),
             Quantity::Gain | Quantity::Share => style(100.0, 1, " %"),
             Quantity::Count if is_whole(value) => style(1.0, 0, ""),
             Quantity::Count => style(1.0, 1, ""),
@@ -86,6 +92,17 @@ impl Style {
         Self { factor, decimals, suffix }
     }
 
+    /// The bounds lie where rounding to one decimal would carry.
+    fn of_bytes(bytes: f64) -> Self {
+        let (factor, decimals, suffix) = match bytes.abs() {
+            b if b < 999.5 => (1.0, 0, " B"),
+            b if b < 999_950.0 => (1e-3, 1, " kB"),
+            b if b < 999_950_000.0 => (1e-6, 1, " MB"),
+            _ => (1e-9, 1, " GB"),
+        };
+        Self { factor, decimals, suffix }
+    }
+
     fn number(&self, value: f64, signed: bool) -> String {
         let digits = format!("{:.*}", self.decimals, (value * self.factor).abs());
         let is_zero = digits.bytes().all(|b| b == b'0' || b == b'.');
@@ -109,6 +126,14 @@ mod tests {
 
     fn shown(mean: f64, error: Option<f64>, quantity: Quantity) -> String {
         estimate(Estimate { mean, standard_error: error }, quantity)
+    }
+
+    #[test]
+    fn bytes_change_unit_where_rounding_carries() {
+        let bytes = |n| shown(n, None, Quantity::Bytes);
+        assert_eq!((bytes(0.0), bytes(999.0)), ("0 B".to_owned(), "999 B".to_owned()));
+        assert_eq!((bytes(1000.0), bytes(999_949.0)), ("1.0 kB".to_owned(), "999.9 kB".to_owned()));
+        assert_eq!((bytes(999_951.0), bytes(2.5e9)), ("1.0 MB".to_owned(), "2.5 GB".to_owned()));
     }
 
     #[test]

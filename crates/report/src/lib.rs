@@ -25,6 +25,7 @@ pub use figure::{
     Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit,
 };
 pub use file::{WriteError, write_atomically};
+pub use format::bytes;
 pub use input::{
     ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
     SchemeView, SequenceKind, SequencePoint, WindowPoint,

@@ -43,6 +43,8 @@ pub enum Quantity {
     Count,
     /// Bits per second.
     Rate,
+    /// Bytes.
+    Bytes,
 }
 
 /// A column's head.

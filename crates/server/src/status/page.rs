@@ -24,9 +24,9 @@ fn facts(snapshot: &Snapshot) -> Vec<String> {
     vec![
         format!("Scheme {}", server.scheme),
         format!("Weights {}", server.weights),
-        format!("{} requests in {}", server.requests, duration(server.uptime_seconds)),
-        format!("Buffers {}", bytes(memory.buffer_bytes as u64)),
-        format!("{} destinations remembered", memory.remembered_destinations),
+        format!("{} in {}", several(server.requests, "request"), duration(server.uptime_seconds)),
+        format!("Buffers {}", report::bytes(memory.buffer_bytes as u64)),
+        format!("{} remembered", several(memory.remembered_destinations as u64, "destination")),
         "For machines: /.headstart/status.json".to_owned(),
     ]
 }
@@ -52,9 +52,9 @@ fn paths(paths: &[Path]) -> Table {
     let columns = [
         ("client", Quantity::Text, "Address of the peer"),
         ("connections", Quantity::Text, "Numbers of the connections on this path"),
-        ("window", Quantity::Text, "Congestion window"),
-        ("ssthresh", Quantity::Text, "Slow-start threshold"),
-        ("in flight", Quantity::Text, "Sent and neither acknowledged nor presumed lost"),
+        ("window", Quantity::Bytes, "Congestion window"),
+        ("ssthresh", Quantity::Bytes, "Slow-start threshold"),
+        ("in flight", Quantity::Bytes, "Sent and neither acknowledged nor presumed lost"),
         ("round trip", Quantity::Time, "Smoothed round trip"),
         ("shortest", Quantity::Time, "Shortest round trip"),
         ("timeout", Quantity::Time, "Retransmission timeout without doublings"),
@@ -72,16 +72,17 @@ fn path(path: &Path) -> Vec<Cell> {
     vec![
         text(&path.client),
         text(format!("{shared}{}", numbers.join(", "))),
-        text(bytes(path.cwnd_bytes)),
-        path.ssthresh_bytes.map_or(text("unlimited"), |limit| text(bytes(limit))),
-        text(bytes(path.in_flight_bytes)),
+        count(path.cwnd_bytes),
+        path.ssthresh_bytes.map_or(text("unlimited"), count),
+        count(path.in_flight_bytes),
         seconds(path.srtt_ms),
         seconds(path.min_rtt_ms),
         seconds(Some(path.rto_ms)),
         number(path.pacing_bps.map(|rate| rate as f64)),
         text(match (path.is_in_startup, path.startup_exit) {
-            (true, _) => "under way",
-            (false, exit) => exit.unwrap_or("over"),
+            (true, _) => "under way".to_owned(),
+            (false, Some(exit)) => format!("ended: {exit}"),
+            (false, None) => "over".to_owned(),
         }),
         text(if path.is_remembered { "remembered" } else { "cold" }),
     ]
@@ -94,9 +95,9 @@ fn connections(connections: &[Connection]) -> Table {
         ("state", Quantity::Text, "State by RFC 9293"),
         ("scheme", Quantity::Text, "What it runs under"),
         ("carries", Quantity::Text, "Content of the last response, and its weight"),
-        ("written", Quantity::Text, "Bytes that the server has written"),
-        ("acknowledged", Quantity::Text, "Bytes of these that the client has"),
-        ("unsent", Quantity::Text, "Bytes of these that wait to be sent"),
+        ("written", Quantity::Bytes, "Bytes that the server has written"),
+        ("acknowledged", Quantity::Bytes, "Bytes of these that the client has"),
+        ("unsent", Quantity::Bytes, "Bytes of these that wait to be sent"),
         ("rate", Quantity::Rate, "Acknowledged over the last round trip that saw any"),
         ("lost", Quantity::Count, "Segments ever presumed lost"),
         ("sent again", Quantity::Count, "Segments retransmitted"),
@@ -118,9 +119,9 @@ fn connection(connection: &Connection) -> Vec<Cell> {
         text(format!("{}{state}", connection.state)),
         text(&connection.scheme),
         carries,
-        text(bytes(connection.written_bytes)),
-        text(bytes(connection.acked_bytes)),
-        text(bytes(connection.unsent_bytes)),
+        count(connection.written_bytes),
+        count(connection.acked_bytes),
+        count(connection.unsent_bytes),
         number(Some(connection.delivery_bps).filter(|rate| *rate > 0).map(|rate| rate as f64)),
         count(connection.lost_segments),
         count(connection.retransmitted_segments),
@@ -162,12 +163,8 @@ fn count(n: u64) -> Cell {
     number(Some(n as f64))
 }
 
-/// Bytes in the largest unit that leaves three digits before the point.
-fn bytes(n: u64) -> String {
-    match n {
-        0..1000 => format!("{n} B"),
-        1000..1_000_000 => format!("{:.1} kB", n as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
-        _ => format!("{:.1} GB", n as f64 / 1e9),
-    }
+/// So many of a thing.
+fn several(n: u64, thing: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {thing}{plural}")
 }
