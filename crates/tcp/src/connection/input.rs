@@ -1,7 +1,7 @@
 //! Segment arrival, in the order of RFC 9293 §3.10.7.4, hardened by RFC 5961.
 
 use super::challenge::Unacceptable;
-use super::{Connection, PendingReset, State};
+use super::{Connection, PendingReset, State, ticks};
 use crate::guard::Guard;
 use crate::path::Path;
 use crate::segment::{Flags, Segment};
@@ -83,8 +83,10 @@ impl Connection {
             && let Some(ts) = segment.options.timestamps
         {
             self.receiver.on_timestamps(now, left, ts);
-            let age = Duration::from_millis(self.timestamp(now).wrapping_sub(ts.echo).into());
-            self.receiver.on_echo((ts.echo, age), u64::from(segment.len));
+            let clock = self.clock;
+            self.receiver.on_echo(ts.echo, u64::from(segment.len), || {
+                Duration::from_millis(ticks(now).wrapping_add(clock).wrapping_sub(ts.echo).into())
+            });
         }
         if segment.sequence_len() > 0 && !self.refuses(left, segment, guard) {
             self.receive(now, path, left, segment);

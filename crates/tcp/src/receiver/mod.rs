@@ -83,11 +83,13 @@ impl Receiver {
         self.sizing.begin(now, self.read);
     }
 
-    /// A segment of `len` bytes brought back a timestamp of ours, made `age` ago.
+    /// A segment of `len` bytes brought back a timestamp of ours; `age` tells how long ago it was made.
     #[inline]
-    pub fn on_echo(&mut self, (echo, age): (u32, Duration), len: u64) {
-        let unread = self.backlog().unread;
-        self.sizing.on_echo((echo, age), (len, self.largest), unread);
+    pub fn on_echo(&mut self, echo: u32, len: u64, age: impl FnOnce() -> Duration) {
+        if self.sizing.is_news(echo) {
+            let unread = self.backlog().unread;
+            self.sizing.on_echo((echo, age()), (len, self.largest), unread);
+        }
     }
 
     /// What has arrived and is not given away.
@@ -197,7 +199,8 @@ impl Receiver {
         if arrival == Arrival::OutOfOrder {
             self.sizing.on_gap(self.backlog().extent, self.largest);
         }
-        let opened = sizeable && self.window.on_arrival(self.largest, self.room());
+        let may_open = sizeable && self.window.may_open(self.sizing.capacity());
+        let opened = may_open && self.window.on_arrival(self.largest, self.room());
         match arrival {
             Arrival::InOrder | Arrival::FilledGap => {
                 let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
@@ -272,7 +275,9 @@ impl Receiver {
     #[inline]
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
         self.read = self.read.saturating_add(bytes).min(self.rcv_nxt);
-        self.sizing.on_read(now, self.read, self.backlog(), self.largest);
+        if self.sizing.round_is_over(now) {
+            self.sizing.on_read(now, self.read, self.backlog(), self.largest);
+        }
         if self.read == self.rcv_nxt {
             self.ack.on_all_read();
         }

@@ -79,13 +79,15 @@ impl RightSizing {
         (self.round_start, self.read_at_start) = (now, read);
     }
 
-    /// A segment of `len` bytes brought back a timestamp of ours, made `age` ago. `full` is the size of the
-    /// largest segment so far.
+    /// True if it matters that a segment brings back this timestamp.
     #[inline]
+    pub fn is_news(&self, echo: u32) -> bool {
+        self.is_on && self.last_echo != echo
+    }
+
+    /// A segment of `len` bytes brought back a timestamp of ours, made `age` ago, that is news. `full` is the
+    /// size of the largest segment so far.
     pub fn on_echo(&mut self, (echo, age): (u32, Duration), (len, full): (u64, u64), unread: u64) {
-        if !self.is_on || self.last_echo == echo {
-            return;
-        }
         self.last_echo = echo;
         if len < full.max(LIKELY_FULL) || age.is_zero() {
             return;
@@ -123,12 +125,14 @@ impl RightSizing {
         }
     }
 
-    /// `read` bytes are read by now: grows once per round trip in which more was read than in any before.
+    /// True if a round trip is over, which reading tells ([`RightSizing::on_read`]).
     #[inline]
+    pub fn round_is_over(&self, now: Instant) -> bool {
+        self.is_on && !self.rtt.is_zero() && now.saturating_since(self.round_start) >= self.rtt
+    }
+
+    /// A round is over with `read` bytes read: grows if more was read in it than in any before.
     pub fn on_read(&mut self, now: Instant, read: u64, backlog: Backlog, mss: u64) {
-        if !self.is_on || self.rtt.is_zero() || now.saturating_since(self.round_start) < self.rtt {
-            return;
-        }
         // What is not read has slowed the reader down, not the sender.
         let copied = (read - self.read_at_start).saturating_sub(backlog.unread);
         let known = self.known(mss);
@@ -178,7 +182,9 @@ mod tests {
     }
 
     fn echo(sizing: &mut RightSizing, echo: u32, age: u64, len: u64) {
-        sizing.on_echo((echo, Duration::from_millis(age)), (len, MSS), 0);
+        if sizing.is_news(echo) {
+            sizing.on_echo((echo, Duration::from_millis(age)), (len, MSS), 0);
+        }
     }
 
     /// The figures of a 6.18 client's own trace point `tcp_rcvbuf_grow` over 5 Mbit/s and 80 ms, in its order:
@@ -190,11 +196,13 @@ mod tests {
         // Before the data of a response comes the bare ACK of its request, with the same echo.
         echo(&mut sizing, 7, 82, 0);
         echo(&mut sizing, 7, 82, MSS);
-        sizing.on_read(at(300), 14_000, Backlog::default(), MSS);
+        assert!(!sizing.round_is_over(at(300)), "no round trip is known");
         echo(&mut sizing, 8, 83, MSS);
+        assert!(sizing.round_is_over(at(378)));
         sizing.on_read(at(378), 18_039, Backlog::default(), MSS);
         // 2·18,038 + 2·36,076·3558/14,480 = 53,804 is less than 64,240·79/64 = 79,296 that there is.
         assert_eq!(sizing.capacity(), 79_296);
+        assert!(!sizing.round_is_over(at(460)) && sizing.round_is_over(at(461)));
         sizing.on_read(at(463), 18_039 + 28_960, Backlog::default(), MSS);
         // 2·28,960 + 2·57,920·10,922/18,038 = 57,920 + 70,140.
         assert_eq!(sizing.capacity(), 128_060);

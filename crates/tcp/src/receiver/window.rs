@@ -85,6 +85,12 @@ impl OfferedWindow {
         (rcv_nxt + room.free().min(self.limit)).max(self.edge)
     }
 
+    /// True if a larger window than before may be offered, with a buffer of `capacity` bytes.
+    #[inline]
+    pub const fn may_open(&self, capacity: u64) -> bool {
+        self.limit < capacity
+    }
+
     /// A segment arrived: two more of size `mss` may be offered if there is room. True if so.
     #[inline]
     pub fn on_arrival(&mut self, mss: u64, room: Room) -> bool {
