@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::{env, fs};
 
-const SOURCE: &str = "bpf/agent.bpf.c";
+/// The agent's programs, and those that its tests hold them against.
+const SOURCES: [(&str, &str); 2] =
+    [("bpf/agent.bpf.c", "agent.bpf.o"), ("tests/plain.bpf.c", "plain.bpf.o")];
 const NEEDS: &str = "crate headstart-agent compiles programs for the Linux kernel and needs clang (10 or later), \
      libelf, zlib and pkg-config. On Debian and its kin: \
      apt-get install clang libelf-dev zlib1g-dev pkg-config";
@@ -12,17 +14,19 @@ const NEEDS: &str = "crate headstart-agent compiles programs for the Linux kerne
 fn main() {
     println!("cargo:rerun-if-changed=bpf");
     println!("cargo:rerun-if-changed=include");
+    println!("cargo:rerun-if-changed=tests/plain.bpf.c");
     println!("cargo:rerun-if-env-changed=CLANG");
-    if let Err(why) = compile() {
+    let compiled = SOURCES.iter().try_for_each(|(source, object)| compile(source, object));
+    if let Err(why) = compiled {
         // The one line that cargo shows of a script that fails is what it prints here.
         eprintln!("{why}\n{NEEDS}");
         exit(1);
     }
 }
 
-fn compile() -> Result<(), String> {
+fn compile(source: &str, object: &str) -> Result<(), String> {
     let headers = env::var("DEP_BPF_INCLUDE").map_err(|_| "crate libbpf-sys named no headers")?;
-    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?).join("agent.bpf.o");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?).join(object);
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     let status = Command::new(&clang)
         .args(["-target", "bpf", "-O2", "-g", "-Wall", "-Wextra", "-Werror"])
@@ -34,14 +38,15 @@ fn compile() -> Result<(), String> {
         .arg(format!("-D__TARGET_ARCH_{}", architecture()))
         .arg(format!("-I{headers}"))
         .arg("-Iinclude")
+        .arg("-Ibpf")
         // So that the object does not tell where it was built.
         .arg(format!("-fdebug-prefix-map={}=.", here().display()))
-        .args(["-c", SOURCE, "-o"])
+        .args(["-c", source, "-o"])
         .arg(&out)
         .status()
         .map_err(|error| format!("cannot run {clang}: {error}"))?;
     if !status.success() {
-        return Err(format!("{clang} did not compile {SOURCE}"));
+        return Err(format!("{clang} did not compile {source}"));
     }
     strip(&out);
     Ok(())

@@ -5,3 +5,4 @@
 #include "wishes.h"
 #include "cubic.h"
 #include "bbr.h"
+#include "session.h"

@@ -5,6 +5,7 @@
 #define HEADSTART_CONNECTION_H
 
 #include "mark.h"
+#include "shared.h"
 #include "headstart.h"
 
 #define PER_MILLION 1000000
@@ -29,6 +30,7 @@ struct connection {
 	u32 learnt;
 	u32 own_rate;	  /* SO_MAX_PACING_RATE as the application has it; ~0: none */
 	u32 warm_rate;	  /* the same while the first flight lasts */
+	struct member member; /* of hs_session */
 	bool began_warm;
 	bool in_first_flight;
 	bool is_idle;	  /* the kernel has just taken back its window */
@@ -179,23 +181,34 @@ static inline void lose_flights(const struct tcp_sock *tp, struct connection *c)
 	c->round_end = tp->snd_nxt;
 }
 
-/* A connection is open and has sent nothing yet. */
-static inline void begin(struct sock *sk)
+/* A connection is open; NULL if it is to be left alone. */
+static inline struct connection *open_connection(struct sock *sk, struct destination *to)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct destination to = {};
 	struct connection *c;
 
-	if (!destination_of(sk, &to) || !to.cap)
-		return;
+	if (!destination_of(sk, to) || !to->cap)
+		return NULL;
 	c = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!c)
-		return;
-	c->path = to.path;
+		return NULL;
+	c->path = to->path;
 	c->began_ns = bpf_ktime_get_ns();
 	c->round_end = tp->snd_nxt;
 	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
 	c->is_held_out = is_held_out(sk);
+	return c;
+}
+
+/* It begins by itself, and has sent nothing yet. */
+static inline void begin(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct destination to = {};
+	struct connection *c = open_connection(sk, &to);
+
+	if (!c)
+		return;
 	/* A handshake that lost something speaks against the memory. */
 	if (!tp->total_retrans && !tp->data_segs_out)
 		c->would = begin_as_remembered(sk, c, to.cap);

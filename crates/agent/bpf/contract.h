@@ -41,7 +41,7 @@ struct override {
 };
 
 /* What attended connections get. CONTROL_AUTO: ours upon the kernel's own that they have. */
-enum control { CONTROL_AUTO, CONTROL_CUBIC, CONTROL_BBR };
+enum control { CONTROL_AUTO, CONTROL_CUBIC, CONTROL_BBR, CONTROL_SESSION };
 
 /* For all connections. The loader may change them at any time: a connection reads them as it opens. */
 struct settings {

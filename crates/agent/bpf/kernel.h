@@ -29,6 +29,9 @@ typedef __s64 s64;
 #include <bpf/bpf_tracing.h>
 
 /* include/uapi/linux/bpf.h */
+struct bpf_spin_lock {
+	__u32 val;
+};
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_LRU_HASH = 9,
@@ -36,7 +39,8 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
-enum { BPF_ANY = 0, BPF_F_NO_PREALLOC = 1, BPF_F_CLONE = 512, BPF_SK_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_F_NO_PREALLOC = 1, BPF_F_CLONE = 512, BPF_SK_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5 };
 
 /* Options of sockets, families, limits: of the kernel's headers for programs. */
@@ -107,11 +111,17 @@ struct tcp_sock {
 	u32 snd_una;
 	u32 srtt_us;
 	u32 packets_out;
+	u32 sacked_out;
+	u32 lost_out;
+	u32 retrans_out;
+	u32 max_packets_out;
+	u8 is_cwnd_limited : 1;
 	u32 delivered;
 	u32 data_segs_out;
 	u32 total_retrans;
 	u64 bytes_acked;
 	u64 delivered_mstamp;
+	u64 tcp_mstamp;
 	struct minmax rtt_min;
 };
 
@@ -121,6 +131,7 @@ struct ack_sample {
 };
 
 struct rate_sample {
+	long rtt_us;
 	int losses;
 	u32 acked_sacked;
 };
@@ -186,6 +197,9 @@ extern void cubictcp_state(struct sock *sk, u8 new_state) __ksym;
 extern void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym;
 extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __ksym;
 extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
+extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
+extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym;
+extern void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked) __ksym;
 
 /* A module that need not be loaded: without it `hs_bbr` is not. */
 extern void bbr_init(struct sock *sk) __ksym __weak;

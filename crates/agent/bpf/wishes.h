@@ -32,6 +32,7 @@ static inline bool is_ours(const struct bpf_sockopt *ctx)
 static inline int hear_one(struct bpf_sockopt *ctx)
 {
 	u32 *value = ctx->optval;
+	struct connection *c;
 	struct wishes *said;
 
 	if (ctx->optlen < (s32)sizeof(*value) || (void *)(value + 1) > ctx->optval_end)
@@ -41,10 +42,14 @@ static inline int hear_one(struct bpf_sockopt *ctx)
 	said = bpf_sk_storage_get(&wishes, ctx->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!said)
 		return refuse(EINVAL);
-	if (ctx->optname == HEADSTART_WEIGHT)
+	if (ctx->optname == HEADSTART_WEIGHT) {
 		said->weight = *value;
-	else
+		c = bpf_sk_storage_get(&connections, ctx->sk, 0, 0);
+		if (c)
+			c->member.wants = *value;
+	} else {
 		said->size = *value;
+	}
 	ctx->optlen = -1;
 	return 1;
 }

@@ -88,6 +88,7 @@ fn upon(scheme: Scheme) -> Finding {
     let what = match scheme {
         Scheme::Cubic => "CUBIC to build upon",
         Scheme::Bbr => "BBR to build upon",
+        Scheme::Session => "TCP to build upon",
     };
     finding(what, scheme.found())
 }

@@ -15,6 +15,8 @@ pub enum Scheme {
     Cubic,
     /// The kernel's BBR with a warm start.
     Bbr,
+    /// One window for all connections to a host, with a warm start.
+    Session,
 }
 
 /// What attended connections get.
@@ -28,11 +30,13 @@ pub enum Choice {
     Cubic,
     /// BBR, whatever they have
     Bbr,
+    /// One window, as of one CUBIC, for all connections to a host
+    Session,
 }
 
 impl Scheme {
     /// All there are.
-    pub const ALL: [Self; 2] = [Self::Cubic, Self::Bbr];
+    pub const ALL: [Self; 3] = [Self::Cubic, Self::Bbr, Self::Session];
 
     /// Its name in the kernel, where routes (`congctl`) and sockets may ask for it; its map in the object has the
     /// same, and its programs' names begin with it.
@@ -40,6 +44,7 @@ impl Scheme {
         match self {
             Self::Cubic => "hs_cubic",
             Self::Bbr => "hs_bbr",
+            Self::Session => "hs_session",
         }
     }
 
@@ -48,6 +53,8 @@ impl Scheme {
         match self {
             Self::Cubic => ("cubictcp_cong_avoid", "tcp_cubic"),
             Self::Bbr => ("bbr_main", "tcp_bbr"),
+            // Part of TCP itself.
+            Self::Session => ("tcp_cong_avoid_ai", "vmlinux"),
         }
     }
 
@@ -77,6 +84,7 @@ impl Choice {
             Self::Auto => 0,
             Self::Cubic => 1,
             Self::Bbr => 2,
+            Self::Session => 3,
         }
     }
 
@@ -86,6 +94,7 @@ impl Choice {
             // Not asked for by name: whoever has BBR keeps BBR where ours is not.
             Self::Auto | Self::Cubic => Scheme::Cubic,
             Self::Bbr => Scheme::Bbr,
+            Self::Session => Scheme::Session,
         }
     }
 }
@@ -96,6 +105,7 @@ impl Display for Choice {
             Self::Auto => "auto",
             Self::Cubic => "cubic",
             Self::Bbr => "bbr",
+            Self::Session => "session",
         })
     }
 }

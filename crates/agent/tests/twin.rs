@@ -1,12 +1,11 @@
 //! `bpf/arith.h` computes what `arith::reuse` does, to the last bit: the header is compiled for this machine
 //! and run on the same numbers. Needs a C compiler; says so and passes without one.
 
+mod compiler;
+
 use arith::reuse;
 use proptest::strategy::{Just, Strategy, ValueTree};
 use proptest::test_runner::{Config, TestRng, TestRunner};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// Reads rows of six numbers, prints a row of six results for each.
 const PROGRAM: &str = r#"
@@ -60,40 +59,11 @@ fn rows(count: usize) -> Vec<Row> {
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-/// `None` without a C compiler.
-fn compiled(directory: &Path) -> Option<PathBuf> {
-    let (source, program) = (directory.join("twin.c"), directory.join("twin"));
-    std::fs::write(&source, PROGRAM).unwrap();
-    let header = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/bpf");
-    let mut cc = Command::new("cc");
-    // Overflow of what is signed, a shift too far or a division by zero would end it.
-    cc.args(["-O2", "-Wall", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover", header]);
-    match cc.arg(&source).arg("-o").arg(&program).status() {
-        Ok(status) => {
-            assert!(status.success(), "the twin does not compile");
-            Some(program)
-        }
-        Err(error) => {
-            eprintln!("skipped: no C compiler ({error})");
-            None
-        }
-    }
-}
-
 #[test]
 fn the_twin_in_c_computes_the_same() {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let Some(program) = compiled(directory) else { return };
     let rows = rows(100_000);
     let text: String = rows.iter().map(|[a, b, c, d]| format!("{a} {b} {c} {d}\n")).collect();
-    let mut child =
-        Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let feed = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    feed.join().unwrap().unwrap();
-    assert!(output.status.success());
-    let output = String::from_utf8(output.stdout).unwrap();
+    let Some(output) = compiler::run("twin", PROGRAM, text) else { return };
     assert_eq!(output.lines().count(), rows.len());
     for (row, in_c) in rows.iter().zip(output.lines()) {
         assert_eq!(in_c, in_rust(*row), "{row:?}");

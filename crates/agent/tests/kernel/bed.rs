@@ -159,14 +159,7 @@ impl Bed {
             let _in_cgroup = Inside::cgroup(cgroup);
             listen(address, control)
         };
-        let listener = self.server.namespace().run(listen).unwrap().unwrap();
-        let address = listener.local_addr().unwrap();
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                thread::spawn(move || answer(stream.unwrap()));
-            }
-        });
-        Server { address }
+        accept(self.server.namespace().run(listen).unwrap().unwrap())
     }
 
     fn address(&self, family: Domain) -> SocketAddr {
@@ -313,6 +306,16 @@ impl Server {
     pub(crate) fn port(&self) -> u16 {
         self.address.port()
     }
+}
+
+fn accept(listener: TcpListener) -> Server {
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            thread::spawn(move || answer(stream.unwrap()));
+        }
+    });
+    Server { address }
 }
 
 /// One request after the other, until the client has enough.

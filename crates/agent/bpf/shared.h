@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One window for all connections to a host: what happens to it, under its lock. It grows and falls as that of one
+ * CUBIC does; an active member has the share of it that its weight is of all active members'. */
+#ifndef HEADSTART_SHARED_H
+#define HEADSTART_SHARED_H
+
+#include "paths.h"
+#include "curve.h"
+
+struct session_key {
+	u32 netns;
+	__be32 address[4];
+};
+
+struct session {
+	struct bpf_spin_lock lock;
+	u32 window; /* segments, of all active members together */
+	u32 ssthresh;
+	u32 window_before; /* the last reduction, which may have been for nothing */
+	u32 ssthresh_before;
+	u32 weights; /* of active members */
+	u32 members; /* connections open */
+	u32 outstanding;
+	u32 credit;	  /* acknowledged and not yet grown for */
+	u32 round_flight; /* most outstanding in the round trip under way, in the last, and at a time */
+	u32 last_flight;  /* that all arrived since the last reduction */
+	u32 flight;
+	u32 base_us;	  /* lowest round trip of all, and of the one under way */
+	u32 round_us;
+	u32 samples;
+	bool is_warm;	  /* it began with a remembered window */
+	u64 round_end_ns;
+	u64 reduced_ns;
+	u64 used_ns;	  /* last acknowledgement */
+	u64 born_ns;
+	struct curve curve;
+};
+
+/* What a connection has in its session. */
+struct member {
+	u64 session_ns; /* birth of that: another one does not know us */
+	u32 weight;	/* as counted there; 0: idle */
+	u32 wants;	/* weight */
+	u32 outstanding; /* as counted there */
+	u32 limit;	/* below its share after a timeout of its own, segments; 0: none */
+};
+
+struct arrival {
+	u64 now_ns;
+	u32 acked;
+	u32 outstanding; /* after it */
+	u32 rtt_us;	 /* 0: not measured */
+	u32 srtt_us;
+	bool may_grow;
+};
+
+#define LARGEST_WINDOW (1U << 20)
+/* HyStart as Linux has it (tcp_cubic.c): from this window on, by the lowest of so many samples of a round trip,
+ * which is later than the lowest of all by an eighth, within these bounds. */
+#define HYSTART_WINDOW 16
+#define HYSTART_SAMPLES 8
+#define HYSTART_LEAST_US 4000
+#define HYSTART_MOST_US 16000
+
+static __always_inline u32 smaller(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+static __always_inline void enter(struct session *s, struct member *m)
+{
+	if (m->session_ns == s->born_ns)
+		return;
+	m->session_ns = s->born_ns;
+	m->weight = m->outstanding = 0;
+	s->members += 1;
+}
+
+static __always_inline void count_weight(struct session *s, struct member *m, u32 weight)
+{
+	s->weights += weight - m->weight;
+	m->weight = weight;
+}
+
+static __always_inline void count_outstanding(struct session *s, struct member *m, u32 outstanding)
+{
+	s->outstanding += outstanding - m->outstanding;
+	m->outstanding = outstanding;
+}
+
+/* At least one segment: nobody is silenced, also where there are more members than segments. */
+static __always_inline u32 share_of(const struct session *s, const struct member *m)
+{
+	u32 share = s->weights ? s->window * m->weight / s->weights : s->window;
+
+	return share ? share : 1;
+}
+
+/* The first member to send after idle sets the window. */
+static __always_inline void start_session(struct session *s, u32 window, u32 ssthresh, bool is_warm)
+{
+	s->window = window;
+	if (is_warm || !s->ssthresh)
+		s->ssthresh = ssthresh;
+	s->is_warm = is_warm;
+	s->credit = s->round_flight = s->last_flight = s->flight = 0;
+	s->round_end_ns = 0;
+	s->curve.has_epoch = false;
+}
+
+static __always_inline void on_round(struct session *s, const struct arrival *a)
+{
+	if (a->now_ns < s->round_end_ns)
+		return;
+	if (s->last_flight > s->flight)
+		s->flight = s->last_flight;
+	s->last_flight = s->round_flight;
+	s->round_flight = s->samples = 0;
+	s->round_us = ~0U;
+	s->round_end_ns = a->now_ns + a->srtt_us * NS_PER_US;
+}
+
+/* Leaves slow start before the queue is full. */
+static __always_inline void hystart(struct session *s, u32 rtt_us)
+{
+	u32 later = s->base_us / 8;
+
+	if (!rtt_us)
+		return;
+	if (!s->base_us || rtt_us < s->base_us)
+		s->base_us = rtt_us;
+	if (s->window >= s->ssthresh || s->window < HYSTART_WINDOW)
+		return;
+	s->round_us = smaller(s->round_us, rtt_us);
+	s->samples += 1;
+	later = later < HYSTART_LEAST_US ? HYSTART_LEAST_US : smaller(later, HYSTART_MOST_US);
+	if (s->samples >= HYSTART_SAMPLES && s->round_us > s->base_us + later)
+		s->ssthresh = s->window;
+}
+
+static __always_inline void grow(struct session *s, const struct arrival *a)
+{
+	u32 per, more;
+
+	if (s->window < s->ssthresh) {
+		s->window += smaller(a->acked, s->ssthresh - s->window);
+	} else {
+		per = curve_on_ack(&s->curve, a->now_ns / NS_PER_MS, s->window, a->acked,
+				   s->base_us / 1000);
+		s->credit += a->acked;
+		more = per ? s->credit / per : 0;
+		s->credit -= more * per;
+		s->window += more;
+	}
+	s->window = smaller(s->window, LARGEST_WINDOW);
+}
+
+static __always_inline void on_arrival(struct session *s, struct member *m, const struct arrival *a)
+{
+	u32 outstanding = s->outstanding - m->outstanding + a->outstanding + a->acked;
+
+	if (outstanding > s->round_flight)
+		s->round_flight = outstanding;
+	count_outstanding(s, m, a->outstanding);
+	on_round(s, a);
+	hystart(s, a->rtt_us);
+	if (a->may_grow)
+		grow(s, a);
+	s->used_ns = a->now_ns;
+}
+
+/* One reduction in a round trip, whoever loses how much. True if this is it. */
+static __always_inline bool reduce(struct session *s, u64 now_ns, u32 srtt_us)
+{
+	if (now_ns - s->reduced_ns < srtt_us * NS_PER_US)
+		return false;
+	s->reduced_ns = now_ns;
+	s->window_before = s->window;
+	s->ssthresh_before = s->ssthresh;
+	s->window = s->ssthresh = curve_on_congestion(&s->curve, s->window);
+	s->credit = s->round_flight = s->last_flight = s->flight = 0;
+	return true;
+}
+
+/* Nothing had been lost. */
+static __always_inline void take_back_reduction(struct session *s)
+{
+	if (s->window_before <= s->window)
+		return;
+	s->window = s->window_before;
+	s->ssthresh = s->ssthresh_before;
+	s->window_before = 0;
+}
+
+#endif
