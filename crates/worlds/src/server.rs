@@ -11,10 +11,10 @@ use workload::{ConnId, Kind};
 pub(crate) trait Knobs {
     /// What is written next is of this kind.
     fn announce(&self, kind: Kind);
-    /// More is written at once: a part of a segment waits for it, until [`Knobs::all_said`].
-    fn more_to_come(&self);
+    /// More is written at once: a part of a segment waits for it, until [`Knobs::uncork`].
+    fn cork(&self);
     /// For now nothing more is: what waits may go.
-    fn all_said(&self);
+    fn uncork(&self);
     /// Bytes that were written and are not sent, when there are fewer than `low`: waits until then.
     fn unsent_below(&self, low: u64) -> impl Future<Output = u64>;
 }
@@ -50,12 +50,12 @@ where
             match exchange.poll_write(conn, unsent) {
                 Next::Write(bytes, kind) => {
                     kind.into_iter().for_each(|kind| knobs.announce(kind));
-                    knobs.more_to_come();
+                    knobs.cork();
                     filler::write(&mut write, bytes).await?;
                 }
                 Next::Close => return write.shutdown().await,
                 Next::Wait(until) => {
-                    knobs.all_said();
+                    knobs.uncork();
                     tokio::select! {
                         () = stirred.notified() => {}
                         () = crate::timer::sleep_until(exchange.clock(), until) => {}

@@ -96,9 +96,9 @@ impl Knobs for Stream {
     }
 
     // The endpoint sends when its thread has taken all that was written meanwhile.
-    fn more_to_come(&self) {}
+    fn cork(&self) {}
 
-    fn all_said(&self) {}
+    fn uncork(&self) {}
 
     async fn unsent_below(&self, low: u64) -> u64 {
         // What is over has nothing unsent, and the next write says so.

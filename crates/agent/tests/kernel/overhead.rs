@@ -20,8 +20,8 @@ const VERIFIED_AT_MOST: u32 = 20_000;
 /// caught.
 const BEYOND_AT_MOST: f64 = 1000.0;
 const SESSION_AT_MOST: f64 = 5000.0;
-/// Of a transfer over the link, bytes: 3500 packets.
-const BYTES: u64 = 5_000_000;
+/// Of a transfer over the link, bytes: 2100 packets.
+const BYTES: u64 = 3_000_000;
 const ROUNDS: usize = 3;
 
 /// Counts what programs cost while it lives.
@@ -66,7 +66,7 @@ fn per_ack(bed: &Bed, control: &str, chosen: Option<&str>) -> f64 {
         // One is called for each ACK: `cong_avoid` or `cong_control`.
         let main = after.iter().filter(|((name, _), _)| name.contains("_cong"));
         let acks: u64 = main.map(|(program, cost)| cost.0 - before[program].0).sum();
-        // 3500 packets, of which a receiver that merges them acknowledges a few at a time.
+        // 2100 packets, of which a receiver that merges them acknowledges a few at a time.
         assert!(acks > 300, "{control}: {acks} ACKs");
         spent as f64 / acks as f64
     });

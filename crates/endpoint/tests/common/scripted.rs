@@ -253,18 +253,7 @@ impl Subject for Scripted {
         let info = self.info.as_ref()?;
         let segments = |bytes: u64| bytes / info.mss.max(1);
         match asked {
-            Asked::State => Some(match info.state {
-                State::Established => 1,
-                State::SynSent => 2,
-                State::SynReceived => 3,
-                State::FinWait1 => 4,
-                State::FinWait2 => 5,
-                State::TimeWait => 6,
-                State::Closed => 7,
-                State::CloseWait => 8,
-                State::LastAck => 9,
-                State::Closing => 11,
-            }),
+            Asked::State => Some(info.state.linux_number().into()),
             Asked::SndCwnd => Some(segments(info.path.cwnd)),
             Asked::SndSsthresh => Some(info.path.ssthresh.map_or(0x7fff_ffff, segments)),
             Asked::TotalRetrans => Some(info.stats.retransmitted_segments),

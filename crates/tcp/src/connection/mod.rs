@@ -73,6 +73,24 @@ pub enum State {
 }
 
 impl State {
+    /// Its number where Linux tells it (`tcpi_state`, `include/net/tcp_states.h`); 10 is LISTEN.
+    pub const fn linux_number(self) -> u8 {
+        match self {
+            Self::Established => 1,
+            Self::SynSent => 2,
+            Self::SynReceived => 3,
+            Self::FinWait1 => 4,
+            Self::FinWait2 => 5,
+            Self::TimeWait => 6,
+            Self::Closed => 7,
+            Self::CloseWait => 8,
+            Self::LastAck => 9,
+            Self::Closing => 11,
+        }
+    }
+}
+
+impl State {
     /// SYNs have been exchanged and the connection is not closed.
     pub const fn is_synchronized(self) -> bool {
         !matches!(self, Self::Closed | Self::SynSent | Self::SynReceived)

@@ -14,7 +14,7 @@ const DELAY_MAX: Duration = Duration::from_millis(200);
 /// `TCP_MAX_QUICKACKS`.
 const MAX_QUICK_ACKS: u64 = 16;
 /// `TCP_MSS_DEFAULT`: what segments are taken to carry before any came.
-const MSS_DEFAULT: u64 = 536;
+pub(super) const MSS_DEFAULT: u64 = 536;
 /// `TCP_MIN_MSS`.
 const MSS_MIN: u64 = 88;
 /// Bytes of the timestamps option, padded.

@@ -5,15 +5,12 @@
 //! waits behind a gap, which otherwise would take the room of the data that fills it. The round trip is the receiver's
 //! own: of timestamps that come back with data, and of windows that fill.
 
+use super::linux_acks::MSS_DEFAULT;
 use crate::config::ReceiveConfig;
 use units::{Duration, Instant};
 
 /// What a sender is expected to send in its first round trip, segments.
 const INITIAL_SEGMENTS: u64 = 10;
-
-/// Shorter segments are not taken for full ones, of which alone the round trip is measured, before a longer one
-/// has come (Linux `TCP_MSS_DEFAULT`), bytes.
-const LIKELY_FULL: u64 = 536;
 
 /// What has arrived and cannot be given away yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,7 +86,8 @@ impl RightSizing {
     /// size of the largest segment so far.
     pub fn on_echo(&mut self, (echo, age): (u32, Duration), (len, full): (u64, u64), unread: u64) {
         self.last_echo = echo;
-        if len < full.max(LIKELY_FULL) || age.is_zero() {
+        // Of full segments alone, and of which size these are is not known at first.
+        if len < full.max(MSS_DEFAULT) || age.is_zero() {
             return;
         }
         if self.rtt.is_zero() || age < self.rtt {

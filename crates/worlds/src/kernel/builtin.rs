@@ -37,7 +37,7 @@ async fn one(
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socketry =
-        Socketry { socket: stream.as_fd().try_clone_to_owned()?.into(), held: Cell::new(false) };
+        Socketry { socket: stream.as_fd().try_clone_to_owned()?.into(), corked: Cell::new(false) };
     serve_one(exchange, conn, (stream, socketry, exchange.low_water(host))).await
 }
 
@@ -48,14 +48,14 @@ struct Socketry {
     socket: Socket,
     /// Whether parts of segments wait (`TCP_CORK`). A server that has several frames to write hands them
     /// over as one; written one by one, short ones would be segments of their own.
-    held: Cell<bool>,
+    corked: Cell<bool>,
 }
 
 impl Socketry {
-    fn hold(&self, held: bool) {
-        if self.held.replace(held) != held {
+    fn set_cork(&self, corked: bool) {
+        if self.corked.replace(corked) != corked {
             // It fails only on a connection that is over, of which the next write tells.
-            let _ = self.socket.set_tcp_cork(held);
+            let _ = self.socket.set_tcp_cork(corked);
         }
     }
 }
@@ -63,12 +63,12 @@ impl Socketry {
 impl Knobs for Socketry {
     fn announce(&self, _kind: Kind) {}
 
-    fn more_to_come(&self) {
-        self.hold(true);
+    fn cork(&self) {
+        self.set_cork(true);
     }
 
-    fn all_said(&self) {
-        self.hold(false);
+    fn uncork(&self) {
+        self.set_cork(false);
     }
 
     async fn unsent_below(&self, _low: u64) -> u64 {

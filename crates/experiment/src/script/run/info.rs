@@ -1,7 +1,7 @@
 //! What the host reports of the connection, in the units of Linux's `struct tcp_info`.
 
 use super::super::model::Info;
-use tcp::{Cause, Connection, Path, State};
+use tcp::{Cause, Connection, Path};
 
 /// What Linux says of a threshold that was never set (`TCP_INFINITE_SSTHRESH`).
 const INFINITE_SSTHRESH: u64 = 0x7fff_ffff;
@@ -11,7 +11,7 @@ pub(super) fn value(info: Info, connection: &Connection, path: &Path) -> u64 {
     let board = connection.scoreboard();
     let segments = |bytes: u64| bytes / connection.mss().max(1);
     match info {
-        Info::State => state(connection.state()),
+        Info::State => connection.state().linux_number().into(),
         Info::CaState => ca_state(connection, path),
         Info::SndCwnd => segments(path.window().cwnd()),
         Info::SndSsthresh if path.window().ssthresh() == u64::MAX => INFINITE_SSTHRESH,
@@ -26,22 +26,6 @@ pub(super) fn value(info: Info, connection: &Connection, path: &Path) -> u64 {
         Info::Rto => path.rtt.rto(connection.backoff()).as_micros(),
         Info::Rtt => path.rtt.srtt().as_micros(),
         Info::SndMss => connection.mss(),
-    }
-}
-
-/// Numbers of Linux's `enum` of states.
-fn state(state: State) -> u64 {
-    match state {
-        State::Established => 1,
-        State::SynSent => 2,
-        State::SynReceived => 3,
-        State::FinWait1 => 4,
-        State::FinWait2 => 5,
-        State::TimeWait => 6,
-        State::Closed => 7,
-        State::CloseWait => 8,
-        State::LastAck => 9,
-        State::Closing => 11,
     }
 }
 
