@@ -144,8 +144,8 @@ fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
     PathSpec::new(rate, rtt, QueueSize::MilliBdp(queue)).expect("paths of the grid exist")
 }
 
-/// How long a thread of a real world takes to see a packet that has arrived: captures of both ends on a quiet machine
-/// show 0.25 to 0.4 ms more than a path's round trip, of which half is each end's.
+/// How long a thread of a real world takes to see a packet that has arrived: captures of both ends
+/// showed 0.25 to 0.4 ms more than a path's round trip, of which half is each end's.
 const WAKE: Duration = Duration::from_micros(150);
 
 /// The hosts of a simulation that stands beside real worlds.
