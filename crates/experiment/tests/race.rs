@@ -198,7 +198,8 @@ fn visited(schemes: &str, (http, visits): (Http, Visits)) -> Race {
     Race { loader, visits, ..race(schemes, "8mbit,60ms,100p") }
 }
 
-const THREE: Visits = Visits { count: 3, idle: Duration::from_secs(20), site: 1 };
+const THREE: Visits =
+    Visits { count: 3, idle: Duration::from_secs(20), site: 1, reconnects: false };
 
 #[test]
 fn a_first_visit_is_a_load() {
@@ -240,7 +241,7 @@ fn kept_connections_save_the_opening_and_keep_what_they_know() {
 
 #[test]
 fn what_a_server_of_a_site_learns_the_next_one_knows() {
-    let site = Visits { count: 2, idle: Duration::from_secs(20), site: 2 };
+    let site = Visits { count: 2, idle: Duration::from_secs(20), site: 2, reconnects: false };
     let race = visited("newreno,spand", (Http::Http10, site));
     let outcome = run(&race);
     let page = |n: usize, visit: usize| visits(&outcome, n)[visit].page.unwrap();

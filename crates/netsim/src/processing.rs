@@ -25,9 +25,10 @@ pub enum ProcessingOrder {
 #[derive(Debug, Default)]
 pub(crate) struct Processing(Vec<Option<Delay>>);
 
-/// One host's: uniform up to `longest`, in order.
+/// One host's: uniform from `least` to `longest`, in order.
 #[derive(Debug)]
 struct Delay {
+    least: Duration,
     longest: Duration,
     order: ProcessingOrder,
     stream: Pcg32,
@@ -50,11 +51,11 @@ impl Processing {
     pub(crate) fn new(topology: &Topology, seed: u64) -> Self {
         let hosts = (0..topology.host_count() as u32).map(HostId);
         let delays = hosts.map(|host| {
-            let longest = topology.processing(host);
+            let [least, longest] = topology.processing(host);
             (!longest.is_zero()).then(|| {
                 let stream = stream(seed, &format!("processing/{}", topology.host_name(host)));
                 let order = topology.processing_order(host);
-                Delay { longest, order, stream, ready: BTreeMap::new() }
+                Delay { least, longest, order, stream, ready: BTreeMap::new() }
             })
         });
         let delays: Vec<_> = delays.collect();
@@ -77,11 +78,11 @@ impl Processing {
 impl Delay {
     /// When a packet of this conversation that is sent now is on its way.
     fn departure(&mut self, conversation: Conversation, now: Instant) -> Instant {
-        let span = u128::from(self.longest.as_nanos()) + 1;
+        let span = u128::from((self.longest.saturating_sub(self.least)).as_nanos()) + 1;
         let nanos = (u128::from(self.stream.next_u64()) * span) >> 64;
         let kept = conversation.filter(|_| self.order == ProcessingOrder::Connection);
         let ready = self.ready.entry(kept).or_insert(Instant::ZERO);
-        *ready = (*ready).max(now + Duration::from_nanos(nanos as u64));
+        *ready = (*ready).max(now + self.least + Duration::from_nanos(nanos as u64));
         *ready
     }
 }
@@ -94,7 +95,8 @@ mod tests {
     fn departures(order: ProcessingOrder) -> Vec<Instant> {
         let longest = Duration::from_millis(1);
         let stream = stream(1, "processing/test");
-        let mut delay = Delay { longest, order, stream, ready: BTreeMap::new() };
+        let (least, ready) = (Duration::ZERO, BTreeMap::new());
+        let mut delay = Delay { least, longest, order, stream, ready };
         (0..1000).map(|n| delay.departure(Some((HostId(1), n % 4, 9)), Instant::ZERO)).collect()
     }
 

@@ -30,7 +30,8 @@ struct HostSpec {
     node: NodeId,
     /// Routes from here that were given: destination and links.
     routes: Vec<(HostId, Vec<LinkId>)>,
-    processing: Duration,
+    /// Least and most.
+    processing: [Duration; 2],
     processing_order: ProcessingOrder,
 }
 
@@ -84,7 +85,7 @@ impl Topology {
             name: name.to_owned(),
             node,
             routes: Vec::new(),
-            processing: Duration::ZERO,
+            processing: [Duration::ZERO; 2],
             processing_order: ProcessingOrder::Host,
         });
         HostId((self.hosts.len() - 1) as u32)
@@ -111,7 +112,12 @@ impl Topology {
     /// but not before those sent earlier: all, or as [`Topology::set_processing_order`] says. None
     /// unless set.
     pub fn set_processing(&mut self, host: HostId, longest: Duration) {
-        self.hosts[host.index()].processing = longest;
+        self.set_processing_between(host, [Duration::ZERO, longest]);
+    }
+
+    /// As [`Topology::set_processing`], uniform from the first of these to the second, if that is longer.
+    pub fn set_processing_between(&mut self, host: HostId, [least, most]: [Duration; 2]) {
+        self.hosts[host.index()].processing = [least, most.max(least)];
     }
 
     /// Says among which packets of a host processing keeps the order; among all unless set.
@@ -124,8 +130,8 @@ impl Topology {
         self.hosts[host.index()].processing_order
     }
 
-    /// The longest processing delay of a host.
-    pub fn processing(&self, host: HostId) -> Duration {
+    /// The shortest and the longest processing delay of a host.
+    pub fn processing(&self, host: HostId) -> [Duration; 2] {
         self.hosts[host.index()].processing
     }
 

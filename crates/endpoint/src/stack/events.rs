@@ -8,7 +8,7 @@ use crate::shared::{End, Shared};
 use crate::stream::Stream;
 use std::io::ErrorKind;
 use std::sync::Arc;
-use tcp::{ConnId, EventKind, FourTuple, ResetCause, Scheme, Unreachable};
+use tcp::{ConnId, Connection, EventKind, FourTuple, ResetCause, Scheme, Unreachable};
 use units::Instant;
 
 impl Stack {
@@ -114,9 +114,11 @@ impl Stack {
     fn on_acked(&mut self, now: Instant, id: ConnId, total: u64) {
         let Some(slot) = self.slots.at_mut(id) else { return };
         let path = self.host.path_of(id);
-        // Room for the window and for what is written while that is acknowledged, as Linux does.
-        let window = path.map_or(0, |path| path.window().cwnd().saturating_mul(2));
-        let limit = window.clamp(
+        // Room for the window and for what is written while that is acknowledged, as Linux does; and for new data
+        // that recovery sends behind a gap.
+        let window = path.map_or(0, |path| path.window().cwnd());
+        let sent = self.host.connection(id).map_or(0, Connection::outstanding);
+        let limit = window.max(sent).saturating_mul(2).clamp(
             Config::FIRST_SEND_BUFFER,
             Config::FIRST_SEND_BUFFER.max(self.config.send_buffer),
         );

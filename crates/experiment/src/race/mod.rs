@@ -34,8 +34,6 @@ pub use visits::{VisitKind, Visits};
 use crate::estimate::Estimate;
 use crate::limit::{Capacity, Limit, limit, limit_again};
 use crate::path::PathSpec;
-use link::LinkConfig;
-use netsim::Duplex;
 use rayon::prelude::*;
 use std::sync::Arc;
 use tcp::Scheme;
@@ -82,11 +80,13 @@ pub struct Race {
 pub enum Hosts {
     /// Servers of their own, that see a packet when it arrives.
     Apart,
-    /// Ports of one server. As where all of this is real, it and the client see a packet some time
-    /// after it has arrived.
+    /// Ports of one server. As where all of this is real, it and the client take some time before a packet
+    /// that they send, in answer or by a timer, is on its way.
     Together {
-        /// So long after.
-        wake: Duration,
+        /// At least.
+        least: Duration,
+        /// At most: drawn evenly for each packet, in order, another time in each repeat.
+        most: Duration,
     },
 }
 
@@ -143,9 +143,13 @@ pub struct Again {
 /// # Errors
 /// On a scheme that does not exist.
 pub fn contestants(list: &str) -> Result<Vec<Scheme>, tcp::SchemeError> {
+    named(list).into_iter().map(Scheme::parse).collect()
+}
+
+/// Their texts, whether they are schemes or not.
+pub fn named(list: &str) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    let named = list.split(',').map(str::trim);
-    for name in named.filter(|name| *name != LIMIT) {
+    for name in list.split(',').map(str::trim).filter(|name| *name != LIMIT) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -153,7 +157,7 @@ pub fn contestants(list: &str) -> Result<Vec<Scheme>, tcp::SchemeError> {
     if !names.contains(&BASELINE) {
         names.insert(0, BASELINE);
     }
-    names.into_iter().map(Scheme::parse).collect()
+    names
 }
 
 impl Race {
@@ -172,20 +176,14 @@ impl Race {
         }
     }
 
-    /// The access link both ways: the path's, and what hosts take to see what it delivers.
-    pub(crate) fn links(&self) -> Duplex<LinkConfig> {
-        let Duplex { forward, reverse } = self.path.links();
-        let Hosts::Together { wake } = self.hosts else { return Duplex { forward, reverse } };
-        let later = |link: LinkConfig| {
-            let delay = link.delay() + wake;
-            link.with_delay(delay)
-        };
-        Duplex { forward: later(forward), reverse: later(reverse) }
+    /// How hosts are spoken to in all visits: connections stay open between them, unless visits open their own.
+    pub fn loader_between(&self, scheme: &Scheme) -> LoaderConfig {
+        loader_for(&self.loader_of_visits(), scheme)
     }
 
-    /// How hosts are spoken to in all visits: connections stay open between them.
-    pub fn loader_between(&self, scheme: &Scheme) -> LoaderConfig {
-        LoaderConfig { keep_open: self.visits.count > 1, ..self.loader_for(scheme) }
+    /// The same under schemes that have no way of their own.
+    pub fn loader_of_visits(&self) -> LoaderConfig {
+        LoaderConfig { keep_open: self.visits.keep_open(), ..self.loader.clone() }
     }
 
     /// How hosts are spoken to under a scheme: `phttp` has one connection per host.
@@ -197,7 +195,8 @@ impl Race {
     pub fn limit(&self, kind: VisitKind) -> Limit {
         let capacity = Capacity::of(&self.path, Rate::from_bps(0));
         // Other servers of the site have no connection with the client yet.
-        let is_open = kind == VisitKind::Repeated && self.visits.site <= 1;
+        let is_open =
+            kind == VisitKind::Repeated && self.visits.site <= 1 && self.visits.keep_open();
         let limit = if is_open { limit_again } else { limit };
         let one = |scheme| limit(&self.page, &self.loader_for(scheme), (scheme, capacity));
         let limits = self.schemes.iter().map(one);

@@ -279,11 +279,12 @@ pub struct VisitsJson(pub Visits);
 
 impl Serialize for VisitsJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Visits { count, idle, site } = self.0;
+        let Visits { count, idle, site, reconnects } = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("count", &count)?;
         map.serialize_entry("idle_s", &idle.as_secs_f64())?;
         map.serialize_entry("site", &site)?;
+        map.serialize_entry("reconnects", &reconnects)?;
         map.end()
     }
 }

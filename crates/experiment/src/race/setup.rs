@@ -1,6 +1,6 @@
 //! What all runs of a repeat have in common: topology, seeds, and who starts when.
 
-use super::{HEAD_START, Race};
+use super::{HEAD_START, Hosts, Race};
 use netsim::{Access, derive_seed, stream};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
@@ -55,6 +55,12 @@ impl Setup {
     pub(super) fn topology(&self, race: &Race) -> Access {
         let servers = race.servers_of_a_visit() * race.visits.site.max(1) as usize;
         let hosts = servers + self.background.len();
-        Access::new(hosts, None, race.links())
+        let mut access = Access::new(hosts, None, race.path.links());
+        if let Hosts::Together { least, most } = race.hosts {
+            for host in access.servers[..servers].iter().chain([&access.client]) {
+                access.topology.set_processing_between(*host, [least, most]);
+            }
+        }
+        access
     }
 }

@@ -14,12 +14,14 @@ pub struct Visits {
     /// Servers behind each of the page's hosts, at least 1: the n-th visit goes to the n-th of them,
     /// in turn. They share a gateway, under schemes that ask one.
     pub site: u32,
+    /// Each visit opens connections of its own, whatever HTTP keeps alive, as a browser does that was closed between.
+    pub reconnects: bool,
 }
 
 impl Default for Visits {
     /// One visit.
     fn default() -> Self {
-        Self { count: 1, idle: Duration::ZERO, site: 1 }
+        Self { count: 1, idle: Duration::ZERO, site: 1, reconnects: false }
     }
 }
 
@@ -43,6 +45,11 @@ impl VisitKind {
 }
 
 impl Visits {
+    /// True if connections stay open from one visit to the next, as far as HTTP lets them.
+    pub const fn keep_open(self) -> bool {
+        self.count > 1 && !self.reconnects
+    }
+
     /// The kinds there are.
     pub fn kinds(self) -> &'static [VisitKind] {
         match self.count {

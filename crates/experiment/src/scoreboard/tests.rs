@@ -95,9 +95,9 @@ fn who_remembers_nothing_is_the_same_warm_and_cold() {
 
 #[test]
 fn a_background_is_measured_and_loses_to_a_burst() {
-    // A queue of two products, which the background does not fill in that time: what it loses, others did.
+    // A queue of three products, which the background does not fill in that time: what it loses, others did.
     let cell = cell(Load::Full, Memory::Cold, Shape::Page12);
-    let cell = Cell { bytes: 400_000, queue_millibdp: 2000, ..cell };
+    let cell = Cell { bytes: 400_000, queue_millibdp: 3000, ..cell };
     let modest = outcome(&cell, "newreno+iw=1");
     let bold = outcome(&cell, "newreno+iw=60");
     for outcome in [modest, bold] {

@@ -59,6 +59,9 @@ impl Connection {
     fn agree(&mut self, path: &mut Path, syn: &Segment) {
         let (offered, config) = (&syn.options, &self.config);
         self.agreed.sack = config.sack && offered.sack_permitted;
+        if !self.agreed.sack {
+            self.receiver.disable_sack();
+        }
         self.agreed.timestamps = config.timestamps && offered.timestamps.is_some();
         self.agreed.scaling = config.window_scaling && offered.window_scale.is_some();
         if self.agreed.scaling {

@@ -313,6 +313,12 @@ impl Connection {
         }
     }
 
+    /// From the first byte that is not acknowledged to the last one sent: more than the window while a loss is
+    /// repaired.
+    pub const fn outstanding(&self) -> u64 {
+        self.snd_nxt.saturating_sub(self.snd_una)
+    }
+
     /// Addresses and ports.
     pub const fn tuple(&self) -> &FourTuple {
         &self.tuple

@@ -46,6 +46,9 @@ pub struct Receiver {
     echo_congestion: bool,
     /// Largest segment seen: what "every second segment" counts in.
     largest: u64,
+    /// What arrives out of order opens the window, too. Without SACK it must not: an ACK that changes the window
+    /// is no duplicate (RFC 5681 §2), and the sender would not see a loss (Linux `tcp_data_queue_ofo`).
+    opens_at_gaps: bool,
 }
 
 impl Receiver {
@@ -67,6 +70,7 @@ impl Receiver {
             ts_recent: None,
             echo_congestion: false,
             largest: 1,
+            opens_at_gaps: true,
         }
     }
 
@@ -81,6 +85,7 @@ impl Receiver {
     /// The handshake is complete.
     pub fn on_established(&mut self, now: Instant) {
         self.sizing.begin(now, self.read);
+        self.window.begin();
     }
 
     /// A segment of `len` bytes brought back a timestamp of ours; `age` tells how long ago it was made.
@@ -176,7 +181,10 @@ impl Receiver {
         rtt: impl FnOnce() -> RoundTrip,
     ) -> bool {
         self.on_ecn(segment);
-        self.largest = self.largest.max(u64::from(segment.len));
+        if u64::from(segment.len) > self.largest {
+            self.largest = u64::from(segment.len);
+            self.sizing.on_larger(self.largest);
+        }
         let edge = self.window.edge().max(self.rcv_nxt);
         let claimed = left + u64::from(segment.len);
         // Nothing follows a FIN: what claims to is not data.
@@ -199,14 +207,16 @@ impl Receiver {
         if arrival == Arrival::OutOfOrder {
             self.sizing.on_gap(self.backlog().extent, self.largest);
         }
-        let may_open = sizeable && self.window.may_open(self.sizing.capacity());
+        let heeded = arrival != Arrival::OutOfOrder || self.opens_at_gaps;
+        let may_open = sizeable && heeded && self.window.may_open(self.sizing.capacity());
         let opened = may_open && self.window.on_arrival(self.largest, self.room());
         match arrival {
             Arrival::InOrder | Arrival::FilledGap => {
                 let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
                 let data = InOrder { segment, bytes: fresh, fills_gap, opens: opened };
                 self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
-                self.sizing.on_in_order(now, self.rcv_nxt, self.window.edge());
+                let offered = self.window.edge().saturating_sub(self.last_ack_sent);
+                self.sizing.on_in_order(now, self.rcv_nxt, offered);
             }
             Arrival::OutOfOrder => self.ack.on_gap(opened),
             Arrival::Duplicate => self.ack.on_repetition(self.sizing.capacity()),
@@ -274,10 +284,13 @@ impl Receiver {
     /// The application has consumed `bytes` more. Answers whether the peer should be told.
     #[inline]
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
-        self.read = self.read.saturating_add(bytes).min(self.rcv_nxt);
+        let end = self.read.saturating_add(bytes).min(self.rcv_nxt);
         if self.sizing.round_is_over(now) {
+            // Linux reads segment by segment and looks after each (`tcp_recvmsg_locked`): a round is over with the first.
+            self.read = end.min(self.read + self.largest);
             self.sizing.on_read(now, self.read, self.backlog(), self.largest);
         }
+        self.read = end;
         if self.read == self.rcv_nxt {
             self.ack.on_all_read();
         }
@@ -358,6 +371,11 @@ impl Receiver {
     pub fn disable_scaling(&mut self) {
         self.window.disable_scaling();
         self.sizing.limit_to(u64::from(u16::MAX));
+    }
+
+    /// ACKs cannot say what has arrived out of order.
+    pub const fn disable_sack(&mut self) {
+        self.opens_at_gaps = false;
     }
 
     /// Shift to announce in the SYN.

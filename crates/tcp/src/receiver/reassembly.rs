@@ -7,8 +7,7 @@ use std::collections::VecDeque;
 pub struct Reassembly {
     /// Disjoint, not touching, ascending.
     ranges: VecDeque<(u64, u64)>,
-    /// The ranges that changed last, latest first; older ones are forgotten. One that is in order by
-    /// now lies below all others.
+    /// The ranges that changed last, latest first; older ones are forgotten.
     latest: Vec<(u64, u64)>,
     /// Bytes in all ranges.
     waiting: u64,
@@ -62,22 +61,19 @@ impl Reassembly {
             self.insert(left, right);
             return (Arrival::OutOfOrder, duplicate);
         }
-        *rcv_nxt = self.fill(*rcv_nxt, right);
+        *rcv_nxt = self.fill(right);
         (Arrival::FilledGap, duplicate)
     }
 
-    /// `[rcv_nxt, right)` has arrived: answers up to where all is continuous now.
-    fn fill(&mut self, rcv_nxt: u64, mut right: u64) -> u64 {
+    /// All up to `right` has arrived: answers up to where it is continuous now.
+    fn fill(&mut self, mut right: u64) -> u64 {
         while let Some(first) = self.ranges.front().filter(|r| r.0 <= right) {
             right = right.max(first.1);
             self.waiting -= first.1 - first.0;
             self.ranges.pop_front();
         }
-        if self.ranges.is_empty() {
-            self.latest.clear();
-        } else {
-            self.note_change((rcv_nxt, right));
-        }
+        // What is in order takes no place: however many gaps are filled, those that wait stay known.
+        self.latest.retain(|range| range.0 > right);
         right
     }
 
@@ -193,7 +189,27 @@ impl Reassembly {
 
     /// The waiting ranges that changed last, latest first.
     pub fn recent(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let lowest = self.ranges.front().map_or(u64::MAX, |r| r.0);
-        self.latest.iter().copied().filter(move |r| r.0 >= lowest)
+        self.latest.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 2018 §4: as many blocks as fit, of what was reported last; gaps that are filled below have no say in it.
+    #[test]
+    fn filling_gaps_below_does_not_push_out_what_waits() {
+        let (mut queue, mut rcv_nxt) = (Reassembly::default(), 0);
+        // Every second of 100 pieces of ten bytes, then the others from the front, up to before the last four.
+        for piece in (1..100).step_by(2) {
+            queue.arrive(&mut rcv_nxt, piece * 10, piece * 10 + 10);
+        }
+        for piece in (0..92).step_by(2) {
+            queue.arrive(&mut rcv_nxt, piece * 10, piece * 10 + 10);
+        }
+        assert_eq!(rcv_nxt, 920);
+        let blocks: Vec<_> = queue.recent().collect();
+        assert_eq!(blocks, [(990, 1000), (970, 980), (950, 960), (930, 940)]);
     }
 }

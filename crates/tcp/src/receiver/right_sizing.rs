@@ -11,6 +11,12 @@ use units::{Duration, Instant};
 
 /// What a sender is expected to send in its first round trip, segments.
 const INITIAL_SEGMENTS: u64 = 10;
+/// A first window is what whole segments fill of half a buffer (`tcp_select_initial_window`), which is of whole pages.
+const PAGE_BYTES: u64 = 4096;
+/// Memory that a full segment of Ethernet takes: 2048 bytes of data and headers and 256 of `struct sk_buff`.
+const TRUE_SIZE: u64 = 2304;
+/// Payload of such a segment without options.
+const ETHERNET_PAYLOAD: u64 = 1460;
 
 /// What has arrived and cannot be given away yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +34,8 @@ pub struct Backlog {
 pub struct RightSizing {
     is_on: bool,
     max: u64,
+    /// Memory of the first buffer, bytes.
+    buffer: u64,
     capacity: u64,
     /// Most that was read in a round, bytes; 0: nothing counts yet.
     space: u64,
@@ -35,7 +43,7 @@ pub struct RightSizing {
     read_at_start: u64,
     /// Zero: unknown.
     rtt: Duration,
-    /// When the data beyond this edge was first allowed.
+    /// The end of the window that is being filled, and since when.
     window: Option<(u64, Instant)>,
     /// Timestamp that came back last (0: none): only the first segment that brings one measures, and a bare ACK
     /// before it takes its place.
@@ -49,7 +57,8 @@ impl RightSizing {
         Self {
             is_on: config.autotune,
             max,
-            capacity: if config.autotune { roomier(first).min(max) } else { max },
+            buffer: first.next_multiple_of(PAGE_BYTES) * 2,
+            capacity: if config.autotune { first } else { max },
             space: 0,
             round_start: Instant::ZERO,
             read_at_start: 0,
@@ -63,6 +72,16 @@ impl RightSizing {
     #[inline]
     pub const fn capacity(&self) -> u64 {
         self.capacity
+    }
+
+    /// No segment so far carried as much as this one, `len` bytes: it shows how much of the first buffer is payload
+    /// (`tcp_measure_rcv_mss`, in parts of 256). Before, half was expected to be.
+    #[inline]
+    pub fn on_larger(&mut self, len: u64) {
+        if self.is_on {
+            let share = len.min(ETHERNET_PAYLOAD) * 256 / TRUE_SIZE;
+            self.grow_to(self.buffer * share / 256);
+        }
     }
 
     /// It can never be more than `max` bytes.
@@ -98,9 +117,10 @@ impl RightSizing {
         }
     }
 
-    /// Data in order up to `rcv_nxt`, offered up to `edge`: a window that has filled took a round trip or more.
+    /// Data in order up to `rcv_nxt`; the last ACK offered a window of `offered` bytes. A window that has filled took
+    /// a round trip or more (`tcp_rcv_rtt_measure`, which counts it from here, not from that ACK).
     #[inline]
-    pub fn on_in_order(&mut self, now: Instant, rcv_nxt: u64, edge: u64) {
+    pub fn on_in_order(&mut self, now: Instant, rcv_nxt: u64, offered: u64) {
         if !self.is_on {
             return;
         }
@@ -112,7 +132,7 @@ impl RightSizing {
             }
             None => {}
         }
-        self.window = Some((edge, now));
+        self.window = Some((rcv_nxt + offered, now));
     }
 
     /// Something arrived behind a gap: room for it beside what is in order.
@@ -154,12 +174,6 @@ impl RightSizing {
     }
 }
 
-/// The capacity once the first segments have shown how much of a buffer is payload: Linux guesses
-/// half of its 128 KiB at first and finds 158/256 for full segments of Ethernet.
-const fn roomier(first: u64) -> u64 {
-    first * 79 / 64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +190,7 @@ mod tests {
         let scheme = Scheme::parse("linux").expect("it is in the catalogue");
         let mut sizing = RightSizing::new(&scheme.config().receive, 6 << 20);
         sizing.begin(at(81), 1);
+        sizing.on_larger(MSS);
         sizing
     }
 
@@ -198,8 +213,8 @@ mod tests {
         echo(&mut sizing, 8, 83, MSS);
         assert!(sizing.round_is_over(at(378)));
         sizing.on_read(at(378), 18_039, Backlog::default(), MSS);
-        // 2·18,038 + 2·36,076·3558/14,480 = 53,804 is less than 64,240·79/64 = 79,296 that there is.
-        assert_eq!(sizing.capacity(), 79_296);
+        // 2·18,038 + 2·36,076·3558/14,480 = 53,804 is less than there is: 131,072 · 160/256, as 1448 · 256/2304 is 160.9.
+        assert_eq!(sizing.capacity(), 81_920);
         assert!(!sizing.round_is_over(at(460)) && sizing.round_is_over(at(461)));
         sizing.on_read(at(463), 18_039 + 28_960, Backlog::default(), MSS);
         // 2·28,960 + 2·57,920·10,922/18,038 = 57,920 + 70,140.
@@ -233,5 +248,27 @@ mod tests {
         echo(&mut sizing, 12, 10, MSS - 1);
         echo(&mut sizing, 12, 10, MSS);
         assert_eq!(sizing.rtt, Duration::from_millis(90));
+    }
+
+    /// Without timestamps a window is filled before a round trip is known. The same trace point, of a client with
+    /// segments of 1460 bytes: 67,160 copied, then a clamp of 1,101,423.
+    #[test]
+    fn a_window_that_fills_tells_the_round_trip() {
+        let scheme = Scheme::parse("linux").expect("it is in the catalogue");
+        let mut sizing = RightSizing::new(&scheme.config().receive, 32 << 20);
+        sizing.begin(at(81), 1);
+        // Rounded to units of 1024, 64,512 were offered; counted from the end of the first segment.
+        let nth = |n: u64| 1 + n * 1460;
+        sizing.on_in_order(at(160), nth(1), 64_512);
+        sizing.on_in_order(at(480), nth(45), 81_920);
+        assert!(
+            !sizing.round_is_over(at(490)),
+            "45 segments, 65,700 bytes, do not fill 1460 + 64,512"
+        );
+        sizing.on_in_order(at(492), nth(46), 81_920);
+        assert!(sizing.round_is_over(at(492 + 1)));
+        sizing.on_read(at(497), nth(46), Backlog::default(), 1460);
+        // 2·67,160 + 2·134,320·(67,160 − 14,600)/14,600 = 134,320 + 967,104.
+        assert_eq!(sizing.capacity(), 1_101_424);
     }
 }

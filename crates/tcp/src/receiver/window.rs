@@ -32,6 +32,8 @@ pub struct OfferedWindow {
     /// One past the last byte offered.
     edge: u64,
     shift: u8,
+    /// To units of the shift, as Linux does (`__tcp_select_window`); otherwise down.
+    rounds_up: bool,
 }
 
 impl OfferedWindow {
@@ -43,6 +45,7 @@ impl OfferedWindow {
             limit: if config.autotune { first } else { max },
             edge: 0,
             shift: if scaling { shift_for(max) } else { 0 },
+            rounds_up: config.autotune,
         }
     }
 
@@ -79,6 +82,14 @@ impl OfferedWindow {
         self.edge = rcv_nxt + capacity.min(UNSCALED_MAX);
     }
 
+    /// The handshake is complete: what is offered next is in units of the shift, and growth begins there, as captures
+    /// of a 6.18 kernel show.
+    pub fn begin(&mut self) {
+        if self.rounds_up {
+            self.limit = self.limit.next_multiple_of(1 << self.shift);
+        }
+    }
+
     /// The edge that could be offered.
     #[inline]
     fn possible_edge(&self, rcv_nxt: u64, room: Room) -> u64 {
@@ -104,11 +115,12 @@ impl OfferedWindow {
     pub fn offer(&mut self, rcv_nxt: u64, room: Room, in_syn: bool) -> u16 {
         let shift = if in_syn { 0 } else { self.shift };
         let window = self.possible_edge(rcv_nxt, room).saturating_sub(rcv_nxt);
-        // In units of the shift: rounded down, but, as long as that costs less than a unit beyond
+        // In units of the shift: rounded up, so that nothing is scaled away (Linux), or down, but, as long as that costs less than a unit beyond
         // the buffer, not to less than was promised.
         let promised = self.edge.saturating_sub(rcv_nxt).div_ceil(1 << shift);
         let keeps = (promised << shift) + room.backlog.unread < room.capacity + (1 << shift);
-        let field = (window >> shift).max(if keeps { promised } else { 0 }).min(UNSCALED_MAX);
+        let whole = if self.rounds_up { window.div_ceil(1 << shift) } else { window >> shift };
+        let field = whole.max(if keeps { promised } else { 0 }).min(UNSCALED_MAX);
         self.edge = self.edge.max(rcv_nxt + (field << shift));
         field as u16
     }

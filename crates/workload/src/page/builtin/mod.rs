@@ -1,7 +1,9 @@
-//! The pages that come with headstart: the five of the Ensemble-TCP paper and one of today.
+//! The pages that come with headstart: the five of the Ensemble-TCP paper, one of today, and single
+//! objects of any size.
 
 mod news;
 mod papers;
+mod single;
 
 pub use papers::{RequestModel, RequestTiming};
 
