@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::{env, fs};
 
-/// The agent's programs, and those that its tests hold them against.
-const SOURCES: [(&str, &str); 2] =
-    [("bpf/agent.bpf.c", "agent.bpf.o"), ("tests/plain.bpf.c", "plain.bpf.o")];
+/// The agent's programs, and those of its tests: to hold them against, and to teach their memory.
+const SOURCES: [(&str, &str); 3] = [
+    ("bpf/agent.bpf.c", "agent.bpf.o"),
+    ("tests/plain.bpf.c", "plain.bpf.o"),
+    ("tests/scan.bpf.c", "scan.bpf.o"),
+];
 const NEEDS: &str = "crate headstart-agent compiles programs for the Linux kernel and needs clang (10 or later), \
      libelf, zlib and pkg-config. On Debian and its kin: \
      apt-get install clang libelf-dev zlib1g-dev pkg-config";
@@ -15,6 +18,7 @@ fn main() {
     println!("cargo:rerun-if-changed=bpf");
     println!("cargo:rerun-if-changed=include");
     println!("cargo:rerun-if-changed=tests/plain.bpf.c");
+    println!("cargo:rerun-if-changed=tests/scan.bpf.c");
     println!("cargo:rerun-if-env-changed=CLANG");
     let compiled = SOURCES.iter().try_for_each(|(source, object)| compile(source, object));
     if let Err(why) = compiled {
@@ -30,6 +34,8 @@ fn compile(source: &str, object: &str) -> Result<(), String> {
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     let status = Command::new(&clang)
         .args(["-target", "bpf", "-O2", "-g", "-Wall", "-Wextra", "-Werror"])
+        // Atomics that return what was there (Linux 5.12), and words of 32 bits.
+        .arg("-mcpu=v3")
         // Headers of the compiler's own, none of a C library.
         .arg("-ffreestanding")
         // libbpf's macros give every program a context, used or not.

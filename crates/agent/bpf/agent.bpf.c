@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The agent's programs, one object. Read contract.h (the maps) first, then paths.h, connection.h, then what is
- * attached: attend.h, wishes.h, and the congestion controls. */
+ * attached: attend.h, receive.h, wishes.h, the congestion controls, and, in the place of these, window.h. */
 #include "attend.h"
+#include "receive.h"
 #include "wishes.h"
 #include "cubic.h"
 #include "bbr.h"
 #include "session.h"
+#include "window.h"

@@ -33,6 +33,16 @@ static inline u64 first_window(u64 remembered, u64 cold, u64 cap)
 	return capped > cold ? capped : cold;
 }
 
+static inline u64 still_lent(u64 lent, u64 elapsed, u64 round)
+{
+	u64 part;
+
+	if (elapsed >= round)
+		return 0;
+	part = part_of_1024(elapsed, round);
+	return lent - (lent / 1024 * part + lent % 1024 * part / 1024);
+}
+
 static inline bool same_round_trip(u32 now, u32 remembered)
 {
 	return now != 0 && remembered != 0 && (u64)now * 2 >= remembered &&

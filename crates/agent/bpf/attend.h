@@ -72,21 +72,31 @@ static inline void give(struct bpf_sock_ops *ops, enum control control)
 		bpf_setsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, session, sizeof(session));
 }
 
-/* Applications that chose a congestion control themselves keep it. */
-SEC("sockops")
-int attend(struct bpf_sock_ops *ops)
+/* A connection that has opened and is to be attended to; NULL if it is not. Applications that chose a congestion control
+ * themselves keep it. */
+static inline struct tcp_sock *attended(struct bpf_sock_ops *ops)
 {
-	char has[TCP_CA_NAME_MAX] = {};
 	struct destination to = {};
 	struct bpf_sock *sk = ops->sk;
 	struct tcp_sock *tp;
 
 	if (!has_opened(ops) || ops->reply == TO_BE_LEFT || !sk)
-		return 1;
+		return NULL;
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp || BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_setsockopt))
-		return 1;
+		return NULL;
 	if (!is_meant((struct sock *)tp) || !destination_of((struct sock *)tp, &to) || !to.cap)
+		return NULL;
+	return tp;
+}
+
+SEC("sockops")
+int attend(struct bpf_sock_ops *ops)
+{
+	char has[TCP_CA_NAME_MAX] = {};
+	struct tcp_sock *tp = attended(ops);
+
+	if (!tp)
 		return 1;
 	bpf_core_read(has, sizeof(has), &tp->inet_conn.icsk_ca_ops->name);
 	give(ops, control_for(has));
@@ -97,7 +107,7 @@ int attend(struct bpf_sock_ops *ops)
 SEC("sockops")
 int leave(struct bpf_sock_ops *ops)
 {
-	if (has_opened(ops))
+	if (has_opened(ops) || ops->op == BPF_SOCK_OPS_TCP_CONNECT_CB)
 		ops->reply = TO_BE_LEFT;
 	return 1;
 }

@@ -8,13 +8,20 @@
 
 #define BBR_BW_SHIFT 24 /* net/ipv4/tcp_bbr.c, BW_SCALE */
 
+static inline bool is_pipe_full(const struct tcp_sock *tp)
+{
+	const struct bbr *bbr = (const struct bbr *)tp->inet_conn.icsk_ca_priv;
+
+	return BPF_CORE_READ_BITFIELD(bbr, full_bw_reached);
+}
+
 /* What BBR has measured of the path, the bottleneck's rate over a round trip without a queue; false while it
  * searches. */
 static inline bool measured_by_bbr(const struct tcp_sock *tp, struct lesson *lesson)
 {
 	const struct bbr *bbr = (const struct bbr *)tp->inet_conn.icsk_ca_priv;
 
-	if (!BPF_CORE_READ_BITFIELD(bbr, full_bw_reached))
+	if (!is_pipe_full(tp))
 		return false;
 	lesson_of(tp, lesson);
 	lesson->window = (u64)bbr->bw.s[0].v * bbr->min_rtt_us >> BBR_BW_SHIFT;
@@ -25,8 +32,12 @@ static inline bool measured_by_bbr(const struct tcp_sock *tp, struct lesson *les
 SEC("struct_ops")
 void BPF_PROG(hs_bbr_init, struct sock *sk)
 {
+	struct connection *c;
+
 	bbr_init(sk);
-	begin(sk);
+	c = begin(sk);
+	if (c)
+		c->flights.round_end = ((struct tcp_sock *)sk)->snd_nxt;
 	/* That of another congestion control means nothing here: BBR has none. */
 	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
@@ -34,11 +45,19 @@ void BPF_PROG(hs_bbr_init, struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(hs_bbr_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
-	struct connection *c = connection_of(sk);
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct connection *c;
 
 	bbr_main(sk, ack, flag, rs);
-	if (c && rs->acked_sacked && !is_recovering((struct tcp_sock *)sk))
-		on_progress(sk, c, rs->acked_sacked);
+	/* From then on it measures by itself, and a first flight is long over. */
+	if (is_pipe_full(tp) || !rs->acked_sacked || is_recovering(tp))
+		return;
+	c = connection_of(sk);
+	if (!c)
+		return;
+	count_flight(&c->flights, tp, rs->acked_sacked);
+	if (is_special(c))
+		on_progress(sk, c);
 }
 
 /* To BBR a loss is no measure of the path. But a first flight was not of its choosing. */
@@ -49,8 +68,10 @@ u32 BPF_PROG(hs_bbr_ssthresh, struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	u32 half;
 
-	if (c)
-		lose_flights(tp, c);
+	if (c) {
+		note_loss(tp, c);
+		forget_flights(&c->flights, tp);
+	}
 	if (c && c->in_first_flight) {
 		half = retreat(sk, c);
 		if (half < tp->snd_cwnd)
@@ -76,10 +97,13 @@ void BPF_PROG(hs_bbr_set_state, struct sock *sk, u8 state)
 SEC("struct_ops")
 void BPF_PROG(hs_bbr_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
-	struct connection *c = connection_of(sk);
+	struct connection *c;
 
 	bbr_cwnd_event(sk, event);
-	if (c && event == CA_EVENT_TX_START)
+	if (event != CA_EVENT_TX_START || is_pipe_full((struct tcp_sock *)sk))
+		return;
+	c = connection_of(sk);
+	if (c)
 		on_start(sk, c);
 }
 
@@ -107,7 +131,7 @@ void BPF_PROG(hs_bbr_release, struct sock *sk)
 		return;
 	is_measured = measured_by_bbr(tp, &lesson);
 	if (!is_measured)
-		proven_lesson(tp, c, &lesson);
+		proven_lesson(tp, c, &c->flights, &lesson);
 	end(sk, c, &lesson, is_measured);
 }
 

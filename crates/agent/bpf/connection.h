@@ -4,8 +4,10 @@
 #ifndef HEADSTART_CONNECTION_H
 #define HEADSTART_CONNECTION_H
 
+#include "flights.h"
 #include "mark.h"
-#include "shared.h"
+#include "search.h"
+#include "loans.h"
 #include "headstart.h"
 
 #define PER_MILLION 1000000
@@ -23,14 +25,13 @@ struct connection {
 	u32 cold;	  /* window it would have begun with there */
 	u32 restarts;	  /* warm, after idle */
 	u32 would;	  /* very first window by the memory, taken or not; 0: none */
-	u32 round_end;	  /* sequence number that ends the round trip under way */
-	u32 round_flight; /* most segments outstanding at a time in it */
-	u32 last_flight;  /* the same of the round trip before: at the end of this one they have arrived */
-	u32 flight;	  /* most segments outstanding at a time that all arrived, since the last loss */
 	u32 learnt;
 	u32 own_rate;	  /* SO_MAX_PACING_RATE as the application has it; ~0: none */
 	u32 warm_rate;	  /* the same while the first flight lasts */
-	struct member member; /* of hs_session */
+	u32 una;	  /* first that had not arrived when it was last looked at; of window.h, as the next two */
+	u32 loss_end;	  /* sequence number behind what had been sent when something was last found lost */
+	struct flights flights; /* of hs_bbr and window.h */
+	struct search search;	/* of hs_cubic */
 	bool began_warm;
 	bool in_first_flight;
 	bool is_idle;	  /* the kernel has just taken back its window */
@@ -40,6 +41,7 @@ struct connection {
 	bool is_held_out;
 	bool has_lost_first; /* something of its very first flight */
 	bool is_closing;
+	bool is_loss_blind; /* its congestion control learns nothing from a loss */
 };
 
 struct {
@@ -68,18 +70,13 @@ struct {
 	__uint(max_entries, 1 << 20);
 } summaries SEC(".maps");
 
+/* Times that applications have said a weight: who belongs to a session hears when it changes. */
+u32 weights_said;
+/* Times that they have said a size: until one has, nobody looks for one. */
+u32 sizes_said;
+
 /* Summaries that found the buffer full. */
 u64 summaries_lost;
-
-static inline bool before(u32 a, u32 b)
-{
-	return (s32)(a - b) < 0;
-}
-
-static inline bool in_slow_start(const struct tcp_sock *tp)
-{
-	return tp->snd_cwnd < tp->snd_ssthresh;
-}
 
 /* From a loss until all that was under way then has arrived. */
 static inline bool is_recovering(const struct tcp_sock *tp)
@@ -92,36 +89,52 @@ static inline struct connection *connection_of(struct sock *sk)
 	return bpf_sk_storage_get(&connections, sk, 0, 0);
 }
 
-/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be had. */
-static inline bool pace(struct sock *sk, u32 rate)
+/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be had. `options`: what takes
+ * options of the socket, itself or the context of a program of sockops. */
+static inline bool pace(void *options, u32 rate)
 {
-	return !bpf_setsockopt(sk, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
+	return !bpf_setsockopt(options, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
+}
+
+/* At which rate `window` is sent, and what is the application's own; false if it is not to be sent. */
+static inline bool choose_rate(const struct sock *sk, struct connection *c, const struct path *path,
+			       u32 window)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	u32 now_us = tp->srtt_us >> 3, then_us = path->srtt_us;
+	u64 rate = pacing_rate(window, tp->mss_cache, now_us > then_us ? now_us : then_us);
+	u64 own = sk->sk_max_pacing_rate;
+
+	/* Slower than a cold start, as a peer of the same prefix can make it who answers late: then a cold start. */
+	if (rate < pacing_rate(c->cold, tp->mss_cache, now_us))
+		return false;
+	/* The option is of 32 bits; what an application has set beyond could not be put back. */
+	if (!rate || rate >= ~0U || (own != ~0UL && own >= ~0U))
+		return false;
+	c->own_rate = own;
+	c->warm_rate = rate < c->own_rate ? rate : c->own_rate;
+	return true;
+}
+
+/* What it sends from now on is a first flight of `window`. */
+static inline void begin_first_flight(const struct tcp_sock *tp, struct connection *c, u32 window)
+{
+	c->first = window;
+	c->delivered = tp->delivered;
+	c->first_end = tp->snd_nxt + window * tp->mss_cache;
+	c->in_first_flight = true;
 }
 
 /* Opens with what is remembered, if pacing can be had for it. */
 static inline void begin_warm(struct sock *sk, struct connection *c, const struct path *path, u32 window)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 now_us = tp->srtt_us >> 3, then_us = path->srtt_us;
-	u64 rate = pacing_rate(window, tp->mss_cache, now_us > then_us ? now_us : then_us);
-	u64 own = sk->sk_max_pacing_rate;
 	bool was_unpaced = sk->sk_pacing_status == SK_PACING_NONE;
 
-	/* Slower than a cold start, as a peer of the same prefix can make it who answers late: then a cold start. */
-	if (rate < pacing_rate(c->cold, tp->mss_cache, now_us))
-		return;
-	/* The option is of 32 bits; what an application has set beyond could not be put back. */
-	if (!rate || rate >= ~0U || (own != ~0UL && own >= ~0U))
-		return;
-	c->own_rate = own;
-	c->warm_rate = rate < c->own_rate ? rate : c->own_rate;
-	if (!pace(sk, c->warm_rate))
+	if (!choose_rate(sk, c, path, window) || !pace(sk, c->warm_rate))
 		return;
 	c->is_paced = was_unpaced && c->own_rate == ~0U;
-	c->first = window;
-	c->delivered = tp->delivered;
-	c->first_end = tp->snd_nxt + window * tp->mss_cache;
-	c->in_first_flight = true;
+	begin_first_flight(tp, c, window);
 	tp->snd_cwnd = window;
 	/* CUBIC's the kernel sets anew at every ACK, BBR's only BBR. */
 	sk->sk_pacing_rate = c->warm_rate;
@@ -154,31 +167,37 @@ static inline bool is_held_out(const struct sock *sk)
 	return (u64)hash * PER_MILLION >> 32 < settings.holdout;
 }
 
+static inline bool may_begin_warm(const struct connection *c)
+{
+	return !c->is_held_out && !(settings.flags & LEAVE_WINDOWS);
+}
+
 /* Opens as wide as the memory allows to what otherwise begins with the window it has now, unless it is to be
  * left alone. The window by the memory; 0: it says nothing. */
 static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct path *path = bpf_map_lookup_elem(&paths, &c->path);
+	loan *of = path ? loan_of(&c->path) : NULL, given;
+	u64 now = bpf_ktime_get_ns();
 	u32 window;
 
 	c->cold = tp->snd_cwnd;
-	if (!path)
+	if (!path || !of)
 		return 0;
+	given = *of;
 	cap = cap < tp->snd_cwnd_clamp ? cap : tp->snd_cwnd_clamp;
-	window = recall(path, bpf_ktime_get_ns(), tp->srtt_us >> 3, c->cold, cap);
-	if (window && !c->is_held_out && !(settings.flags & LEAVE_WINDOWS))
+	window = recall(path, lent(path, given, now), now, tp->srtt_us >> 3, c->cold, cap);
+	if (window && may_begin_warm(c) && lend(of, path, given, now, window))
 		begin_warm(sk, c, path, window);
 	return window;
 }
 
-/* Something is lost: what has arrived proves nothing any more. */
-static inline void lose_flights(const struct tcp_sock *tp, struct connection *c)
+/* Something is lost. */
+static inline void note_loss(const struct tcp_sock *tp, struct connection *c)
 {
 	if (!c->restarts && tp->bytes_acked < ANY_WINDOW && before(tp->snd_una, c->first_end))
 		c->has_lost_first = true;
-	c->flight = c->last_flight = c->round_flight = 0;
-	c->round_end = tp->snd_nxt;
 }
 
 /* A connection is open; NULL if it is to be left alone. */
@@ -194,26 +213,26 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 		return NULL;
 	c->path = to->path;
 	c->began_ns = bpf_ktime_get_ns();
-	c->round_end = tp->snd_nxt;
 	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
 	c->is_held_out = is_held_out(sk);
 	return c;
 }
 
-/* It begins by itself, and has sent nothing yet. */
-static inline void begin(struct sock *sk)
+/* It begins by itself, and has sent nothing yet. NULL if it is to be left alone. */
+static inline struct connection *begin(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct destination to = {};
 	struct connection *c = open_connection(sk, &to);
 
 	if (!c)
-		return;
+		return NULL;
 	/* A handshake that lost something speaks against the memory. */
 	if (!tp->total_retrans && !tp->data_segs_out)
 		c->would = begin_as_remembered(sk, c, to.cap);
 	c->began_with = tp->snd_cwnd;
 	c->began_warm = c->first;
+	return c;
 }
 
 static inline void end_mark(struct sock *sk, struct connection *c)
@@ -232,24 +251,18 @@ static inline void end_first_flight(struct sock *sk, struct connection *c)
 		pace(sk, c->own_rate);
 }
 
-static inline u32 larger(u32 a, u32 b)
+/* Whether there is anything to see to as segments arrive, or leave after a pause. Otherwise it is a stock connection. */
+static inline bool is_special(const struct connection *c)
 {
-	return a > b ? a : b;
+	return c->mark || c->in_first_flight || c->is_paced || c->is_idle || is_searching(&c->search);
 }
 
 /* Segments have arrived and nothing is missing. */
-static inline void on_progress(struct sock *sk, struct connection *c, u32 acked)
+static inline void on_progress(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	end_mark(sk, c);
-	c->round_flight = larger(c->round_flight, tp->packets_out + acked);
-	if (!before(tp->snd_una, c->round_end)) {
-		c->flight = larger(c->flight, c->last_flight);
-		c->last_flight = c->round_flight;
-		c->round_flight = 0;
-		c->round_end = tp->snd_nxt;
-	}
 	if (c->in_first_flight && !before(tp->snd_una, c->first_end))
 		end_first_flight(sk, c);
 	/* Paced as long as slow start lasts: HyStart would take what pacing spreads for a full pipe. */
@@ -290,7 +303,7 @@ static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 	struct lesson lesson = {};
 	u32 half;
 
-	lose_flights(tp, c);
+	note_loss(tp, c);
 	if (c->in_first_flight) {
 		half = retreat(sk, c);
 		return half < ssthresh ? half : ssthresh;
@@ -331,26 +344,28 @@ static inline void tell(struct sock *sk, struct connection *c)
 	bpf_ringbuf_submit(s, 0);
 }
 
-/* What it has proven since the last loss, if nothing is under way. */
-static inline void proven_lesson(const struct tcp_sock *tp, const struct connection *c, struct lesson *lesson)
+/* What it has proven since the last loss. */
+static inline void proven_lesson(const struct tcp_sock *tp, const struct connection *c, const struct flights *f,
+				 struct lesson *lesson)
 {
-	u32 flight = c->flight, delivered = tp->delivered - c->delivered;
+	u32 flight = proven_flight(f, tp), delivered = tp->delivered - c->delivered;
 
-	if (!tp->packets_out)
-		flight = larger(flight, larger(c->last_flight, c->round_flight));
 	lesson_of(tp, lesson);
 	lesson->window = proven(tp->snd_cwnd, flight, c->first, c->has_retreated ? 0 : delivered);
+	/* A search says where slow start would end, and has not shown it. */
+	if (is_searching(&c->search))
+		lesson->ssthresh = 0;
 }
 
 /* It has been idle, and the kernel takes its window back, for each buffer until something is sent. */
-static inline void on_idle(struct sock *sk, struct connection *c)
+static inline void on_idle(struct sock *sk, struct connection *c, const struct flights *f)
 {
 	struct lesson lesson = {};
 
 	if (c->in_first_flight)
 		end_first_flight(sk, c);
 	if (!c->is_idle) {
-		proven_lesson((struct tcp_sock *)sk, c, &lesson);
+		proven_lesson((struct tcp_sock *)sk, c, f, &lesson);
 		conclude(c, &lesson, false);
 	}
 	c->is_idle = true;
@@ -382,7 +397,7 @@ static inline void heed_size(struct sock *sk, struct connection *c, struct wishe
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	u32 mss = tp->mss_cache;
-	u32 segments;
+	u32 segments, window;
 
 	if (!said->size || !mss)
 		return;
@@ -390,7 +405,9 @@ static inline void heed_size(struct sock *sk, struct connection *c, struct wishe
 	said->size = 0;
 	if (!is_about_to_begin(tp, c))
 		return;
-	c->first = first_window(segments, c->cold, c->first);
+	window = first_window(segments, c->cold, c->first);
+	give_back(&c->path, c->first - window);
+	c->first = window;
 	c->first_end = tp->snd_nxt + c->first * mss;
 	tp->snd_cwnd = c->first;
 	if (!c->restarts)
@@ -400,7 +417,7 @@ static inline void heed_size(struct sock *sk, struct connection *c, struct wishe
 /* It sends and had nothing outstanding. */
 static inline void on_start(struct sock *sk, struct connection *c)
 {
-	struct wishes *said = bpf_sk_storage_get(&wishes, sk, 0, 0);
+	struct wishes *said = sizes_said ? bpf_sk_storage_get(&wishes, sk, 0, 0) : NULL;
 
 	if (c->is_idle)
 		restart(sk, c);

@@ -55,11 +55,12 @@ struct settings {
 	u32 salt;    /* so that nobody can tell which */
 	u32 flags;
 	u32 mark;    /* octet of DSCP and ECN of first flights; 0: as they are */
-	u32 unused;
+	u32 receive_window; /* bytes that connections which we open offer at first; 0: as the kernel has it */
 };
 
 enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
-       ONLY_PORTS = 2 };  /* attend only to connections of the ports named so */
+       ONLY_PORTS = 2,	  /* attend only to connections of the ports named so */
+       PACE_COLD = 4 };	  /* cold starts measure the path, and end slow start by that */
 
 /* Ports that the operator has said something of, by side and number in host order. */
 enum { PORT_REMOTE = 1 << 16 };

@@ -34,19 +34,29 @@ struct bpf_spin_lock {
 };
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_LPM_TRIE = 11,
+	BPF_MAP_TYPE_QUEUE = 22,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum { BPF_F_NO_PREALLOC = 1, BPF_F_CLONE = 512, BPF_SK_STORAGE_GET_F_CREATE = 1 };
-enum { BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5 };
+enum { BPF_SOCK_OPS_TCP_CONNECT_CB = 3,
+       BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4,
+       BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5,
+       BPF_SOCK_OPS_RETRANS_CB = 9,
+       BPF_SOCK_OPS_STATE_CB = 10,
+       BPF_SOCK_OPS_RTT_CB = 12 };
+enum { BPF_SOCK_OPS_RETRANS_CB_FLAG = 2, BPF_SOCK_OPS_STATE_CB_FLAG = 4, BPF_SOCK_OPS_RTT_CB_FLAG = 8 };
+enum { TCP_BPF_IW = 1001, BPF_TCP_CLOSE = 7 };
 
 /* Options of sockets, families, limits: of the kernel's headers for programs. */
 enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, TCP_CONGESTION = 13 };
 enum { IPPROTO_IP = 0, IP_TOS = 1, IPPROTO_IPV6 = 41, IPV6_TCLASS = 67 };
-enum { SOL_SOCKET = 1, SO_MAX_PACING_RATE = 47, TCP_CA_NAME_MAX = 16 };
+enum { SOL_SOCKET = 1, SO_RCVBUF = 8, SO_MAX_PACING_RATE = 47, TCP_CA_NAME_MAX = 16 };
+enum { SOCK_RCVBUF_LOCK = 2 };
 enum { TCP_INFINITE_SSTHRESH = 0x7fffffff };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -61,8 +71,13 @@ struct ns_common {
 	unsigned int inum;
 };
 
+struct netns_ipv4 {
+	u8 sysctl_tcp_min_tso_segs;
+};
+
 struct net {
 	struct ns_common ns;
+	struct netns_ipv4 ipv4;
 };
 
 typedef struct {
@@ -83,6 +98,8 @@ struct sock {
 	unsigned long sk_max_pacing_rate;
 	unsigned long sk_pacing_rate;
 	u32 sk_pacing_status;
+	int sk_rcvbuf;
+	u8 sk_userlocks : 4;
 };
 
 struct inet_connection_sock {
@@ -107,6 +124,8 @@ struct tcp_sock {
 	u32 snd_cwnd;
 	u32 snd_cwnd_clamp;
 	u32 snd_ssthresh;
+	u32 prior_cwnd;     /* when something was last found lost */
+	u32 prior_ssthresh; /* the same; in congestion avoidance no larger than that */
 	u32 snd_nxt;
 	u32 snd_una;
 	u32 srtt_us;
@@ -122,6 +141,7 @@ struct tcp_sock {
 	u64 bytes_acked;
 	u64 delivered_mstamp;
 	u64 tcp_mstamp;
+	u64 tcp_wstamp_ns; /* when the last segment left, or the next one may */
 	struct minmax rtt_min;
 };
 
@@ -141,6 +161,11 @@ struct bbr {
 	u32 min_rtt_us;
 	struct minmax bw; /* segments per microsecond << 24 */
 	u32 full_bw_reached : 1;
+};
+
+/* CUBIC's icsk_ca_priv, of which only the size is of interest. */
+struct bictcp {
+	u32 cnt;
 };
 
 enum tcp_ca_state { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
@@ -171,7 +196,10 @@ struct bpf_sock {
 
 struct bpf_sock_ops {
 	__u32 op;
-	__u32 reply;
+	union {
+		__u32 args[4];
+		__u32 reply;
+	};
 	struct bpf_sock *sk;
 };
 

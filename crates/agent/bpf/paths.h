@@ -108,17 +108,18 @@ static inline u32 window_now(const struct path *path, u64 now)
 	return decayed(path->window, now - path->learnt_ns, half_life);
 }
 
-/* What may be believed of the path by a connection whose first round trip took `rtt_us`, at most
- * `cap` segments; 0: nothing. */
-static inline u32 recall(const struct path *path, u64 now, u32 rtt_us, u32 cold, u32 cap)
+/* What may be believed of the path by a connection whose first round trip took `rtt_us`, less what is `lent` to others,
+ * at most `cap` segments; 0: nothing. */
+static inline u32 recall(const struct path *path, u32 lent, u64 now, u32 rtt_us, u32 cold, u32 cap)
 {
-	u32 window;
+	u32 window, believed;
 
 	if (now - path->learnt_ns > settings.max_age_ns)
 		return 0;
 	if (!same_round_trip(rtt_us, path->min_rtt_us))
 		return 0;
-	window = first_window(window_now(path, now), cold, cap);
+	believed = window_now(path, now);
+	window = first_window(believed > lent ? believed - lent : 0, cold, cap);
 	return window > cold ? window : 0;
 }
 

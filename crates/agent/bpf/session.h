@@ -5,19 +5,27 @@
 #ifndef HEADSTART_SESSION_H
 #define HEADSTART_SESSION_H
 
+#include "places.h"
 #include "wishes.h"
-
-/* Hosts at a time. Who finds no place has a window of its own. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, struct session_key);
-	__type(value, struct session);
-} sessions SEC(".maps");
 
 /* Of silence, and a round trip: the least retransmission timeout. */
 #define IDLE_NS (200 * NS_PER_MS)
+#define TEACHES_AFTER_NS (1000 * NS_PER_MS)
+
+/* What is needed at every ACK lies in the socket, where the kernel's congestion controls have theirs. */
+struct belonging {
+	struct member member;
+	u64 warm_rate;	/* while its first flight lasts, bytes a second */
+	u32 place;	/* of its session, from 1; 0: it has a window of its own */
+	u32 heard;	/* `weights_said` when its weight was read */
+	u32 is_attended;
+	u32 is_special; /* the connection has to be looked up */
+};
+
+static inline struct belonging *belonging_of(struct sock *sk)
+{
+	return (struct belonging *)((struct tcp_sock *)sk)->inet_conn.icsk_ca_priv;
+}
 
 static inline bool key_of(const struct sock *sk, const struct connection *c, struct session_key *key)
 {
@@ -25,53 +33,59 @@ static inline bool key_of(const struct sock *sk, const struct connection *c, str
 	return remote_of(sk, key->address);
 }
 
-static inline struct session *session_of(const struct sock *sk, const struct connection *c)
+/* NULL for who has a window of its own. */
+static inline struct session *session_of(const struct belonging *b)
 {
-	struct session_key key = {};
-
-	return key_of(sk, c, &key) ? bpf_map_lookup_elem(&sessions, &key) : NULL;
+	return b->place ? session_at(b->place) : NULL;
 }
 
-/* Made if there is none; NULL if there is no place. */
-static inline struct session *find_session(const struct sock *sk, const struct connection *c)
+/* Finds it a session, which is made if there is none; without a place for one it has a window of its own. */
+static inline void belong(struct sock *sk, struct belonging *b, const struct connection *c)
 {
-	struct session fresh = {};
 	struct session_key key = {};
+	struct session *s;
+	u32 place;
 
 	if (!key_of(sk, c, &key))
-		return NULL;
-	fresh.born_ns = bpf_ktime_get_ns();
-	fresh.ssthresh = TCP_INFINITE_SSTHRESH;
-	bpf_map_update_elem(&sessions, &key, &fresh, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&sessions, &key);
+		return;
+	place = place_of(&key, bpf_ktime_get_ns());
+	s = place ? session_at(place) : NULL;
+	if (s && enter(s, &key))
+		b->place = place;
+}
+
+static inline void note(struct belonging *b, const struct connection *c)
+{
+	b->warm_rate = c->in_first_flight ? c->warm_rate : 0;
+	b->is_special = is_special(c);
 }
 
 /* Over a round trip; thrice as fast while slow start lasts, so that pacing costs it next to nothing. */
-static inline void pace_share(struct sock *sk, const struct connection *c, bool is_in_slow_start)
+static inline void pace_share(struct sock *sk, const struct belonging *b, bool is_in_slow_start)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	u64 rate = pacing_rate(tp->snd_cwnd, tp->mss_cache, tp->srtt_us >> 3);
 
 	if (is_in_slow_start)
 		rate = rate * 5 / 2;
-	if (c->in_first_flight)
-		rate = c->warm_rate;
+	if (b->warm_rate)
+		rate = b->warm_rate;
 	if (rate)
 		sk->sk_pacing_rate = rate;
 }
 
 /* What it may have outstanding, after a timeout of its own less. */
-static inline void take(struct sock *sk, struct connection *c, u32 share, u32 ssthresh, bool is_in_slow_start)
+static inline void take(struct sock *sk, struct belonging *b, u32 share, bool is_in_slow_start)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
-	if (c->member.limit && c->member.limit < share)
-		share = c->member.limit;
+	tp->snd_ssthresh = is_in_slow_start ? TCP_INFINITE_SSTHRESH : share;
+	if (b->member.limit && b->member.limit < share)
+		share = b->member.limit;
 	else
-		c->member.limit = 0;
+		b->member.limit = 0;
 	tp->snd_cwnd = share;
-	tp->snd_ssthresh = ssthresh;
-	pace_share(sk, c, is_in_slow_start);
+	pace_share(sk, b, is_in_slow_start);
 }
 
 /* Starts for all, as a connection by itself does: from memory, if there is one. */
@@ -102,42 +116,54 @@ static inline void lead(struct sock *sk, struct connection *c)
 		c->mark = mark(sk);
 }
 
-/* It sends, and had nothing outstanding: joins, or starts for all after idle. */
-static inline void join(struct sock *sk, struct connection *c, struct session *s)
+/* Nobody has sent for a while, so whoever does next starts for all. Under the lock. */
+static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
 {
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u64 now = bpf_ktime_get_ns(), idle = IDLE_NS + (tp->srtt_us >> 3) * NS_PER_US;
-	struct member *m = &c->member;
-	bool leads, is_in_slow_start, was_first = !tp->data_segs_out;
-	u32 share, window, ssthresh, first;
-
-	bpf_spin_lock(&s->lock);
-	leads = !s->weights && now - s->used_ns > idle;
-	bpf_spin_unlock(&s->lock);
-	if (leads)
-		lead(sk, c);
-	window = tp->snd_cwnd;
-	ssthresh = tp->snd_ssthresh;
-	first = c->in_first_flight;
-
-	bpf_spin_lock(&s->lock);
-	enter(s, m);
-	if (leads && !s->weights)
-		start_session(s, window, ssthresh, first);
-	count_weight(s, m, m->wants);
-	share = share_of(s, m);
-	is_in_slow_start = s->window < s->ssthresh;
-	ssthresh = is_in_slow_start ? TCP_INFINITE_SSTHRESH : share;
-	bpf_spin_unlock(&s->lock);
-
-	take(sk, c, share, ssthresh, is_in_slow_start);
-	if (was_first) {
-		c->began_with = tp->snd_cwnd;
-		c->began_warm = c->in_first_flight;
-	}
+	return !s->weights && now_ns - s->used_ns > IDLE_NS + srtt_us * NS_PER_US;
 }
 
-/* The last active member has left: what the window has proven. */
+/* It sends, and had nothing outstanding: takes its share; false if it has to start for all. */
+static inline bool join(struct sock *sk, struct belonging *b, struct session *s)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	bool leads, is_in_slow_start;
+	u32 share = 0;
+
+	bpf_spin_lock(&s->lock);
+	/* The kernel has asked its clock for this sending. */
+	leads = is_idle(s, tp->tcp_mstamp * NS_PER_US, tp->srtt_us >> 3);
+	if (!leads) {
+		count_weight(s, &b->member, b->member.wants);
+		share = share_at_once(s, &b->member);
+	}
+	is_in_slow_start = s->window < s->ssthresh;
+	bpf_spin_unlock(&s->lock);
+	if (!leads)
+		take(sk, b, share, is_in_slow_start);
+	return !leads;
+}
+
+/* Starts for all, unless somebody has meanwhile. */
+static inline void begin_session(struct sock *sk, struct belonging *b, struct connection *c, struct session *s)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 window, ssthresh;
+	bool is_warm;
+
+	lead(sk, c);
+	note(b, c);
+	window = tp->snd_cwnd;
+	ssthresh = tp->snd_ssthresh;
+	is_warm = c->in_first_flight;
+	bpf_spin_lock(&s->lock);
+	if (!s->weights)
+		start_session(s, window, ssthresh, is_warm);
+	s->used_ns = tp->tcp_mstamp * NS_PER_US;
+	bpf_spin_unlock(&s->lock);
+	join(sk, b, s);
+}
+
+/* The last active member is done: what the window has proven. */
 static inline void conclude_session(const struct tcp_sock *tp, struct connection *c, u32 window, u32 flight,
 				    bool is_warm)
 {
@@ -149,13 +175,23 @@ static inline void conclude_session(const struct tcp_sock *tp, struct connection
 	conclude(c, &lesson, false);
 }
 
+/* More is proven than was taught, or as much after a while: each time that all has arrived would be often. */
+static inline bool has_news(struct session *s, u32 flight, u64 now_ns)
+{
+	if (flight <= s->taught && now_ns - s->taught_ns < TEACHES_AFTER_NS)
+		return false;
+	s->taught = flight;
+	s->taught_ns = now_ns;
+	return true;
+}
+
 static inline u32 flight_of(const struct session *s)
 {
 	return larger(s->flight, larger(s->last_flight, s->round_flight));
 }
 
 /* As Reno, for who has found no place. */
-static inline void alone(struct sock *sk, struct connection *c, const struct rate_sample *rs)
+static inline void alone(struct sock *sk, struct belonging *b, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
@@ -165,8 +201,7 @@ static inline void alone(struct sock *sk, struct connection *c, const struct rat
 		tcp_slow_start(tp, rs->acked_sacked);
 	else
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd, rs->acked_sacked);
-	if (c)
-		pace_share(sk, c, in_slow_start(tp));
+	pace_share(sk, b, in_slow_start(tp));
 }
 
 /* Of the window the kernel counts as limiting: used up, or soon in slow start (tcp_is_cwnd_limited). */
@@ -177,43 +212,63 @@ static inline bool is_limited(const struct tcp_sock *tp)
 	return tp->snd_ssthresh == TCP_INFINITE_SSTHRESH && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
+/* What the application has said of its weight. */
+static inline void hear_weight(struct sock *sk, struct belonging *b)
+{
+	b->heard = weights_said;
+	b->member.wants = weight_of(bpf_sk_storage_get(&wishes, sk, 0, 0));
+}
+
 SEC("struct_ops")
 void BPF_PROG(hs_session_init, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct belonging *b = belonging_of(sk);
 	struct destination to = {};
 	struct connection *c = open_connection(sk, &to);
-	struct session *s;
 
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	b->member.weight = b->member.outstanding = b->member.promised = b->member.limit = 0;
+	b->warm_rate = 0;
+	b->place = b->is_special = 0;
+	b->is_attended = c != NULL;
 	if (!c)
 		return;
 	c->cold = c->began_with = tp->snd_cwnd;
-	c->member.wants = weight_of(bpf_sk_storage_get(&wishes, sk, 0, 0));
-	s = find_session(sk, c);
-	if (!s)
+	hear_weight(sk, b);
+	belong(sk, b, c);
+}
+
+/* The connection is at something out of the ordinary. */
+static inline void see_to_member(struct sock *sk, struct belonging *b)
+{
+	struct connection *c = connection_of(sk);
+
+	if (!c)
 		return;
-	bpf_spin_lock(&s->lock);
-	enter(s, &c->member);
-	bpf_spin_unlock(&s->lock);
+	on_progress(sk, c);
+	note(b, c);
 }
 
 SEC("struct_ops")
 void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct connection *c = connection_of(sk);
-	struct session *s = c ? session_of(sk, c) : NULL;
-	bool recovers = is_recovering(tp), is_in_slow_start, was_last, is_warm;
+	struct belonging *b = belonging_of(sk);
+	struct session *s = session_of(b);
+	bool recovers = is_recovering(tp), is_in_slow_start, teaches, is_warm;
 	struct arrival a = {};
 	u32 share, window, flight;
+	struct connection *c;
 
 	if (!s) {
-		alone(sk, c, rs);
+		alone(sk, b, rs);
 		return;
 	}
+	if (b->heard != weights_said)
+		hear_weight(sk, b);
 	/* When the ACK came in, by the same clock: asking it again would cost as much as the rest. */
 	a.now_ns = tp->tcp_mstamp * NS_PER_US;
 	a.acked = rs->acked_sacked;
@@ -223,28 +278,28 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	a.may_grow = a.acked && !recovers && is_limited(tp);
 
 	bpf_spin_lock(&s->lock);
-	enter(s, &c->member);
-	count_weight(s, &c->member, c->member.wants);
-	on_arrival(s, &c->member, &a);
-	share = share_of(s, &c->member);
+	count_weight(s, &b->member, b->member.wants);
+	on_arrival(s, &b->member, &a);
+	share = share_of(s, &b->member);
 	is_in_slow_start = s->window < s->ssthresh;
 	if (!a.outstanding)
-		count_weight(s, &c->member, 0);
-	was_last = !s->weights;
+		count_weight(s, &b->member, 0);
 	window = s->window;
 	flight = flight_of(s);
+	teaches = !s->weights && has_news(s, flight, a.now_ns);
 	is_warm = s->is_warm;
 	bpf_spin_unlock(&s->lock);
 
-	if (c->member.limit)
-		c->member.limit += a.acked;
-	take(sk, c, share, is_in_slow_start ? TCP_INFINITE_SSTHRESH : share, is_in_slow_start);
+	if (b->member.limit)
+		b->member.limit += a.acked;
+	take(sk, b, share, is_in_slow_start);
 	/* The first retransmission does not wait until enough has arrived. */
 	if (recovers && !tp->retrans_out)
 		tp->snd_cwnd = larger(share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
-	if (a.acked && !recovers)
-		on_progress(sk, c, a.acked);
-	if (was_last)
+	if (b->is_special && a.acked && !recovers)
+		see_to_member(sk, b);
+	c = teaches ? connection_of(sk) : NULL;
+	if (c)
 		conclude_session(tp, c, window, flight, is_warm);
 }
 
@@ -253,25 +308,27 @@ SEC("struct_ops")
 u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct connection *c = connection_of(sk);
-	struct session *s = c ? session_of(sk, c) : NULL;
+	struct belonging *b = belonging_of(sk);
+	struct session *s = session_of(b);
+	struct connection *c = s ? connection_of(sk) : NULL;
 	u64 now = bpf_ktime_get_ns();
 	struct lesson lesson = {};
 	bool was_in_slow_start, has_reduced;
 	u32 before, share, most = LARGEST_WINDOW;
 
-	if (!s)
+	if (!s || !c)
 		return tcp_reno_ssthresh(sk);
-	lose_flights(tp, c);
+	note_loss(tp, c);
 	if (c->in_first_flight)
 		most = retreat(sk, c);
+	note(b, c);
 	bpf_spin_lock(&s->lock);
 	before = s->window;
 	was_in_slow_start = before < s->ssthresh;
 	has_reduced = reduce(s, now, tp->srtt_us >> 3);
 	if (most < s->window)
 		s->window = s->ssthresh = most;
-	share = share_of(s, &c->member);
+	share = share_of(s, &b->member);
 	lesson.ssthresh = s->window;
 	bpf_spin_unlock(&s->lock);
 	if (has_reduced && most == LARGEST_WINDOW) {
@@ -285,67 +342,89 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 SEC("struct_ops")
 u32 BPF_PROG(hs_session_undo_cwnd, struct sock *sk)
 {
-	struct connection *c = connection_of(sk);
-	struct session *s = c ? session_of(sk, c) : NULL;
+	struct belonging *b = belonging_of(sk);
+	struct session *s = session_of(b);
 	u32 share;
 
 	if (!s)
 		return tcp_reno_undo_cwnd(sk);
 	bpf_spin_lock(&s->lock);
 	take_back_reduction(s);
-	share = share_of(s, &c->member);
+	count_weight(s, &b->member, b->member.wants);
+	share = share_of(s, &b->member);
 	bpf_spin_unlock(&s->lock);
-	c->member.limit = 0;
+	b->member.limit = 0;
 	return share;
 }
 
-/* After a timeout a connection goes on from one segment, up to its share. */
+/* After a timeout a connection goes on from one segment, up to its share. Its peer may be gone for good: until something arrives
+ * its share is the others'. */
 SEC("struct_ops")
 void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 {
-	struct connection *c = connection_of(sk);
+	struct belonging *b = belonging_of(sk);
+	struct session *s = session_of(b);
 
-	if (c && state == TCP_CA_Loss)
-		c->member.limit = 1;
+	if (!s || state != TCP_CA_Loss)
+		return;
+	b->member.limit = 1;
+	bpf_spin_lock(&s->lock);
+	discount(s, &b->member);
+	bpf_spin_unlock(&s->lock);
 }
 
 SEC("struct_ops")
 void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct belonging *b = belonging_of(sk);
+	bool is_first = !tp->data_segs_out;
 	struct connection *c;
 	struct session *s;
 
-	if (event != CA_EVENT_TX_START)
+	if (event != CA_EVENT_TX_START || !b->is_attended)
+		return;
+	s = session_of(b);
+	if (s && join(sk, b, s) && !is_first)
 		return;
 	c = connection_of(sk);
-	s = c ? session_of(sk, c) : NULL;
-	if (s)
-		join(sk, c, s);
+	if (!c)
+		return;
+	if (!s) {
+		belong(sk, b, c);
+		s = session_of(b);
+	}
+	if (!s)
+		return;
+	if (!b->member.weight && !join(sk, b, s))
+		begin_session(sk, b, c, s);
+	if (is_first) {
+		c->began_with = tp->snd_cwnd;
+		c->began_warm = c->in_first_flight;
+	}
 }
 
 SEC("struct_ops")
 void BPF_PROG(hs_session_release, struct sock *sk)
 {
+	struct belonging *b = belonging_of(sk);
 	struct connection *c = connection_of(sk);
+	struct session *s = session_of(b);
 	struct session_key key = {};
 	struct lesson nothing = {};
-	struct session *s;
 	bool is_empty = false;
 
-	if (!c)
-		return;
-	s = session_of(sk, c);
-	if (s && c->member.session_ns == s->born_ns) {
+	if (s) {
 		bpf_spin_lock(&s->lock);
-		count_weight(s, &c->member, 0);
-		count_outstanding(s, &c->member, 0);
-		s->members -= 1;
-		is_empty = !s->members;
+		is_empty = depart(s, &b->member);
 		bpf_spin_unlock(&s->lock);
 	}
-	/* Whoever joins just now finds none, and has a window of its own until it is idle. */
+	if (!c)
+		return;
+	/* Whoever joins just now has a window of its own until it is idle. */
 	if (is_empty && key_of(sk, c, &key))
-		bpf_map_delete_elem(&sessions, &key);
+		vacate(&key, b->place);
+	b->place = 0;
 	end(sk, c, &nothing, false);
 }
 

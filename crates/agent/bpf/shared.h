@@ -14,6 +14,8 @@ struct session_key {
 
 struct session {
 	struct bpf_spin_lock lock;
+	struct session_key key; /* whose it is */
+	u64 born_ns;		/* 0: nobody's */
 	u32 window; /* segments, of all active members together */
 	u32 ssthresh;
 	u32 window_before; /* the last reduction, which may have been for nothing */
@@ -21,10 +23,13 @@ struct session {
 	u32 weights; /* of active members */
 	u32 members; /* connections open */
 	u32 outstanding;
+	u32 promised;	  /* to members of which nothing has arrived since they joined */
 	u32 credit;	  /* acknowledged and not yet grown for */
 	u32 round_flight; /* most outstanding in the round trip under way, in the last, and at a time */
 	u32 last_flight;  /* that all arrived since the last reduction */
 	u32 flight;
+	u32 taught;	  /* what of that memory was told, and when */
+	u64 taught_ns;
 	u32 base_us;	  /* lowest round trip of all, and of the one under way */
 	u32 round_us;
 	u32 samples;
@@ -32,16 +37,15 @@ struct session {
 	u64 round_end_ns;
 	u64 reduced_ns;
 	u64 used_ns;	  /* last acknowledgement */
-	u64 born_ns;
 	struct curve curve;
 };
 
 /* What a connection has in its session. */
 struct member {
-	u64 session_ns; /* birth of that: another one does not know us */
 	u32 weight;	/* as counted there; 0: idle */
 	u32 wants;	/* weight */
 	u32 outstanding; /* as counted there */
+	u32 promised;
 	u32 limit;	/* below its share after a timeout of its own, segments; 0: none */
 };
 
@@ -55,6 +59,8 @@ struct arrival {
 };
 
 #define LARGEST_WINDOW (1U << 20)
+/* What any connection may begin with (RFC 6928). */
+#define INITIAL_WINDOW 10
 /* HyStart as Linux has it (tcp_cubic.c): from this window on, by the lowest of so many samples of a round trip,
  * which is later than the lowest of all by an eighth, within these bounds. */
 #define HYSTART_WINDOW 16
@@ -65,15 +71,6 @@ struct arrival {
 static __always_inline u32 smaller(u32 a, u32 b)
 {
 	return a < b ? a : b;
-}
-
-static __always_inline void enter(struct session *s, struct member *m)
-{
-	if (m->session_ns == s->born_ns)
-		return;
-	m->session_ns = s->born_ns;
-	m->weight = m->outstanding = 0;
-	s->members += 1;
 }
 
 static __always_inline void count_weight(struct session *s, struct member *m, u32 weight)
@@ -88,12 +85,50 @@ static __always_inline void count_outstanding(struct session *s, struct member *
 	m->outstanding = outstanding;
 }
 
+static __always_inline void count_promised(struct session *s, struct member *m, u32 promised)
+{
+	s->promised += promised - m->promised;
+	m->promised = promised;
+}
+
+/* Nothing of it is under way any more, or will arrive. */
+static __always_inline void discount(struct session *s, struct member *m)
+{
+	count_weight(s, m, 0);
+	count_outstanding(s, m, 0);
+	count_promised(s, m, 0);
+}
+
+/* Its connection closes; true if it was the last one. */
+static __always_inline bool depart(struct session *s, struct member *m)
+{
+	discount(s, m);
+	s->members -= 1;
+	if (s->members)
+		return false;
+	s->born_ns = 0;
+	return true;
+}
+
 /* At least one segment: nobody is silenced, also where there are more members than segments. */
 static __always_inline u32 share_of(const struct session *s, const struct member *m)
 {
 	u32 share = s->weights ? s->window * m->weight / s->weights : s->window;
 
 	return share ? share : 1;
+}
+
+/* What it may send as it joins: its share. Those that are sending see at their next ACKs that there is one more; those that have
+ * just joined see nothing for a round trip, and of a dozen that join at once each would take what the one before has. So what they
+ * were promised is not given again; not less than a connection begins with anyway, and at its first ACK it has its share. */
+static __always_inline u32 share_at_once(struct session *s, struct member *m)
+{
+	u32 share = share_of(s, m), taken = s->promised - m->promised;
+	u32 left = s->window > taken ? s->window - taken : 0;
+
+	share = smaller(share, left > INITIAL_WINDOW ? left : INITIAL_WINDOW);
+	count_promised(s, m, share);
+	return share;
 }
 
 /* The first member to send after idle sets the window. */
@@ -103,7 +138,7 @@ static __always_inline void start_session(struct session *s, u32 window, u32 sst
 	if (is_warm || !s->ssthresh)
 		s->ssthresh = ssthresh;
 	s->is_warm = is_warm;
-	s->credit = s->round_flight = s->last_flight = s->flight = 0;
+	s->credit = s->round_flight = s->last_flight = s->flight = s->taught = 0;
 	s->round_end_ns = 0;
 	s->curve.has_epoch = false;
 }
@@ -162,6 +197,7 @@ static __always_inline void on_arrival(struct session *s, struct member *m, cons
 	if (outstanding > s->round_flight)
 		s->round_flight = outstanding;
 	count_outstanding(s, m, a->outstanding);
+	count_promised(s, m, 0);
 	on_round(s, a);
 	hystart(s, a->rtt_us);
 	if (a->may_grow)
@@ -178,7 +214,7 @@ static __always_inline bool reduce(struct session *s, u64 now_ns, u32 srtt_us)
 	s->window_before = s->window;
 	s->ssthresh_before = s->ssthresh;
 	s->window = s->ssthresh = curve_on_congestion(&s->curve, s->window);
-	s->credit = s->round_flight = s->last_flight = s->flight = 0;
+	s->credit = s->round_flight = s->last_flight = s->flight = s->taught = 0;
 	return true;
 }
 

@@ -32,7 +32,6 @@ static inline bool is_ours(const struct bpf_sockopt *ctx)
 static inline int hear_one(struct bpf_sockopt *ctx)
 {
 	u32 *value = ctx->optval;
-	struct connection *c;
 	struct wishes *said;
 
 	if (ctx->optlen < (s32)sizeof(*value) || (void *)(value + 1) > ctx->optval_end)
@@ -44,11 +43,10 @@ static inline int hear_one(struct bpf_sockopt *ctx)
 		return refuse(EINVAL);
 	if (ctx->optname == HEADSTART_WEIGHT) {
 		said->weight = *value;
-		c = bpf_sk_storage_get(&connections, ctx->sk, 0, 0);
-		if (c)
-			c->member.wants = *value;
+		__sync_fetch_and_add(&weights_said, 1);
 	} else {
 		said->size = *value;
+		__sync_fetch_and_add(&sizes_said, 1);
 	}
 	ctx->optlen = -1;
 	return 1;

@@ -1,6 +1,5 @@
 //! A running agent: programs attached, summaries heard, questions answered, until it is told to stop.
 
-use crate::check;
 use crate::clock::Moment;
 use crate::compare;
 use crate::config::Config;
@@ -13,6 +12,7 @@ use crate::kernel::{Attached, Loaded};
 use crate::knobs::Knobs;
 use crate::log::{Level, say};
 use crate::metrics::{Listening, Place};
+use crate::mode::{self, Mode};
 use crate::paths;
 use crate::question::{Answer, Question, Status};
 use crate::schemes::Scheme;
@@ -43,6 +43,7 @@ struct Shared {
     paths: MapHandle,
     totals: Mutex<Totals>,
     summaries_lost: AtomicU64,
+    mode: Mode,
     schemes: Vec<Scheme>,
     knobs: Knobs,
     judge: Mutex<Judge>,
@@ -66,17 +67,24 @@ pub fn run(
     wishes: &Wishes,
     reread: impl Fn() -> Result<Config, String>,
 ) -> Result<(), String> {
-    if let Some(why) = check::refusal(config.load.settings.control) {
-        return Err(why);
-    }
     let control = Control::listen(&config.socket)?;
     let metrics = config.metrics.as_ref().map(Place::listen).transpose();
     let metrics = metrics.map_err(|error| format!("cannot serve metrics: {error}"))?;
-    let mut loaded = Loaded::load(&config.load)?;
+    let (mut loaded, less) = mode::load(&config.load)?;
+    if let Some(why) = less {
+        say(
+            Level::Warning,
+            &format!("first windows alone (mode window), since more cannot be had: {why}"),
+        );
+    }
+    if loaded.mode() == Mode::Window && config.load.settings.mark != 0 {
+        say(Level::Warning, "mark: mode window marks nothing");
+    }
     let shared = Arc::new(Shared {
         paths: loaded.paths()?,
         totals: Mutex::default(),
         summaries_lost: AtomicU64::new(0),
+        mode: loaded.mode(),
         schemes: loaded.schemes().to_vec(),
         config: Mutex::new(config.clone()),
         knobs: loaded.knobs().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
@@ -288,6 +296,7 @@ impl Shared {
             pid: std::process::id(),
             cgroups: config.cgroups,
             except_cgroups: config.except_cgroups,
+            mode: self.mode,
             control: config.load.settings.control,
             congestion_controls: self.schemes.iter().map(|s| s.name().to_owned()).collect(),
             off: lock(&self.off).clone(),

@@ -1,6 +1,7 @@
 //! The command line.
 
 use agent::options::Options;
+use agent::schema;
 use clap::{Parser, Subcommand};
 use ipnet::IpNet;
 use std::path::PathBuf;
@@ -33,23 +34,35 @@ pub(crate) enum Command {
         /// For machines
         #[arg(long)]
         json: bool,
+        /// Print the JSON's schema and do nothing else
+        #[arg(long)]
+        json_schema: bool,
     },
     /// How it is going: connections that began warm beside those that did not
     Status {
         /// For machines
         #[arg(long)]
         json: bool,
+        /// Print the JSON's schema and do nothing else
+        #[arg(long)]
+        json_schema: bool,
     },
     /// What is remembered of which destinations
     Paths {
         /// For machines
         #[arg(long)]
         json: bool,
+        /// Print the JSON's schema and do nothing else
+        #[arg(long)]
+        json_schema: bool,
     },
     /// Write what is remembered as a JSON document
     Export {
         /// Write here [default: standard output]
         file: Option<PathBuf>,
+        /// Print the JSON's schema and do nothing else
+        #[arg(long)]
+        json_schema: bool,
     },
     /// Remember what such a document holds, where nothing younger is known
     Import {
@@ -86,6 +99,19 @@ Examples:
 SIGHUP has it read the file again; what is wrong there leaves the old in force.
 IPv4 destinations are remembered by /24, IPv6 by /48, each network namespace by itself.
 Exit codes: 0 done, 2 it cannot work here, or bad input";
+
+impl Command {
+    /// The schema that is asked for instead of anything else.
+    pub(crate) const fn schema(&self) -> Option<&'static str> {
+        match self {
+            Self::Check { json_schema: true, .. } => Some(schema::CHECK),
+            Self::Status { json_schema: true, .. } => Some(schema::STATUS),
+            Self::Paths { json_schema: true, .. } => Some(schema::PATHS),
+            Self::Export { json_schema: true, .. } => Some(schema::MEMORY),
+            _ => None,
+        }
+    }
+}
 
 impl Args {
     /// What is said here, and where nothing is, in the file.

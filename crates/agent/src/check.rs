@@ -1,6 +1,7 @@
 //! What of the kernel and of our rights the agent needs, and whether it is there.
 
-use crate::kernel::{Load, Loaded, cgroup_root};
+use crate::kernel::{Load, cgroup_root};
+use crate::mode;
 use crate::schemes::{Choice, Scheme};
 use libbpf_rs::btf::{Btf, types};
 use serde::Serialize;
@@ -24,17 +25,27 @@ const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
 const RIGHTS: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
 const CAP_SYS_ADMIN: u32 = 21;
 
-/// Looks at everything; loads the programs to see whether the kernel takes them, and lets them go.
+/// Looks at everything; loads the programs to see whether the kernel takes them, and lets them go. The last finding is
+/// whether the agent can work, and how.
 pub fn all(load: &Load) -> Vec<Finding> {
     let mut findings = needed(load.settings.control);
     findings.push(lockdown());
-    findings.push(trial(load, findings.iter().all(|finding| finding.is_there)));
+    findings.push(trial(load));
     findings
 }
 
 /// Why the agent cannot work here; `None` if it can, as far as can be seen without loading.
 pub fn refusal(choice: Choice) -> Option<String> {
-    let missing = needed(choice).into_iter().find(|finding| !finding.is_there)?;
+    first_missing(needed(choice))
+}
+
+/// The same of first windows alone.
+pub fn window_refusal() -> Option<String> {
+    first_missing(vec![rights(), types_of_kernel(), cgroups()])
+}
+
+fn first_missing(findings: Vec<Finding>) -> Option<String> {
+    let missing = findings.into_iter().find(|finding| !finding.is_there)?;
     Some(format!("cannot work here: no {}: {}", missing.what, missing.remark))
 }
 
@@ -106,13 +117,14 @@ fn lockdown() -> Finding {
     finding("lockdown", Ok(mode.to_owned()))
 }
 
-fn trial(load: &Load, rest_is_there: bool) -> Finding {
-    let found = match rest_is_there {
-        true => Loaded::load(load)
-            .map(|_| "the kernel takes them; they are gone again".to_owned())
-            // The verifier's reasons are long; whoever starts the agent gets them all.
-            .map_err(|why| why.lines().next().unwrap_or_default().to_owned()),
-        false => Err("not tried, for what is missing above".to_owned()),
+fn trial(load: &Load) -> Finding {
+    let found = match mode::load(load) {
+        Ok((loaded, None)) => {
+            Ok(format!("mode {}; the kernel takes them, they are gone again", loaded.mode()))
+        }
+        Ok((loaded, Some(why))) => Ok(format!("mode {} alone: {why}", loaded.mode())),
+        // The verifier's reasons are long; whoever starts the agent gets them all.
+        Err(why) => Err(why.lines().next().unwrap_or_default().to_owned()),
     };
     finding("programs", found)
 }

@@ -5,10 +5,11 @@ use crate::contract::{Port, Settings};
 use crate::judge::Limit;
 use crate::kernel::{Load, cgroup_root};
 use crate::metrics::Place;
+use crate::mode::Wanted;
 use crate::options::Options;
 use crate::overrides;
 use crate::question::SOCKET;
-use crate::value::PortNumber;
+use crate::value::{ColdStart, PortNumber};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -72,6 +73,7 @@ impl Config {
     /// Keys in which `new` differs and that a running agent cannot change.
     pub fn fixed_differences(&self, new: &Self) -> Vec<&'static str> {
         let differ = [
+            ("mode", self.load.wanted != new.load.wanted),
             ("max-paths", self.load.max_paths != new.load.max_paths),
             ("state", self.state != new.state),
             ("metrics", self.metrics != new.metrics),
@@ -111,10 +113,16 @@ pub fn load(options: &Options) -> Result<Load, String> {
         salt: getrandom::u32().map_err(|error| format!("no random numbers: {error}"))?,
         mark: options.mark.map_or(0, |dscp| dscp.get() as u8),
         leaves_windows: options.dry_run,
+        receive_window: options.receive_window.map_or(0, |bytes| bytes.get()),
         only_ports: ports.values().any(|said| said & Port::ONLY != 0),
+        paces_cold: options.cold.unwrap_or_default() == ColdStart::Paced,
     };
     let max_paths = options.max_paths.map_or(65_536, |count| count.get());
-    Ok(Load { settings, overrides: said, ports, max_paths })
+    let wanted = options.mode.unwrap_or_default();
+    if settings.mark != 0 && wanted == Wanted::Window {
+        return Err("mark: mode window marks nothing".to_owned());
+    }
+    Ok(Load { wanted, settings, overrides: said, ports, max_paths })
 }
 
 fn ports(options: &Options) -> BTreeMap<Port, u32> {

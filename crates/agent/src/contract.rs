@@ -117,6 +117,10 @@ pub struct Settings {
     pub leaves_windows: bool,
     /// Connections are left alone unless one of their ports is [`Port::ONLY`].
     pub only_ports: bool,
+    /// What connections that are opened here offer at first, bytes; 0: as the kernel has it.
+    pub receive_window: u32,
+    /// Cold starts measure the path, and end slow start by that.
+    pub paces_cold: bool,
 }
 
 /// What the operator has said of a port.
@@ -259,6 +263,7 @@ impl Settings {
     pub const SIZE: usize = 48;
     const LEAVE_WINDOWS: u32 = 1;
     const ONLY_PORTS: u32 = 2;
+    const PACE_COLD: u32 = 4;
 
     /// As the programs have them.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
@@ -272,8 +277,10 @@ impl Settings {
             self.holdout,
             self.salt,
             flag(self.leaves_windows, Self::LEAVE_WINDOWS)
-                | flag(self.only_ports, Self::ONLY_PORTS),
+                | flag(self.only_ports, Self::ONLY_PORTS)
+                | flag(self.paces_cold, Self::PACE_COLD),
             u32::from(self.mark) << 2,
+            self.receive_window,
         ];
         let mut bytes = [0; Self::SIZE];
         put_u64(&mut bytes[..8], &[self.max_age_ns]);

@@ -164,10 +164,11 @@ impl Entry {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    const GOOD: &str = r#"{"format": "headstart-agent-memory", "version": 1, "exported_unix_ms": 1000, "paths": [
+    /// A document that can be imported.
+    pub(crate) const GOOD: &str = r#"{"format": "headstart-agent-memory", "version": 1, "exported_unix_ms": 1000, "paths": [
         {"prefix": "192.0.2.0/24", "window": 40, "ssthresh": 0, "srtt_us": 81000, "min_rtt_us": 80000, "age_ms": 500,
          "connections": 3, "warm": 2, "retreats": 0, "retreats_in_row": 0, "bytes_acked": 90000,
          "segments_sent": 63, "segments_retransmitted": 0}]}"#;

@@ -2,6 +2,7 @@
 
 use crate::contract::{Override, Path, PathKey, Port, Settings, Summary};
 use crate::knobs::Knobs;
+use crate::mode::{Mode, Wanted};
 use crate::schemes::Scheme;
 use libbpf_rs::{
     ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, Object, ObjectBuilder, OpenObject,
@@ -25,6 +26,8 @@ static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// How the programs are to be.
 #[derive(Clone, Debug)]
 pub struct Load {
+    /// How far they are to go.
+    pub wanted: Wanted,
     /// For all connections.
     pub settings: Settings,
     /// For some prefixes.
@@ -39,6 +42,7 @@ pub struct Load {
 #[derive(Debug)]
 pub struct Loaded {
     object: Object,
+    mode: Mode,
     schemes: Vec<Scheme>,
 }
 
@@ -49,6 +53,8 @@ pub struct Attached {
     attend: BTreeMap<PathBuf, Link>,
     /// And of these not.
     leave: BTreeMap<PathBuf, Link>,
+    /// Their connections that are opened offer more than they would while these live.
+    widen: BTreeMap<PathBuf, Link>,
     /// Applications of the attended cgroups can say and ask more while these live.
     hear: BTreeMap<PathBuf, Link>,
     answer: BTreeMap<PathBuf, Link>,
@@ -61,25 +67,31 @@ impl Loaded {
     ///
     /// # Errors
     /// What the kernel or libbpf have against it.
-    pub fn load(load: &Load) -> Result<Self, String> {
+    pub fn load(load: &Load, mode: Mode) -> Result<Self, String> {
         said().clear();
         libbpf_rs::set_print(Some((PrintLevel::Warn, |_, line| said().push(line))));
-        let loaded = Self::try_load(load);
+        let loaded = Self::try_load(load, mode);
         loaded.map_err(|error| {
             let said = said().join("").trim().to_owned();
             format!("the kernel does not take the programs: {error}\n{said}").trim_end().to_owned()
         })
     }
 
-    fn try_load(load: &Load) -> libbpf_rs::Result<Self> {
+    fn try_load(load: &Load, mode: Mode) -> libbpf_rs::Result<Self> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
-        let is_here = |scheme: &Scheme| scheme.found().is_ok();
+        let is_here = |scheme: &Scheme| mode == Mode::Wrap && scheme.found().is_ok();
         let schemes: Vec<_> = Scheme::ALL.into_iter().filter(is_here).collect();
         for absent in Scheme::ALL.into_iter().filter(|scheme| !schemes.contains(scheme)) {
             leave_out(&mut open, absent)?;
         }
+        for mut program in open.progs_mut() {
+            let name = program.name().to_string_lossy().into_owned();
+            if not_of(mode).contains(&name.as_str()) {
+                program.set_autoload(false);
+            }
+        }
         configure(&mut open, load)?;
-        let loaded = Self { object: open.load()?, schemes };
+        let loaded = Self { object: open.load()?, mode, schemes };
         loaded.assert_contract();
         loaded.knobs()?.turn(load)?;
         Ok(loaded)
@@ -115,10 +127,15 @@ impl Loaded {
     pub fn attach(&mut self, cgroups: &[PathBuf], except: &[PathBuf]) -> Result<Attached, String> {
         let controls = self.schemes.clone().into_iter().map(|scheme| self.register(scheme));
         let controls = controls.collect::<Result<_, _>>()?;
-        let [attend, leave, hear, answer] = [const { BTreeMap::new() }; 4];
-        let mut attached = Attached { attend, leave, hear, answer, _controls: controls };
+        let [attend, leave, widen, hear, answer] = [const { BTreeMap::new() }; 5];
+        let mut attached = Attached { attend, leave, widen, hear, answer, _controls: controls };
         self.reattach(&mut attached, cgroups, except)?;
         Ok(attached)
+    }
+
+    /// How far they go.
+    pub const fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// The congestion controls that can be had here.
@@ -149,14 +166,22 @@ impl Loaded {
         except: &[PathBuf],
     ) -> Result<(), String> {
         let leave = self.attach_to("leave", except, &attached.leave)?;
-        let attend = self.attach_to("attend", cgroups, &attached.attend)?;
-        let hear = self.attach_to("hear", cgroups, &attached.hear)?;
-        let answer = self.attach_to("answer", cgroups, &attached.answer)?;
+        // What applications say is heeded by a congestion control of ours alone.
+        let (attends, hears) = match self.mode {
+            Mode::Wrap => ("attend", cgroups),
+            Mode::Window => ("hs_window", &[][..]),
+        };
+        let attend = self.attach_to(attends, cgroups, &attached.attend)?;
+        let widen = self.attach_to("widen", cgroups, &attached.widen)?;
+        let hear = self.attach_to("hear", hears, &attached.hear)?;
+        let answer = self.attach_to("answer", hears, &attached.answer)?;
         attached.leave.extend(leave);
         attached.attend.extend(attend);
+        attached.widen.extend(widen);
         attached.hear.extend(hear);
         attached.answer.extend(answer);
-        for links in [&mut attached.attend, &mut attached.hear, &mut attached.answer] {
+        let Attached { attend, widen, hear, answer, .. } = attached;
+        for links in [attend, widen, hear, answer] {
             links.retain(|cgroup, _| cgroups.contains(cgroup));
         }
         attached.leave.retain(|cgroup, _| except.contains(cgroup));
@@ -226,6 +251,14 @@ impl Loaded {
     fn map(&self, name: &str) -> MapImpl<'_> {
         let mut maps = self.object.maps();
         maps.find(|map| is_named(map.name(), name)).expect("in the object")
+    }
+}
+
+/// Programs that have nothing to do.
+const fn not_of(mode: Mode) -> &'static [&'static str] {
+    match mode {
+        Mode::Wrap => &["hs_window"],
+        Mode::Window => &["attend", "hear", "answer"],
     }
 }
 

@@ -29,20 +29,23 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<ExitCode, String> {
+    if let Some(schema) = args.command.as_ref().and_then(Command::schema) {
+        return print(schema.trim_end()).map(|()| ExitCode::SUCCESS);
+    }
     let options = args.options()?;
     let socket = config::socket(&options);
     match args.command {
         None => attend(&args).map(|()| ExitCode::SUCCESS),
-        Some(Command::Check { json }) => {
+        Some(Command::Check { json, .. }) => {
             let findings = check::all(&config::load(&options)?);
             let text = if json { to_json(&findings) } else { show::findings(&findings) };
             print(&text)?;
-            let can = findings.iter().all(|finding| finding.is_there);
+            let can = findings.last().is_some_and(|finding| finding.is_there);
             Ok(if can { ExitCode::SUCCESS } else { ExitCode::from(CANNOT) })
         }
-        Some(Command::Status { json }) => ask(&socket, &Question::Status, json),
-        Some(Command::Paths { json }) => ask(&socket, &Question::Paths, json),
-        Some(Command::Export { file }) => transfer::export(&socket, file.as_deref()),
+        Some(Command::Status { json, .. }) => ask(&socket, &Question::Status, json),
+        Some(Command::Paths { json, .. }) => ask(&socket, &Question::Paths, json),
+        Some(Command::Export { file, .. }) => transfer::export(&socket, file.as_deref()),
         Some(Command::Import { file }) => transfer::import(&socket, &file),
         Some(Command::Arm) => ask(&socket, &Question::Arm, false),
         Some(Command::Forget { prefix, .. }) => ask(&socket, &Question::Forget(prefix), false),

@@ -3,9 +3,10 @@
 //! [`crate::config`] gives it; bounds are those of the types in [`crate::value`].
 
 use crate::metrics::Place;
+use crate::mode::Wanted;
 use crate::overrides::{MAX_CAP, PrefixCap};
 use crate::schemes::Choice;
-use crate::value::{Factor, PortNumber, Share, Within};
+use crate::value::{ColdStart, Factor, PortNumber, Share, Within};
 use faults::{Fault, FileError};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,10 @@ pub struct Options {
     #[arg(long, value_name = "PREFIX[=CAP]")]
     pub prefix: Vec<PrefixCap>,
 
+    /// How they get their windows: by a congestion control of ours, or the first window alone [default: auto]
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub mode: Option<Wanted>,
+
     /// What these connections get [default: auto]
     #[arg(long, value_enum, value_name = "CONTROL")]
     pub control: Option<Choice>,
@@ -66,6 +71,14 @@ pub struct Options {
     #[arg(long, value_name = "DSCP", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "14")]
     pub mark: Option<Within<1, 63>>,
+
+    /// Let connections that are opened here offer so many bytes from the start; fixes their receive buffer
+    #[arg(long, value_name = "BYTES")]
+    pub receive_window: Option<Within<65_536, 1_073_741_823>>,
+
+    /// How connections begin of whose path nothing is known [default: paced]
+    #[arg(long, value_enum, value_name = "START")]
+    pub cold: Option<ColdStart>,
 
     /// Let this part of the connections begin cold for comparison, by chance [default: 0.05]
     #[arg(long, value_name = "PART")]
@@ -114,12 +127,15 @@ impl Options {
             except_local_port,
             except_remote_port,
             prefix,
+            mode,
             control,
             cap,
             max_age,
             half_life,
             max_paths,
             mark,
+            receive_window,
+            cold,
             holdout,
             off_ratio,
             off_connections,
@@ -137,12 +153,15 @@ impl Options {
             except_local_port: either(except_local_port, file.except_local_port),
             except_remote_port: either(except_remote_port, file.except_remote_port),
             prefix: either(prefix, file.prefix),
+            mode: mode.or(file.mode),
             control: control.or(file.control),
             cap: cap.or(file.cap),
             max_age: max_age.or(file.max_age),
             half_life: half_life.or(file.half_life),
             max_paths: max_paths.or(file.max_paths),
             mark: mark.or(file.mark),
+            receive_window: receive_window.or(file.receive_window),
+            cold: cold.or(file.cold),
             holdout: holdout.or(file.holdout),
             off_ratio: off_ratio.or(file.off_ratio),
             off_connections: off_connections.or(file.off_connections),

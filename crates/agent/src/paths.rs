@@ -52,17 +52,21 @@ pub fn all(map: &MapHandle, settings: &Settings) -> Vec<Remembered> {
 
 /// All paths as the kernel has them, in no order.
 pub fn pairs(map: &MapHandle) -> Vec<(PathKey, Path)> {
-    map.keys()
-        .filter_map(|key| {
-            let value = map.lookup(&key, MapFlags::ANY).ok()??;
-            Some((PathKey::from_bytes(&key)?, Path::from_bytes(&value)?))
-        })
+    raw(map)
+        .filter_map(|(key, value)| Some((PathKey::from_bytes(&key)?, Path::from_bytes(&value)?)))
         .collect()
+}
+
+/// Keys and values, by one call of the kernel: there may be a million. In several, libbpf-rs would take the first that is
+/// not full for the last, and the kernel fills none where buckets end.
+fn raw(map: &MapHandle) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + '_ {
+    let all = map.lookup_batch(map.max_entries(), MapFlags::ANY, MapFlags::ANY);
+    all.into_iter().flatten()
 }
 
 /// Forgets what lies within `prefix`, or everything; how many paths that were.
 pub fn forget(map: &MapHandle, prefix: Option<IpNet>) -> usize {
-    let keys: Vec<_> = map.keys().collect();
+    let keys: Vec<_> = raw(map).map(|(key, _)| key).collect();
     let is_meant = |key: &[u8]| match prefix {
         None => true,
         Some(prefix) => PathKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix)),
@@ -72,7 +76,7 @@ pub fn forget(map: &MapHandle, prefix: Option<IpNet>) -> usize {
 
 /// How many there are.
 pub fn count(map: &MapHandle) -> usize {
-    map.keys().count()
+    raw(map).count()
 }
 
 fn shown(key: PathKey, path: &Path, settings: &Settings, now: u64) -> Remembered {
@@ -140,6 +144,8 @@ mod tests {
         salt: 0,
         leaves_windows: false,
         only_ports: false,
+        receive_window: 0,
+        paces_cold: false,
     };
 
     fn path_of(age_s: u64) -> Remembered {

@@ -2,6 +2,7 @@
 
 use crate::compare::Compared;
 use crate::exchange::{Document, Entry};
+use crate::mode::Mode;
 use crate::paths::Remembered;
 use crate::schemes::Choice;
 use crate::totals::Totals;
@@ -61,6 +62,8 @@ pub struct Status {
     pub cgroups: Vec<PathBuf>,
     /// Whose it does not, though they lie below one of the others.
     pub except_cgroups: Vec<PathBuf>,
+    /// How they get their windows.
+    pub mode: Mode,
     /// What they are given.
     pub control: Choice,
     /// Names of ours that can be had, by routes and sockets, too.

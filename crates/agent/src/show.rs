@@ -2,6 +2,7 @@
 
 use agent::check::Finding;
 use agent::compare::{Compared, Interval, Side};
+use agent::mode::Mode;
 use agent::paths::Remembered;
 use agent::question::Status;
 use agent::totals::Sum;
@@ -47,15 +48,22 @@ pub(crate) fn paths(paths: &[Remembered]) -> String {
     table(head, rows)
 }
 
+/// What connections are given.
+fn given(status: &Status) -> String {
+    match status.mode {
+        Mode::Wrap => format!("{} ({})", status.control, status.congestion_controls.join(", ")),
+        Mode::Window => "windows alone (mode window)".to_owned(),
+    }
+}
+
 pub(crate) fn status(status: &Status) -> String {
     let sums = &status.connections;
     let rows = [("warm", &sums.warm), ("held out", &sums.holdout), ("cold", &sums.cold)];
     let sums = table(SUM_HEAD, rows.into_iter().map(|(name, sum)| sum_row(name, sum)));
     let cgroups = status.cgroups.iter().map(|cgroup| cgroup.display().to_string());
     let mut text = format!(
-        "{} ({}) for {}, first windows of at most {} segments\n{} of at most {} paths remembered\n\n{sums}",
-        status.control,
-        status.congestion_controls.join(", "),
+        "{} for {}, first windows of at most {} segments\n{} of at most {} paths remembered\n\n{sums}",
+        given(status),
         cgroups.collect::<Vec<_>>().join(", "),
         status.cap,
         status.paths,

@@ -4,6 +4,7 @@
 
 use crate::clock::Moment;
 use crate::contract::{Path, PathKey};
+use crate::paths;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError,
@@ -18,6 +19,9 @@ const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-1")
 /// Facts of the agent itself.
 const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
 const OFF: &str = "off";
+
+/// Bytes of the file that are kept in memory: it is written a little at a time, and read once.
+const CACHE: usize = 8 << 20;
 
 /// The file.
 #[derive(Debug)]
@@ -42,14 +46,13 @@ impl Store {
             fs::create_dir_all(directory)
                 .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
         }
-        match Database::create(file) {
+        match create(file) {
             Ok(database) => Ok((Self(database), None)),
             Err(error) if is_damaged(&error) => {
                 let aside = file.with_extension("damaged");
                 fs::rename(file, &aside)
                     .map_err(|error| format!("cannot put {shown} aside: {error}"))?;
-                let database =
-                    Database::create(file).map_err(|error| format!("{shown}: {error}"))?;
+                let database = create(file).map_err(|error| format!("{shown}: {error}"))?;
                 let why = format!(
                     "{shown} is damaged ({error}): now {}, and nothing is remembered",
                     aside.display()
@@ -69,27 +72,28 @@ impl Store {
     /// If the file cannot be read or written.
     pub fn restore(&self, map: &MapHandle, now: &Moment) -> Result<usize, redb::Error> {
         let own = own_namespace();
-        let rows: Vec<_> = {
+        let (mut kept, mut is_as_it_was) = (0, true);
+        {
             let reading = self.0.begin_read()?;
-            match reading.open_table(PATHS) {
-                Ok(table) => table
-                    .iter()?
-                    .map(|row| {
-                        row.map(|(key, value)| (key.value().to_vec(), value.value().to_vec()))
-                    })
-                    .collect::<Result<_, _>>()?,
-                Err(redb::TableError::TableDoesNotExist(_)) => Vec::new(),
+            let table = match reading.open_table(PATHS) {
+                Ok(table) => table,
+                Err(redb::TableError::TableDoesNotExist(_)) => return Ok(0),
                 Err(error) => return Err(error.into()),
+            };
+            for row in table.iter()? {
+                let (key, row) = row?;
+                let path = restored(key.value(), row.value(), now, own);
+                is_as_it_was &= path.is_some_and(|(new, _)| new.to_bytes() == key.value());
+                let Some((key, path)) = path else { continue };
+                // A smaller map than the last one's holds what fits.
+                let _ = map.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY);
+                kept += 1;
             }
-        };
-        let kept: Vec<_> =
-            rows.iter().filter_map(|(key, row)| restored(key, row, now, own)).collect();
-        for (key, path) in &kept {
-            // A smaller map than the last one's holds what fits.
-            let _ = map.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY);
         }
-        self.save_all(map, now)?;
-        Ok(kept.len())
+        if !is_as_it_was {
+            self.save_all(map, now)?;
+        }
+        Ok(kept)
     }
 
     /// Saves the paths of these keys as `map` has them; those that it has no more are dropped.
@@ -131,9 +135,20 @@ impl Store {
     /// # Errors
     /// If the file cannot be written.
     pub fn save_all(&self, map: &MapHandle, now: &Moment) -> Result<(), redb::Error> {
-        let keys: Vec<_> = map.keys().filter_map(|key| PathKey::from_bytes(&key)).collect();
-        self.save(map, &keys, now)?;
-        self.keep_only(|key| matches!(map.lookup(key, MapFlags::ANY), Ok(Some(_))))
+        let own = own_namespace();
+        let mut pairs = paths::pairs(map);
+        pairs.sort_by_key(|(key, _)| key.to_bytes());
+        let writing = self.0.begin_write()?;
+        writing.delete_table(PATHS)?;
+        {
+            let mut table = writing.open_table(PATHS)?;
+            for (key, path) in pairs {
+                let row = Row { path, saved: *now, is_own: key.namespace == own };
+                table.insert(key.to_bytes().as_slice(), row.to_bytes().as_slice())?;
+            }
+        }
+        writing.commit()?;
+        Ok(())
     }
 
     /// Drops the paths whose keys are not meant.
@@ -170,6 +185,10 @@ impl Store {
         writing.commit()?;
         Ok(())
     }
+}
+
+fn create(file: &FilePath) -> Result<Database, DatabaseError> {
+    Database::builder().set_cache_size(CACHE).create(file)
 }
 
 fn is_damaged(error: &DatabaseError) -> bool {

@@ -21,6 +21,17 @@ pub struct Share(f64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor(f64);
 
+/// How connections begin of whose path nothing is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColdStart {
+    /// As the kernel has it: slow start until HyStart or a loss ends it
+    Stock,
+    /// Measuring the path as they go, and ending slow start by that; under CUBIC alone
+    #[default]
+    Paced,
+}
+
 impl<const LEAST: u32, const MOST: u32> Within<LEAST, MOST> {
     /// The number.
     pub const fn get(self) -> u32 {

@@ -7,7 +7,7 @@ use arith::reuse;
 use proptest::strategy::{Just, Strategy, ValueTree};
 use proptest::test_runner::{Config, TestRng, TestRunner};
 
-/// Reads rows of six numbers, prints a row of six results for each.
+/// Reads rows of four numbers, prints a row of seven results for each.
 const PROGRAM: &str = r#"
 #include <inttypes.h>
 #include <stdbool.h>
@@ -19,10 +19,10 @@ int main(void)
 {
 	uint64_t a, b, c, d;
 	while (scanf("%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64, &a, &b, &c, &d) == 4)
-		printf("%" PRIu64 " %" PRIu64 " %d %" PRIu32 " %" PRIu32 " %" PRIu64 "\n",
+		printf("%" PRIu64 " %" PRIu64 " %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 "\n",
 		       (uint64_t)decayed(a, b, c), (uint64_t)first_window(a, b, c),
 		       same_round_trip(a, b), window_at_loss(a, b & 1), proven(a, b, c, d),
-		       (uint64_t)pacing_rate(a, b, c));
+		       (uint64_t)pacing_rate(a, b, c), (uint64_t)still_lent(a, b, c));
 	return 0;
 }
 "#;
@@ -32,13 +32,14 @@ type Row = [u64; 4];
 fn in_rust([a, b, c, d]: Row) -> String {
     let [a32, b32, c32, d32] = [a, b, c, d].map(|n| n as u32);
     format!(
-        "{} {} {} {} {} {}",
+        "{} {} {} {} {} {} {}",
         reuse::decayed(a, b, c),
         reuse::first_window(a, b, c),
         u8::from(reuse::same_round_trip(a32, b32)),
         reuse::window_at_loss(a32, b & 1 == 1),
         reuse::proven(a32, b32, c32, d32),
         reuse::pacing_rate(a32, b32, c32),
+        reuse::still_lent(a, b, c),
     )
 }
 

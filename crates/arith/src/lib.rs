@@ -18,6 +18,7 @@
 //! | [`rtt`] | round-trip estimators and the retransmission timeout |
 //! | [`reuse`] | how a remembered window ages, and the bounds it keeps |
 //! | [`root`] | integer cube root |
+//! | [`trains`] | the gap at which flights of slow start come in (Paced Start where the first ones cannot be spaced) |
 
 #![no_std]
 #![deny(clippy::float_arithmetic)]
@@ -33,4 +34,5 @@ pub mod rack;
 pub mod reuse;
 pub mod root;
 pub mod rtt;
+pub mod trains;
 pub mod window;

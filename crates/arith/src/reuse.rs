@@ -56,6 +56,25 @@ pub const fn first_window(remembered: u64, cold: u64, cap: u64) -> u64 {
     if capped > cold { capped } else { cold }
 }
 
+/// What is still lent of `lent` when that comes back evenly within a `round` trip, of which `elapsed` have passed, in
+/// the same unit of time: first flights that begin together share what a path has been proven to take in a round
+/// trip, and what is under way by then is not there to be given.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::still_lent;
+/// assert_eq!(still_lent(100, 0, 80), 100);
+/// assert_eq!(still_lent(100, 20, 80), 75);
+/// assert_eq!(still_lent(100, 80, 80), 0);
+/// ```
+pub const fn still_lent(lent: u64, elapsed: u64, round: u64) -> u64 {
+    if elapsed >= round {
+        return 0;
+    }
+    let part = part_of_1024(elapsed, round);
+    lent - (lent / 1024 * part + lent % 1024 * part / 1024)
+}
+
 /// Whether a round trip of `now` may belong to the path on which `remembered` was the lowest, both in
 /// the same unit: not below half of it, not beyond ten times (RFC 9959 §3, Careful Resume). A
 /// round trip of 0 was not measured and belongs to no path.

@@ -43,8 +43,20 @@ pub(crate) struct Bed {
 #[derive(Debug, serde::Deserialize)]
 pub(crate) struct Delivered {
     direction: String,
+    /// At the queue, nanoseconds.
+    pub(crate) arrived: u64,
+    fate: String,
     pub(crate) bytes: u32,
+    /// Nanoseconds since the emulation began; of one that was dropped, when.
+    pub(crate) left: u64,
     pub(crate) low_priority: bool,
+}
+
+impl Delivered {
+    /// The queue had no room for it.
+    pub(crate) fn was_dropped(&self) -> bool {
+        self.fate == "dropped"
+    }
 }
 
 /// What the emulation logs, line by line.
@@ -71,7 +83,12 @@ pub(crate) struct Agent {
 impl Bed {
     /// 20 Mbit/s, 80 ms, a queue of 100 packets. `None`, having said so, where it cannot be.
     pub(crate) fn new() -> Option<Self> {
-        match Self::try_new() {
+        Self::over(link_of(20, 80, 100))
+    }
+
+    /// The same over another link, both ways.
+    pub(crate) fn over(link: LinkConfig) -> Option<Self> {
+        match Self::try_over(link) {
             Ok(bed) => Some(bed),
             Err(why) => {
                 eprintln!("skipped: {why}");
@@ -80,7 +97,7 @@ impl Bed {
         }
     }
 
-    fn try_new() -> Result<Self, String> {
+    fn try_over(link: LinkConfig) -> Result<Self, String> {
         if let Some(why) = agent::check::refusal(Choice::Cubic) {
             return Err(why);
         }
@@ -90,12 +107,7 @@ impl Bed {
             Flock::lock(alone, FlockArg::LockExclusive).map_err(|(_, error)| error.to_string())?;
         let cgroup = cgroup_root().unwrap().join(format!("headstart-test-{}", process::id()));
         fs::create_dir_all(&cgroup).map_err(|error| format!("{}: {error}", cgroup.display()))?;
-        let link = LinkConfig::new(
-            Rate::from_mbps(20),
-            units::Duration::from_millis(40),
-            QueueLimit::Packets(100),
-        );
-        let mut options = Options::new(Duplex::symmetric(link.unwrap()));
+        let mut options = Options::new(Duplex::symmetric(link));
         let log = Log::default();
         let files =
             Files { log: Some((LogFormat::JsonLines, Box::new(log.clone()))), captures: None };
@@ -139,13 +151,13 @@ impl Bed {
     /// A server in the cgroup that sends as many bytes as it is asked for.
     /// `control`: a congestion control that it chooses for itself.
     pub(crate) fn serve(&self, family: Domain, control: Option<&str>) -> Server {
-        self.serve_in(&self.cgroup, family, control)
+        self.serve_at(self.address(family), control)
     }
 
     /// The same in a cgroup below that of the agent.
     pub(crate) fn serve_below(&self, family: Domain) -> Server {
         fs::create_dir_all(self.below()).unwrap();
-        self.serve_in(&self.below(), family, None)
+        self.serve_in(&self.below(), self.address(family), None)
     }
 
     /// The cgroup of [`Self::serve_below`].
@@ -153,13 +165,34 @@ impl Bed {
         self.cgroup.join("below")
     }
 
-    fn serve_in(&self, cgroup: &Path, family: Domain, control: Option<&str>) -> Server {
-        let address = self.address(family);
+    /// The same at an address of the server's.
+    pub(crate) fn serve_at(&self, address: SocketAddr, control: Option<&str>) -> Server {
+        self.serve_in(&self.cgroup, address, control)
+    }
+
+    fn serve_in(&self, cgroup: &Path, address: SocketAddr, control: Option<&str>) -> Server {
+        accept(self.listen_in(cgroup, address, control, 64))
+    }
+
+    /// Something in the cgroup that listens, for whoever accepts: so many connections may wait for that.
+    pub(crate) fn listen(&self, backlog: i32) -> TcpListener {
+        let namespace = self.server.namespace();
+        namespace.set_sysctl("net.core.somaxconn", &backlog.to_string()).unwrap();
+        self.listen_in(&self.cgroup, self.address(Domain::IPV4), None, backlog)
+    }
+
+    fn listen_in(
+        &self,
+        cgroup: &Path,
+        address: SocketAddr,
+        control: Option<&str>,
+        backlog: i32,
+    ) -> TcpListener {
         let listen = || {
             let _in_cgroup = Inside::cgroup(cgroup);
-            listen(address, control)
+            listen(address, control, backlog)
         };
-        accept(self.server.namespace().run(listen).unwrap().unwrap())
+        self.server.namespace().run(listen).unwrap().unwrap()
     }
 
     fn address(&self, family: Domain) -> SocketAddr {
@@ -174,8 +207,21 @@ impl Bed {
     /// Asks over a connection of its own.
     pub(crate) fn open(&self, server: &Server, bytes: u64) -> TcpStream {
         let address = server.address;
-        let stream = self.client.namespace().run(|| TcpStream::connect(address)).unwrap();
-        let mut stream = stream.unwrap();
+        self.ask(|| TcpStream::connect(address), bytes)
+    }
+
+    /// The same over one that an application in the agent's cgroup opens.
+    pub(crate) fn open_attended(&self, server: &Server, bytes: u64) -> TcpStream {
+        let address = server.address;
+        let connect = || {
+            let _in_cgroup = Inside::cgroup(&self.cgroup);
+            TcpStream::connect(address)
+        };
+        self.ask(connect, bytes)
+    }
+
+    fn ask(&self, connect: impl FnOnce() -> io::Result<TcpStream> + Send, bytes: u64) -> TcpStream {
+        let mut stream = self.client.namespace().run(connect).unwrap().unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         request(&mut stream, bytes);
@@ -183,21 +229,22 @@ impl Bed {
     }
 
     /// From the SYN until all has arrived.
-    #[expect(clippy::disallowed_methods, reason = "real time is what is tested")]
     pub(crate) fn visit(&self, server: &Server, bytes: u64) -> Duration {
-        let start = Instant::now();
-        let mut stream = self.open(server, bytes);
-        finish(&mut stream, bytes);
-        start.elapsed()
+        timed(|| finish(&mut self.open(server, bytes), bytes)).0
+    }
+
+    /// The same of an application in the agent's cgroup.
+    pub(crate) fn visit_attended(&self, server: &Server, bytes: u64) -> Duration {
+        timed(|| finish(&mut self.open_attended(server, bytes), bytes)).0
     }
 
     /// Over a connection that is open: from the request until all has arrived.
-    #[expect(clippy::disallowed_methods, reason = "real time is what is tested")]
     pub(crate) fn again(stream: &mut TcpStream, bytes: u64) -> Duration {
-        let start = Instant::now();
-        request(stream, bytes);
-        finish(stream, bytes);
-        start.elapsed()
+        timed(|| {
+            request(stream, bytes);
+            finish(stream, bytes)
+        })
+        .0
     }
 
     /// Something at the client's end that reads what connects to it and closes.
@@ -249,6 +296,11 @@ impl Bed {
         rows.filter(|packet| packet.direction == "down").skip(after).collect()
     }
 
+    /// What the log says so far is said no more.
+    pub(crate) fn forget_log(&self) {
+        self.log.0.lock().unwrap().clear();
+    }
+
     /// What the server's namespace gives sockets that do not choose.
     pub(crate) fn set_default_control(&self, control: &str) {
         let namespace = self.server.namespace();
@@ -268,6 +320,12 @@ impl Drop for Bed {
         let _ = fs::remove_dir(self.below());
         let _ = fs::remove_dir(&self.cgroup);
     }
+}
+
+/// Mbit/s, round trip in ms, queue in packets.
+pub(crate) fn link_of(mbps: u64, rtt_ms: u64, queue: u32) -> LinkConfig {
+    let delay = units::Duration::from_micros(rtt_ms * 500);
+    LinkConfig::new(Rate::from_mbps(mbps), delay, QueueLimit::Packets(queue)).unwrap()
 }
 
 /// Asks a server for so many bytes.
@@ -303,6 +361,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub(crate) fn port(&self) -> u16 {
         self.address.port()
     }
@@ -332,13 +394,13 @@ fn answer(mut stream: TcpStream) {
     }
 }
 
-fn listen(address: SocketAddr, control: Option<&str>) -> io::Result<TcpListener> {
+fn listen(address: SocketAddr, control: Option<&str>, backlog: i32) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if let Some(control) = control {
         socket.set_tcp_congestion(control.as_bytes())?;
     }
     socket.bind(&address.into())?;
-    socket.listen(64)?;
+    socket.listen(backlog)?;
     Ok(socket.into())
 }
 
@@ -420,6 +482,13 @@ impl Agent {
         self.status().connections.closed()
     }
 
+    /// Its memory that is in use, kB.
+    pub(crate) fn resident(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// What it has said so far, for people.
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(&self.log).unwrap()
@@ -464,6 +533,13 @@ pub(crate) fn fastest(times: impl Iterator<Item = Duration>) -> Duration {
     times.min().unwrap()
 }
 
+/// The middle one, the upper of two.
+pub(crate) fn median<T: Ord>(values: impl Iterator<Item = T>) -> T {
+    let mut values: Vec<_> = values.collect();
+    values.sort();
+    values.swap_remove(values.len() / 2)
+}
+
 /// Some visits of 200 kB that begin warm, `closed` connections having been closed: the fastest took one flight, and
 /// none retreated. `cold` is what one took without a memory, to be shown beside it.
 pub(crate) fn assert_one_flight(
@@ -481,6 +557,14 @@ pub(crate) fn assert_one_flight(
     assert!(warm < Duration::from_millis(320), "{warm:?}, cold {cold:?}");
     eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
     assert_eq!(agent.status().connections.warm.retreats, 0);
+}
+
+/// How long a job takes, and what it gives.
+#[expect(clippy::disallowed_methods, reason = "real time is what is tested")]
+pub(crate) fn timed<T>(job: impl FnOnce() -> T) -> (Duration, T) {
+    let start = Instant::now();
+    let done = job();
+    (start.elapsed(), done)
 }
 
 /// Waits for something that has to come.

@@ -48,6 +48,29 @@ fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
 }
 
 #[test]
+fn a_window_that_fails_under_bbr_is_halved_too() {
+    let Some(bed) = Bed::new() else { return };
+    if let Err(why) = agent::schemes::Scheme::Bbr.found() {
+        eprintln!("skipped: {why}");
+        return;
+    }
+    bed.widen_receive_window();
+    let agent = bed.agent_giving("bbr", TOO_LARGE);
+    let server = bed.serve(Domain::IPV4, None);
+    bed.visit(&server, 200_000);
+    agent.wait_for_closed(1);
+    Memory::new().change(|path| path.window = TOO_MANY);
+    // Short enough that BBR does not find the pipe full, and measures nothing: three round trips.
+    bed.visit(&server, 1_000_000);
+    agent.wait_for_closed(2);
+    let sums = agent.status().connections.warm;
+    assert_eq!((sums.closed, sums.first_windows, sums.retreats), (1, TOO_MANY.into(), 1));
+    let path = &agent.paths()[0];
+    assert!(path.window <= TOO_MANY / 2, "{path:?}");
+    assert_eq!((path.connections, path.retreats), (2, 1), "{path:?}");
+}
+
+#[test]
 fn a_success_between_failures_keeps_the_memory() {
     let Some(bed) = Bed::new() else { return };
     bed.widen_receive_window();

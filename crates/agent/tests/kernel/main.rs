@@ -4,14 +4,25 @@
 
 mod bbr;
 mod bed;
+mod bulk;
+mod cable;
+mod cold;
 mod config;
 mod harm;
+mod hostile;
+mod loans;
 mod mark;
 mod memory;
 mod overhead;
+mod peers;
+mod receive;
 mod restart;
 mod safety;
+mod scale;
+mod schema;
 mod service;
 mod session;
+mod stale;
 mod warm;
+mod window;
 mod wishes;

@@ -3,18 +3,15 @@
 use agent::contract::{Path, PathKey};
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use std::fs;
+use std::os::fd::{AsFd, AsRawFd};
 
 /// Of the one agent that runs.
 pub(crate) struct Memory(MapHandle);
 
 impl Memory {
     pub(crate) fn new() -> Self {
-        let is_memory = |name: &str| name == "paths";
-        // Ids only grow: sockets that still close, of whatever ran before, hold older ones.
-        let newest = MapInfoIter::default()
-            .filter(|info| is_memory(&info.name.to_string_lossy()))
-            .max_by_key(|info| info.id);
-        let map = MapHandle::from_map_id(newest.expect("an agent runs").id).unwrap();
+        let map = newest("paths");
         assert_eq!((map.key_size(), map.value_size()), SIZES);
         Self(map)
     }
@@ -34,10 +31,37 @@ impl Memory {
         Path::from_bytes(&value).unwrap()
     }
 
+    /// Bytes of the kernel's that it takes, by its own count.
+    pub(crate) fn bytes(&self) -> u64 {
+        let map = self.0.as_fd().as_raw_fd();
+        let info = fs::read_to_string(format!("/proc/self/fdinfo/{map}")).unwrap();
+        let line = info.lines().find_map(|line| line.strip_prefix("memlock:")).unwrap();
+        line.trim().parse().unwrap()
+    }
+
+    /// How many paths there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.keys().count()
+    }
+
+    /// The map itself.
+    pub(crate) const fn map(&self) -> &MapHandle {
+        &self.0
+    }
+
     /// Puts one more path there.
     pub(crate) fn put(&self, key: PathKey, path: &Path) {
         self.0.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY).unwrap();
     }
+}
+
+/// A map of the one agent that runs, by its name.
+pub(crate) fn newest(name: &str) -> MapHandle {
+    // Ids only grow: sockets that still close, of whatever ran before, hold older ones.
+    let newest = MapInfoIter::default()
+        .filter(|info| info.name.to_string_lossy() == name)
+        .max_by_key(|info| info.id);
+    MapHandle::from_map_id(newest.expect("an agent runs").id).unwrap()
 }
 
 const SIZES: (u32, u32) = (PathKey::SIZE as u32, Path::SIZE as u32);

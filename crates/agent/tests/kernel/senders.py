@@ -1,6 +1,8 @@
 """Sends as much as it can over several connections and prints, as JSON, what of each was acknowledged.
 
-senders.py ADDRESS PORT SECONDS FROM FLOW...   FLOW: weight[:congestion control][@second at which it begins]
+senders.py ADDRESS PORT SECONDS FROM FLOW...   FLOW: weight[>weight][:congestion control][@second at which it begins]
+
+The second weight is that from a second before FROM on.
 
 Bytes count from second FROM on. Also printed: the windows of all, a round trip and a bit after the last flow began, and what
 the last one had in its first moment."""
@@ -16,14 +18,18 @@ class Flow:
     def __init__(self, to, spec, began):
         spec, _, at = spec.partition("@")
         weight, _, control = spec.partition(":")
+        weight, _, self.later = weight.partition(">")
         self.at, self.sent, self.first = float(at or 0), 0, None
         self.socket = socket.socket()
         if control:
             self.socket.setsockopt(TCP, socket.TCP_CONGESTION, control.encode())
         else:
-            self.socket.setsockopt(TCP, WEIGHT, struct.pack("=I", int(weight)))
+            self.weigh(weight)
         self.thread = threading.Thread(target=self.run, args=(to, began), daemon=True)
         self.thread.start()
+
+    def weigh(self, weight):
+        self.socket.setsockopt(TCP, WEIGHT, struct.pack("=I", int(weight)))
 
     def run(self, to, began):
         time.sleep(max(0, began + self.at - time.monotonic()))
@@ -51,6 +57,12 @@ flows = [Flow((address, port), spec, began) for spec in sys.argv[5:]]
 def until(second):
     time.sleep(max(0, began + second - time.monotonic()))
 
+
+if any(flow.later for flow in flows):
+    until(start - 1)
+    for flow in flows:
+        if flow.later:
+            flow.weigh(flow.later)
 
 last = max(flow.at for flow in flows)
 windows = None

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `hs_window`: first windows alone, where programs cannot be a congestion control, or are not to be. The connection keeps
+ * the one that it has; it opens as wide as the memory allows and its first flight is paced, and what it does after that is
+ * seen from outside: each round trip that was measured, each retransmission, its end. */
+#ifndef HEADSTART_WINDOW_H
+#define HEADSTART_WINDOW_H
+
+#include "attend.h"
+#include "connection.h"
+
+static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock *sk, struct connection *c)
+{
+	c->in_first_flight = false;
+	if (sk->sk_max_pacing_rate == c->warm_rate)
+		pace(ops, c->own_rate);
+}
+
+/* Not without pacing: the kernel takes the window last. */
+static inline void open_wide(struct bpf_sock_ops *ops, const struct sock *sk, struct connection *c,
+			     const struct path *path, u32 window)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+
+	if (!choose_rate(sk, c, path, window) || !pace(ops, c->warm_rate))
+		return;
+	if (bpf_setsockopt(ops, IPPROTO_TCP, TCP_BPF_IW, &window, sizeof(window))) {
+		pace(ops, c->own_rate);
+		return;
+	}
+	begin_first_flight(tp, c, window);
+	c->began_with = window;
+	c->began_warm = true;
+}
+
+static inline bool is_bbr(struct bpf_sock_ops *ops)
+{
+	char has[TCP_CA_NAME_MAX] = {};
+
+	return !bpf_getsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, has, sizeof(has)) &&
+	       is_called(has, "bbr", sizeof("bbr"));
+}
+
+static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct destination to = {};
+	struct connection *c = open_connection(sk, &to);
+	u64 now = bpf_ktime_get_ns();
+	loan *of, given;
+	struct path *path;
+	u32 cap;
+
+	if (!c)
+		return;
+	forget_flights(&c->flights, tp);
+	c->cold = c->began_with = tp->snd_cwnd;
+	c->una = c->loss_end = tp->snd_una;
+	c->is_loss_blind = is_bbr(ops);
+	bpf_sock_ops_cb_flags_set(ops, BPF_SOCK_OPS_RETRANS_CB_FLAG | BPF_SOCK_OPS_STATE_CB_FLAG |
+					       BPF_SOCK_OPS_RTT_CB_FLAG);
+	path = bpf_map_lookup_elem(&paths, &c->path);
+	if (!path || tp->total_retrans || tp->data_segs_out)
+		return;
+	of = loan_of(&c->path);
+	if (!of)
+		return;
+	given = *of;
+	cap = to.cap < tp->snd_cwnd_clamp ? to.cap : tp->snd_cwnd_clamp;
+	c->would = recall(path, lent(path, given, now), now, tp->srtt_us >> 3, c->cold, cap);
+	if (c->would && may_begin_warm(c) && lend(of, path, given, now, c->would))
+		open_wide(ops, sk, c, path, c->would);
+}
+
+/* A round trip was measured: something has arrived that was sent once. */
+static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, struct connection *c)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	u32 mss = tp->mss_cache;
+	/* What fills a gap acknowledges what had arrived long before. */
+	u32 bytes = before(c->una, c->loss_end) ? 0 : tp->snd_una - c->una;
+	struct lesson lesson = {};
+
+	c->una = tp->snd_una;
+	if (is_recovering(tp) || !mss)
+		return;
+	c->loss_end = tp->snd_una;
+	/* Told now: after idle the kernel has taken the window back. */
+	if (count_flight(&c->flights, tp, (bytes + mss - 1) / mss)) {
+		proven_lesson(tp, c, &c->flights, &lesson);
+		conclude(c, &lesson, false);
+	}
+	if (c->in_first_flight && !before(tp->snd_una, c->first_end))
+		end_paced_flight(ops, sk, c);
+}
+
+/* The first retransmission of those that one loss takes. The window is what the congestion control makes of it. */
+static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk, struct connection *c)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct lesson lesson = {};
+
+	/* A probe of the tail says nothing. */
+	if (!is_recovering(tp) || before(tp->snd_una, c->loss_end))
+		return;
+	c->loss_end = tp->snd_nxt;
+	note_loss(tp, c);
+	forget_flights(&c->flights, tp);
+	if (c->in_first_flight) {
+		end_paced_flight(ops, sk, c);
+		c->has_retreated = true;
+		distrust(&c->path);
+		return;
+	}
+	if (c->is_loss_blind)
+		return;
+	lesson_of(tp, &lesson);
+	lesson.window = window_at_loss(tp->prior_cwnd, tp->prior_cwnd < tp->prior_ssthresh);
+	conclude(c, &lesson, true);
+}
+
+static inline void on_close(struct sock *sk, struct connection *c)
+{
+	struct lesson lesson = {};
+
+	proven_lesson((struct tcp_sock *)sk, c, &c->flights, &lesson);
+	end(sk, c, &lesson, false);
+}
+
+SEC("sockops")
+int hs_window(struct bpf_sock_ops *ops)
+{
+	struct sock *sk = (struct sock *)attended(ops);
+	struct connection *c;
+	struct bpf_sock *of = ops->sk;
+
+	if (sk)
+		on_open(ops, sk);
+	if (has_opened(ops) || !of)
+		return 1;
+	sk = (struct sock *)bpf_skc_to_tcp_sock(of);
+	c = sk ? connection_of(sk) : NULL;
+	if (!c)
+		return 1;
+	if (ops->op == BPF_SOCK_OPS_RTT_CB)
+		on_round_trip(ops, sk, c);
+	if (ops->op == BPF_SOCK_OPS_RETRANS_CB)
+		on_retransmission(ops, sk, c);
+	if (ops->op == BPF_SOCK_OPS_STATE_CB && ops->args[1] == BPF_TCP_CLOSE)
+		on_close(sk, c);
+	return 1;
+}
+
+#endif

@@ -1,0 +1,116 @@
+//! The published schemas of what the commands print as JSON (`docs/agent-*-schema.json`, JSON Schema 2020-12), as
+//! `--json-schema` prints them.
+
+/// Of `check --json`.
+pub const CHECK: &str = include_str!("../../../docs/agent-check-schema.json");
+/// Of `status --json`.
+pub const STATUS: &str = include_str!("../../../docs/agent-status-schema.json");
+/// Of `paths --json`.
+pub const PATHS: &str = include_str!("../../../docs/agent-paths-schema.json");
+/// Of the document of `export` and `import`.
+pub const MEMORY: &str = include_str!("../../../docs/agent-memory-schema.json");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Finding;
+    use crate::compare::by_size;
+    use crate::contract::Summary;
+    use crate::exchange::{Document, tests::GOOD};
+    use crate::mode::Mode;
+    use crate::question::Status;
+    use crate::schemes::Choice;
+    use crate::totals::Totals;
+    use serde_json::{Value, json};
+
+    fn obeys(schema: &str, value: &Value) -> bool {
+        let schema = serde_json::from_str(schema).unwrap();
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        let errors: Vec<_> = validator.iter_errors(value).map(|e| e.to_string()).collect();
+        eprintln!("{errors:?}");
+        errors.is_empty()
+    }
+
+    /// Connections on either side of every comparison: nothing is null.
+    fn full() -> Totals {
+        let mut totals = Totals::default();
+        let none = Summary::from_bytes(&[0; Summary::SIZE]).unwrap();
+        let one = Summary { lasted_ns: 1_000_000_000, would: 20, ..none };
+        for bytes_acked in [1, 20_000, 100_000, 1_000_000, 10_000_000] {
+            for is_warm in [true, false].repeat(12) {
+                let summary = Summary { is_warm, is_held_out: !is_warm, bytes_acked, ..one };
+                totals.add(&summary);
+            }
+        }
+        totals
+    }
+
+    fn status(totals: Totals, off: Option<String>) -> Value {
+        let status = Status {
+            version: "1".to_owned(),
+            pid: 1,
+            cgroups: vec!["/sys/fs/cgroup".into()],
+            except_cgroups: vec![],
+            mode: Mode::Window,
+            control: Choice::Auto,
+            congestion_controls: vec![],
+            off,
+            dry_run: false,
+            holdout: 0.05,
+            cap: 256,
+            paths: 0,
+            max_paths: 1,
+            connections: totals,
+            comparison: by_size(&totals),
+            summaries_lost: 0,
+        };
+        serde_json::to_value(status).unwrap()
+    }
+
+    #[test]
+    fn a_status_obeys_its_schema_with_and_without_connections() {
+        assert!(obeys(STATUS, &status(Totals::default(), None)));
+        let full = status(full(), Some("harm".to_owned()));
+        assert!(full["comparison"][4]["time_ratio"].is_object(), "{full}");
+        assert!(obeys(STATUS, &full));
+        let mut wrong = full;
+        wrong["mode"] = json!("magic");
+        assert!(!obeys(STATUS, &wrong));
+        wrong["mode"] = json!("wrap");
+        wrong["new"] = json!(1);
+        assert!(!obeys(STATUS, &wrong));
+    }
+
+    #[test]
+    fn what_import_takes_obeys_the_schema_and_what_it_refuses_does_not() {
+        let is_taken = |text: &str| {
+            let value: Value = serde_json::from_str(text).unwrap();
+            let obeys = obeys(MEMORY, &value);
+            assert_eq!(Document::parse(text).is_ok(), obeys, "{text}");
+            obeys
+        };
+        assert!(is_taken(GOOD));
+        assert!(is_taken(&GOOD.replace("\"window\": 40", "\"namespace\": 7, \"window\": 2097152")));
+        for (from, to) in [
+            ("\"window\": 40", "\"window\": 0"),
+            ("\"window\": 40", "\"window\": 2097153"),
+            ("\"version\": 1", "\"version\": 2"),
+            ("memory", "x"),
+            ("\"warm\": 2", "\"wram\": 2"),
+            ("\"warm\": 2, ", ""),
+            ("81000", "-1"),
+            ("81000", "4294967296"),
+            ("\"age_ms\": 500", "\"age_ms\": 18446744073709551615"),
+        ] {
+            assert!(!is_taken(&GOOD.replace(from, to)), "{from}: {to}");
+        }
+    }
+
+    #[test]
+    fn findings_obey_their_schema() {
+        let finding = Finding { what: "rights", is_there: true, remark: String::new() };
+        let findings = serde_json::to_value([finding]).unwrap();
+        assert!(obeys(CHECK, &findings));
+        assert!(!obeys(CHECK, &json!([])));
+    }
+}

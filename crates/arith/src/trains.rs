@@ -1,0 +1,131 @@
+//! What the acknowledgements of a connection's first flights tell of its path, for a sender that cannot space its
+//! very first segments: Paced Start (Hu & Steenkiste 2003 §3) with the flights of slow start as its trains.
+//!
+//! A flight that leaves faster than the bottleneck sends arrives at the bottleneck's pace: in a queue shared with
+//! others, at what is left. The gap between segments is its time over their number. Two flights in a row that agree are
+//! believed. The window that fills the path is the round trip over the gap ([`crate::paced_start::window`]); until it
+//! is reached, the next flights leave a little faster than the last came in, so that they measure, too, and hardly queue.
+//! Gaps are nanoseconds for a segment, at most [`MAX_GAP`], 0 where nothing is known.
+
+use crate::paced_start;
+pub use crate::paced_start::MAX_GAP;
+
+/// Segments that a train has to have: fewer tell more of the clock than of the path.
+pub const LEAST_SEGMENTS: u32 = 4;
+
+/// The gap at which `segments` came in within `elapsed_us` microseconds; 0 if that tells nothing.
+pub const fn gap(elapsed_us: u32, segments: u32) -> u64 {
+    if segments < LEAST_SEGMENTS || elapsed_us == 0 {
+        return 0;
+    }
+    let gap = elapsed_us as u64 * 1000 / segments as u64;
+    if gap > MAX_GAP { MAX_GAP } else { gap }
+}
+
+/// A train of which all left within `sent_us` microseconds and came in over `came_us` was held up on its way: it came in at what
+/// the path carries. Any other came in as it left, and says of the path no more than that (Paced Start §3.2: "congested").
+/// A thirty-second more is what clocks may do.
+pub const fn held_up(sent_us: u32, came_us: u32) -> bool {
+    came_us > sent_us.saturating_add(sent_us / 32)
+}
+
+/// The shorter of two gaps, of which 0 is none.
+pub const fn shorter(a: u64, b: u64) -> u64 {
+    if a == 0 || (b != 0 && b < a) { b } else { a }
+}
+
+/// Two trains in a row tell the same: their gaps differ by an eighth of the shorter at most.
+pub const fn agree(last: u64, gap: u64) -> bool {
+    last != 0 && gap != 0 && last.abs_diff(gap) <= shorter(last, gap) / 8
+}
+
+/// Segments that fill a round trip of `rtt_us` microseconds at `gap`, and three, since receivers acknowledge two at a time
+/// and a segment takes its time to leave. Not more: the rest is for congestion avoidance to find, which CUBIC begins with a
+/// twentieth of the window in a round trip.
+pub const fn window(rtt_us: u32, gap: u64) -> u64 {
+    paced_start::window(rtt_us as u64 * 1000, gap) + 3
+}
+
+/// Bytes a second at which segments of `mss` bytes are an eighth faster than at `gap`; 0 if that is not known.
+pub const fn rate(mss: u32, gap: u64) -> u64 {
+    match (mss as u64 * 1_125_000_000).checked_div(gap) {
+        Some(rate) => rate,
+        None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paced_start::{WHOLE, ack_gap};
+
+    #[test]
+    fn a_gap_is_time_over_segments() {
+        // 20 Mbit/s are 600 us for 1500 bytes: nine after the first in 5.4 ms.
+        assert_eq!(gap(5400, 9), 600_000);
+        assert_eq!((gap(5400, 3), gap(0, 9)), (0, 0));
+        assert_eq!(gap(u32::MAX, 4), MAX_GAP);
+    }
+
+    #[test]
+    fn what_comes_in_over_longer_than_it_left_was_held_up() {
+        // 3200 / 32 = 100.
+        assert!(held_up(3200, 3301) && !held_up(3200, 3300) && !held_up(3200, 1600));
+        assert!(held_up(0, 1) && !held_up(0, 0) && !held_up(u32::MAX, u32::MAX));
+    }
+
+    #[test]
+    fn of_two_gaps_one_is_shorter_and_0_is_none() {
+        assert_eq!((shorter(0, 0), shorter(0, 5), shorter(5, 0)), (0, 5, 5));
+        assert_eq!((shorter(4, 5), shorter(5, 4)), (4, 4));
+    }
+
+    #[test]
+    fn gaps_agree_within_an_eighth() {
+        // 640 / 8 = 80.
+        assert!(agree(640, 720) && agree(720, 640) && !agree(640, 721) && !agree(721, 640));
+        assert!(!agree(0, 600) && !agree(600, 0) && !agree(0, 0));
+    }
+
+    #[test]
+    fn a_window_fills_the_round_trip_and_three_more() {
+        // 80 ms at 600 us: 133 segments. 20 ms at 2.4 ms: 8.
+        assert_eq!((window(80_000, 600_000), window(20_000, 2_400_000)), (136, 11));
+    }
+
+    #[test]
+    fn a_rate_is_an_eighth_faster_than_the_gap() {
+        // 1448 bytes in 600 us are 2.4133 MB/s.
+        assert_eq!(rate(1448, 600_000), 2_715_000);
+        assert_eq!(rate(1448, 0), 0);
+    }
+
+    /// By the model of Paced Start §3.2.3, a path of which `available` millionths are free: flights that each leave an
+    /// eighth faster than the last came in.
+    fn settles_at(available: u64) -> (usize, u64) {
+        const CAPACITY: u64 = 600_000;
+        // A burst: nothing comes between.
+        let (mut last, mut flights) = (CAPACITY, 1);
+        loop {
+            let gap = ack_gap(CAPACITY, last * 8 / 9, available);
+            flights += 1;
+            if agree(last, gap) {
+                return (flights, shorter(last, gap));
+            }
+            last = gap;
+        }
+    }
+
+    #[test]
+    fn on_a_free_path_two_flights_are_enough() {
+        assert_eq!(settles_at(WHOLE), (2, 600_000));
+    }
+
+    #[test]
+    fn of_a_shared_path_what_is_free_is_found() {
+        // A half, in parts of g_B: 1, 1 + 0.5 * 8/9 = 1.444, 1 + 0.5 * 8/9 * 1.444 = 1.642, 1.730, which differs from 1.642 by
+        // 0.088, less than an eighth, 0.205 (1.444 and 1.642 by 0.198, more than 0.181). At 1.642 the rate is 1.22 of what is
+        // free; Paced Start's Table 2 has up to 2. Nanoseconds, rounded down: 866,666; 866,666 * 8 / 9 = 770,369, half of it and g_B 985,184.
+        assert_eq!(settles_at(500_000), (4, 985_184));
+    }
+}
