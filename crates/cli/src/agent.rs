@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
+use worlds::Agent;
 
 const PROGRAM: &str = "headstart-agent";
 
@@ -29,12 +30,31 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     Err(Failure::input(match error.kind() {
-        ErrorKind::NotFound => format!(
-            "the agent is a program of its own, {PROGRAM}, which is neither beside this one nor in PATH; \
-             `make agent` builds it (needs clang and libelf)"
-        ),
+        ErrorKind::NotFound => missing(),
         _ => format!("cannot run {PROGRAM}: {error}"),
     }))
+}
+
+/// What to do without it.
+fn missing() -> String {
+    format!(
+        "the agent is a program of its own, {PROGRAM}, which is neither beside this one nor in PATH; \
+         `make agent` builds it (needs clang and libelf)"
+    )
+}
+
+/// The program, for who wants agents of its own.
+///
+/// # Errors
+/// What to do where there is none.
+pub(crate) fn program() -> Result<Agent, String> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let of_name = |program: PathBuf| match program.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => vec![program],
+        _ => env::split_paths(&path).map(|folder| folder.join(&program)).collect(),
+    };
+    let found = candidates().flat_map(of_name).find_map(|program| Agent::at(&program).ok());
+    found.ok_or_else(missing)
 }
 
 /// Beside this program, then wherever the shell would look.

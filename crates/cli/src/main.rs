@@ -78,7 +78,7 @@ enum Command {
     Theory(theory::Args),
     /// Play a scenario script against a scheme
     Script(script::Args),
-    /// Check the simulator against measurements of another
+    /// Check the simulator against measurements of another and real worlds, and what an agent gains
     Check(check::Args),
     /// Write a completion script for a shell
     Completions(completions::Args),

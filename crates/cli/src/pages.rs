@@ -29,7 +29,10 @@ pub(crate) fn run() -> Result<(), Failure> {
     });
     let table = Table { columns: columns.map(column).to_vec(), rows: rows.collect() };
     stdout::print_table(&table)?;
-    stdout::print("\nAny HAR file is a page too: export one from a browser's network panel.\n")
+    stdout::print(
+        "\nA size is a page too: one object, as in `headstart race 30kB`. So is any HAR file: export one from a browser's network \
+         panel.\n",
+    )
 }
 
 /// A column from its title, quantity and definition.

@@ -5,6 +5,7 @@ use crate::stdout;
 use experiment::race::LIMIT;
 use serde::Serialize;
 use tcp::scheme::{NamedScheme, Parameter, catalogue, parameters};
+use worlds::{AGENT_PARAMETER, AGENT_SCHEMES, Contender, NamedAgentScheme, World};
 
 /// What the limit is, for those who look for it among the schemes.
 pub(crate) const ABOUT_LIMIT: &str =
@@ -28,6 +29,8 @@ struct Scheme {
     name: &'static str,
     about: &'static str,
     source: &'static str,
+    /// The worlds that have it (`race --on`).
+    on: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -37,9 +40,27 @@ struct ParameterEntry {
     about: &'static str,
 }
 
+impl Scheme {
+    fn new((name, about, source): (&'static str, &'static str, &'static str)) -> Self {
+        let contender = Contender::parse(name);
+        // What is no contender is the limit, which is everywhere.
+        let has = |world: &World| {
+            contender.as_ref().is_ok_and(|one| one.runs_in(*world)) || contender.is_err()
+        };
+        let on = World::ALL.into_iter().filter(has).map(World::name).collect();
+        Self { name, about, source, on }
+    }
+}
+
 impl From<&NamedScheme> for Scheme {
     fn from(named: &NamedScheme) -> Self {
-        Self { name: named.name, about: named.about, source: named.source }
+        Self::new((named.name, named.about, named.source))
+    }
+}
+
+impl From<&NamedAgentScheme> for Scheme {
+    fn from(named: &NamedAgentScheme) -> Self {
+        Self::new((named.name, named.about, named.source))
     }
 }
 
@@ -50,10 +71,13 @@ impl From<&Parameter> for ParameterEntry {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let limit = Scheme { name: LIMIT, about: ABOUT_LIMIT, source: "docs/race.md" };
+    let limit = Scheme::new((LIMIT, ABOUT_LIMIT, "docs/race.md"));
+    let with_agent = AGENT_SCHEMES.iter().map(Scheme::from);
+    let (name, values, about) = AGENT_PARAMETER;
+    let of_agents = ParameterEntry { name, values, about };
     let listing = Listing {
-        schemes: catalogue().iter().map(Scheme::from).chain([limit]).collect(),
-        parameters: parameters().iter().map(ParameterEntry::from).collect(),
+        schemes: catalogue().iter().map(Scheme::from).chain(with_agent).chain([limit]).collect(),
+        parameters: parameters().iter().map(ParameterEntry::from).chain([of_agents]).collect(),
     };
     match args.json {
         true => stdout::print_json(&listing),
@@ -65,8 +89,12 @@ impl Listing {
     fn to_text(&self) -> String {
         let name_width = self.schemes.iter().map(|s| s.name.len()).max().unwrap_or(0);
         let mut out = "Schemes\n".to_owned();
-        for Scheme { name, about, source } in &self.schemes {
-            out += &format!("  {name:name_width$}  {about}\n  {:name_width$}  [{source}]\n", "");
+        for Scheme { name, about, source, on } in &self.schemes {
+            let on = on.join(", ");
+            out += &format!(
+                "  {name:name_width$}  {about}\n  {:name_width$}  [{source}] on {on}\n",
+                ""
+            );
         }
         out += "\nParameters, added to a name: linux+iw=32+pacing=on\n";
         let headings: Vec<String> =

@@ -5,7 +5,7 @@
 //! a [`Pipe`] is one direction, still without a clock; an [`Emulation`] moves packets between two
 //! [`Port`]s in real time, a thread for each direction; a [`Namespace`] is a network stack that dies
 //! with the process, an [`Interface`] a TUN device in it, and a [`sandbox`] a command that dies with the
-//! process, too. [`Recording`] writes logs and captures.
+//! process, too; a [`Cgroup`] is whom programs of the kernel attend to. [`Recording`] writes logs and captures.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -51,6 +51,7 @@
 //! - A process in another network namespace still sees the `/sys` of its mount namespace.
 //! - A receiver that opens with a window of 64 KB bounds every start-up above it: `net.ipv4.tcp_rmem`.
 
+mod cgroup;
 mod classify;
 mod clock;
 mod driver;
@@ -67,6 +68,7 @@ mod recording;
 pub mod sandbox;
 mod scheduling;
 
+pub use cgroup::Cgroup;
 pub use classify::classify;
 pub use clock::Clock;
 pub use emulation::{DirectionReport, Emulation, EmulationReport, Options, Totals};

@@ -118,6 +118,11 @@ impl Sandbox {
         }
     }
 
+    /// True once it has ended, and all that it has started is gone.
+    pub fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
     /// Waits for the command to end. All that it has started is gone then.
     ///
     /// # Errors

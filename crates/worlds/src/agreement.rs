@@ -1,6 +1,8 @@
 //! Do the three worlds tell the same story? Single objects and a page under what Linux servers run, over
 //! a grid of paths, simulated, by our endpoint and by the kernel, each figure beside the others.
 
+use crate::client::Client;
+use crate::contender::Contender;
 use crate::contest::{self, Run};
 use crate::kernel::Server;
 use crate::summary::{Measured, Spread, Summary};
@@ -14,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use tcp::Scheme;
 use tcp::scheme::catalogue;
 use units::{Duration, Rate};
-use workload::{Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, Page, Tls};
+use workload::{LoaderConfig, Page};
 
 /// What is compared if nothing else is asked for: the models of what the kernel has.
 pub const LINUX_SCHEMES: [&str; 3] = ["linux", "linux-bbr", "linux-reno"];
@@ -78,7 +80,12 @@ impl Grid {
 
     /// Loads in real time, all in all.
     pub fn load_count(&self) -> u64 {
-        self.races().iter().map(|race| contest::load_count(race, &self.worlds)).sum()
+        let of_a_race = contest::load_count(&self.contenders(), &self.worlds, self.repeats);
+        of_a_race * self.races().len() as u64
+    }
+
+    fn contenders(&self) -> Vec<Contender> {
+        self.schemes.iter().cloned().map(Contender::Core).collect()
     }
 
     /// Measures every cell; `on_run` is called after each load, from any thread.
@@ -90,10 +97,19 @@ impl Grid {
         let todo: Mutex<VecDeque<usize>> = Mutex::new((0..races.len()).collect());
         let next = || todo.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
         let worlds: Vec<World> = [World::Sim].into_iter().chain(self.worlds.clone()).collect();
+        let contenders = self.contenders();
         let worker = || {
             let mut done = Vec::new();
             while let Some(index) = next() {
-                let how = Run { worlds: &worlds, server: &self.server, captures: None, on_run };
+                let how = Run {
+                    worlds: &worlds,
+                    contenders: &contenders,
+                    client: Client::default(),
+                    server: &self.server,
+                    agent: None,
+                    captures: None,
+                    on_run,
+                };
                 let entries = contest::run(&races[index], how)?;
                 done.push((index, Summary::new(&races[index], &entries)));
             }
@@ -127,7 +143,7 @@ impl Grid {
             path,
             loader: LoaderConfig::default(),
             schemes: self.schemes.clone(),
-            client: Some(linux()),
+            client: Some(Client::default().model()),
             hosts: simulated_hosts(),
             visits: Visits::default(),
             background: 0,
@@ -144,46 +160,19 @@ fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
     PathSpec::new(rate, rtt, QueueSize::MilliBdp(queue)).expect("paths of the grid exist")
 }
 
-/// How long a thread of a real world takes to see a packet that has arrived: captures of both ends
-/// showed 0.25 to 0.4 ms more than a path's round trip, of which half is each end's.
-const WAKE: Duration = Duration::from_micros(150);
+/// How long a thread of a real world takes to answer a packet that has arrived: captures of both ends showed 0.25 to
+/// 0.4 ms more than a path's round trip; at either end nine of ten answers left within 0.1 ms of each other.
+const WAKE: (Duration, Duration) = (Duration::from_micros(100), Duration::from_micros(200));
 
 /// The hosts of a simulation that stands beside real worlds.
 pub const fn simulated_hosts() -> Hosts {
-    Hosts::Together { wake: WAKE }
-}
-
-/// The browser of all worlds.
-pub fn linux() -> Scheme {
-    Scheme::parse("linux").expect("linux is in the catalogue")
+    Hosts::Together { least: WAKE.0, most: WAKE.1 }
 }
 
 /// What is loaded: single objects and a page.
 pub fn loads() -> Vec<Arc<Page>> {
     let page = Page::builtin(PAGE).expect("the page is built in");
-    OBJECTS.map(single).into_iter().chain([page]).map(Arc::new).collect()
-}
-
-/// One object by itself, over HTTP/1.1 without TLS.
-fn single(body_bytes: u64) -> Page {
-    let host = Host {
-        name: "server.example".to_owned(),
-        http: Http::Http11,
-        tls: Tls::None,
-        http10_connections: Host::UNLIMITED,
-    };
-    let object = Object {
-        label: "object".to_owned(),
-        host: HostId(0),
-        kind: Kind::Html,
-        request_bytes: 100,
-        response_header_bytes: 200,
-        body_bytes,
-        server_wait: Duration::ZERO,
-        discovery: Discovery::AtStart,
-    };
-    let name = format!("{} KB", body_bytes / 1000);
-    Page::new(name, vec![host], vec![object]).expect("one object is a page")
+    OBJECTS.map(Page::single).into_iter().chain([page]).map(Arc::new).collect()
 }
 
 /// One scheme's time for one load over one path, simulated and in one real world.

@@ -1,9 +1,10 @@
 //! One client, its servers, and the link between them, for the visits of one repeat.
 
 use crate::captures::{self, Ends};
+use crate::client::Client;
 use crate::exchange::Exchange;
 use crate::host::Host;
-use crate::kernel::Server;
+use crate::kernel::Service;
 use crate::world::Real;
 use crate::{client, timer};
 use emulator::{
@@ -13,9 +14,9 @@ use emulator::{
 use experiment::race::Race;
 use std::io;
 use std::net::SocketAddr;
-use tcp::Scheme;
 use tokio::task::LocalSet;
 use units::Duration;
+use workload::LoaderConfig;
 
 /// A visit that is not over after this long has not completed.
 pub const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -50,21 +51,23 @@ pub(crate) fn visit(
             // Client and kernel servers run here: on a busy machine they would ask and answer ms late,
             // of which the link knows nothing. They sleep but for a few us per packet.
             Scheduling::best();
-            Bed::new(race, who, (seed, captures))?.run(race, who.scheme)
+            Bed::new(race, who, (seed, captures))?.run(race, who.loader)
         });
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-/// Who serves.
+/// Who serves whom.
 #[derive(Clone, Copy)]
 pub(crate) struct Who<'a> {
-    /// How.
-    pub(crate) scheme: &'a Scheme,
-    /// Where.
-    pub(crate) place: Real,
-    /// By what, if it is the kernel.
-    pub(crate) server: &'a Server,
+    /// What sends.
+    pub(crate) place: Real<'a>,
+    /// What it takes, if that is the kernel.
+    pub(crate) service: Service<'a>,
+    /// How hosts are spoken to.
+    pub(crate) loader: &'a LoaderConfig,
+    /// Who is served.
+    pub(crate) client: Client,
 }
 
 /// Everything between the browser and its servers, and they themselves but for their tasks.
@@ -84,9 +87,9 @@ impl Bed {
         let clock = Clock::start();
         let [near, far] = Addresses::numbered(0);
         let client = Namespace::new()?;
+        who.client.prepare(&client)?;
         let device = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
-        let config = race.loader_between(who.scheme);
-        let host = Host::new((who.place, who.scheme, who.server), (far, &race.page, &config))?;
+        let host = Host::new((who.place, who.service), (far, &race.page, who.loader))?;
         let (recording, recorders) = captures.begin()?;
         let options = Options { seed, clock, recorders, ..Options::new(race.path.links()) };
         let emulation = Emulation::start(device.port(), host.port(), options)?;
@@ -94,13 +97,12 @@ impl Bed {
         Ok(Self { client, _device: device, own, host, emulation, recording, clock })
     }
 
-    fn run(self, race: &Race, scheme: &Scheme) -> io::Result<Vec<Sample>> {
+    fn run(self, race: &Race, loader: &LoaderConfig) -> io::Result<Vec<Sample>> {
         let Self { client, own, host, emulation, recording, clock, _device } = self;
         client.enter()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let samples = LocalSet::new().block_on(&runtime, async {
-            let (exchange, openings) =
-                Exchange::new(&race.page, &race.loader_between(scheme), clock);
+            let (exchange, openings) = Exchange::new(&race.page, loader, clock);
             let servers = host.serve(&exchange).await?;
             let browser = client::run(exchange.clone(), openings, (own, servers, host.tongue()));
             tokio::task::spawn_local(browser);

@@ -1,14 +1,15 @@
-//! Who runs when: repeats outermost, then schemes, then worlds, so that whatever the machine goes
+//! Who runs when: repeats outermost, then contenders, then worlds, so that whatever the machine goes
 //! through meets all worlds alike; and again what was handed over too late.
 
 use crate::bed::{self, Sample, Who};
 use crate::captures::Folder;
-use crate::kernel::Server;
+use crate::client::Client;
+use crate::contender::Contender;
+use crate::kernel::{Agent, Server, Service};
 use crate::world::World;
 use experiment::race::{Load, Race, RunOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use tcp::Scheme;
 use units::Duration;
 
 /// A visit of whose packets more than one in a hundred was handed over later than this is repeated.
@@ -16,10 +17,10 @@ pub const TOO_LATE: Duration = Duration::from_millis(1);
 /// How often it is repeated at most; the last one then counts, whatever it was.
 const PATIENCE: u32 = 5;
 
-/// One scheme in one world.
+/// One contender in one world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The scheme's text.
+    /// The contender's name.
     pub scheme: String,
     /// Where.
     pub world: World,
@@ -45,8 +46,14 @@ pub struct Turn {
 pub struct Run<'a> {
     /// The worlds.
     pub worlds: &'a [World],
+    /// Who races: the race's schemes, and among them those that only the kernel has.
+    pub contenders: &'a [Contender],
+    /// The browser's TCP in real worlds; [`Race::client`] has to be its model.
+    pub client: Client,
     /// What serves in the kernel's.
     pub server: &'a Server,
+    /// The agent of those that have one.
+    pub agent: Option<&'a Agent>,
     /// A folder for captures of the first repeats, made if it is not there.
     pub captures: Option<&'a Path>,
     /// Called after each of [`load_count`] repeats, from any thread.
@@ -54,29 +61,31 @@ pub struct Run<'a> {
 }
 
 /// How often [`Run::on_run`] is called: for every repeat in real time.
-pub fn load_count(race: &Race, worlds: &[World]) -> u64 {
-    let real = |scheme| worlds.iter().filter(|world| world.real(scheme).is_some()).count() as u64;
-    race.schemes.iter().map(real).sum::<u64>() * u64::from(race.repeats)
+pub fn load_count(contenders: &[Contender], worlds: &[World], repeats: u32) -> u64 {
+    let real = |one| worlds.iter().filter(|world| world.real(one).is_some()).count() as u64;
+    contenders.iter().map(real).sum::<u64>() * u64::from(repeats)
 }
 
-/// Runs the race in all worlds; answers by scheme in the order of the race, then by world as asked for.
+/// Runs the race in all worlds; answers by contender in their order, then by world as asked for.
 /// What real worlds have not ([`Race::background`], sites of several servers) they leave out.
 ///
 /// # Errors
 /// If the machine does not let it: see [`cannot_be_had`].
 pub fn run(race: &Race, how: Run<'_>) -> io::Result<Vec<Entry>> {
-    let everywhere = race.schemes.iter().flat_map(|scheme| {
-        let worlds = how.worlds.iter().filter(|world| world.has(scheme));
-        worlds.map(move |world| (scheme, Entry::new(scheme, *world)))
+    let everywhere = how.contenders.iter().flat_map(|contender| {
+        let worlds = how.worlds.iter().filter(|world| contender.runs_in(**world));
+        worlds.map(move |world| (contender, Entry::new(contender, *world)))
     });
-    let mut entries: Vec<(&Scheme, Entry)> = everywhere.collect();
+    let mut entries: Vec<(&Contender, Entry)> = everywhere.collect();
     let folder = Folder::new(how.captures)?;
     simulate(race, how.worlds, (&mut entries, folder))?;
+    let service = Service { server: how.server, agent: how.agent };
     let mut order = 0;
     for repeat in 0..race.repeats {
-        for (scheme, entry) in &mut entries {
-            let Some(place) = entry.world.real(scheme) else { continue };
-            let who = Who { scheme, place, server: how.server };
+        for (contender, entry) in &mut entries {
+            let Some(place) = entry.world.real(contender) else { continue };
+            let loader = &contender.loader(race);
+            let who = Who { place, service, loader, client: how.client };
             entry.take_turn(race, (who, folder), (repeat, &mut order))?;
             (how.on_run)();
         }
@@ -91,8 +100,8 @@ pub fn cannot_be_had(error: &io::Error) -> bool {
 }
 
 impl Entry {
-    fn new(scheme: &Scheme, world: World) -> Self {
-        Self { scheme: scheme.name().to_owned(), world, turns: Vec::new() }
+    fn new(contender: &Contender, world: World) -> Self {
+        Self { scheme: contender.name().to_owned(), world, turns: Vec::new() }
     }
 
     /// The turns that count: one of each repeat.
@@ -127,7 +136,7 @@ impl Entry {
 fn simulate(
     race: &Race,
     worlds: &[World],
-    (entries, folder): (&mut [(&Scheme, Entry)], Folder<'_>),
+    (entries, folder): (&mut [(&Contender, Entry)], Folder<'_>),
 ) -> io::Result<()> {
     if !worlds.contains(&World::Sim) {
         return Ok(());

@@ -27,6 +27,16 @@ pub(crate) enum Order {
     Close,
 }
 
+impl Order {
+    /// What is to be written; `None` if nothing more is.
+    pub(crate) const fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::Write(span) => Some(span.bytes),
+            Self::Close => None,
+        }
+    }
+}
+
 /// A connection that the client is to open.
 #[derive(Debug)]
 pub(crate) struct Opening {
@@ -38,16 +48,27 @@ pub(crate) struct Opening {
 /// What the server's end of a connection is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Write so many bytes, of an object of this kind if they are a response's.
-    Write(u64, Option<Kind>),
+    /// Write this.
+    Write(Part),
     /// Nothing before this instant, or before [`Exchange::stirred`] says so.
     Wait(Option<Instant>),
     /// Close.
     Close,
 }
 
+/// What a server writes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) bytes: u64,
+    /// The object's, if it is of a response.
+    pub(crate) kind: Option<Kind>,
+    /// If a response begins with it that no other interrupts: the response's bytes.
+    pub(crate) begins: Option<u64>,
+}
+
 /// The server's end of a connection, and the way to the client's.
 struct Call {
+    host: HostId,
     session: ServerSession,
     orders: mpsc::UnboundedSender<Order>,
     stirred: Rc<Notify>,
@@ -55,6 +76,25 @@ struct Call {
     is_over: bool,
     /// Bytes that have arrived at the client of a server that is told nothing of meanings.
     told: u64,
+    /// Bytes that are left of the response under way, where they follow one another.
+    left: u64,
+}
+
+impl Call {
+    /// What a span is to the server, and whether a response begins with it.
+    fn part(&mut self, span: Span, (page, protocol): (&Page, Protocol)) -> Part {
+        let Content::Response(object) = span.content else {
+            return Part { bytes: span.bytes, kind: None, begins: None };
+        };
+        let object = page.object(object);
+        let is_first = self.left == 0 && !protocol.interleaves();
+        if is_first {
+            self.left = protocol.response_bytes(object);
+        }
+        let begins = is_first.then_some(self.left);
+        self.left = self.left.saturating_sub(span.bytes);
+        Part { bytes: span.bytes, kind: Some(object.kind), begins }
+    }
 }
 
 struct Inner {
@@ -178,14 +218,11 @@ impl Exchange {
         let now = self.clock.now();
         let Inner { page, loader, calls, .. } = &mut *self.inner.borrow_mut();
         let call = &mut calls[conn.index()];
+        let protocol = loader.protocol(call.host);
         call.session.handle_timeout(now);
         if let Some(span) = call.session.poll_write(now, unsent) {
             loader.expect(conn, span);
-            let kind = match span.content {
-                Content::Response(object) => Some(page.object(object).kind),
-                _ => None,
-            };
-            return Next::Write(span.bytes, kind);
+            return Next::Write(call.part(span, (page, protocol)));
         }
         match call.session.wants_close() || call.is_over {
             true => Next::Close,
@@ -256,11 +293,13 @@ impl Exchange {
                 let (sender, orders) = mpsc::unbounded_channel();
                 let stirred = Rc::default();
                 inner.calls.push(Call {
+                    host,
                     session,
                     orders: sender,
                     stirred,
                     is_over: false,
                     told: 0,
+                    left: 0,
                 });
                 // Nobody opens connections any more only once the visits have been given up.
                 let _ = self.openings.send(Opening { conn, host, orders });
@@ -293,5 +332,48 @@ fn visit(loader: &PageLoader, start: Instant) -> Visit {
         html: since(loader.html_done_at()),
         page: since(loader.page_done_at()),
         failure: first.map(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+    use workload::{Http, Tls};
+
+    /// What a server of one object of 30 kB is told to write, and of which it begins a response of how many bytes.
+    fn parts(http: Http, tls: Tls) -> Vec<(u64, Option<u64>)> {
+        let page = Arc::new(Page::single(30_000));
+        let config = LoaderConfig { http: Some(http), tls: Some(tls), ..LoaderConfig::default() };
+        let session = ServerSession::new(&page, &config, HostId(0));
+        let (orders, _) = mpsc::unbounded_channel();
+        let mut call = Call {
+            host: HostId(0),
+            session,
+            orders,
+            stirred: Rc::default(),
+            is_over: false,
+            told: 0,
+            left: 0,
+        };
+        let now = Instant::ZERO + Duration::from_millis(1);
+        call.session
+            .expect(now, Span { content: Content::Request(ObjectId(0)), bytes: 100, overhead: 0 });
+        call.session.handle_received(now, 100);
+        let protocol = config.protocol(page.host(HostId(0)));
+        let spans = std::iter::from_fn(|| call.session.poll_write(now, 0)).collect::<Vec<_>>();
+        let part = |span| call.part(span, (&page, protocol));
+        spans.into_iter().map(part).map(|part| (part.bytes, part.begins)).collect()
+    }
+
+    #[test]
+    fn a_response_is_announced_once_and_whole() {
+        // 200 bytes of header and the body.
+        assert_eq!(parts(Http::Http11, Tls::None), [(30_200, Some(30_200))]);
+        // Records of 16384 bytes at most, 22 bytes around each: 16384 and 13816.
+        let sum = 30_200 + 2 * 22;
+        assert_eq!(parts(Http::Http11, Tls::Tls13), [(16_406, Some(sum)), (13_838, None)]);
+        // Another response may come between the frames of this one.
+        assert!(parts(Http::Http2, Tls::None).iter().all(|(_, begins)| begins.is_none()));
     }
 }

@@ -2,13 +2,12 @@
 
 use crate::client::Tongue;
 use crate::exchange::Exchange;
-use crate::kernel::{Kernel, Server};
+use crate::kernel::{Kernel, Service};
 use crate::wire::Wire;
 use crate::world::Real;
 use emulator::{Addresses, Port};
 use std::io;
 use std::net::SocketAddr;
-use tcp::Scheme;
 use workload::{LoaderConfig, Page};
 
 /// The port of a page's first host; the others follow.
@@ -31,15 +30,15 @@ impl Host {
     /// # Errors
     /// If the machine does not let it.
     pub(crate) fn new(
-        (place, scheme, server): (Real, &Scheme, &Server),
+        (place, service): (Real<'_>, Service<'_>),
         (own, page, config): (Addresses, &Page, &LoaderConfig),
     ) -> io::Result<Self> {
         let ports = (0..page.hosts().len()).map(|host| FIRST_PORT + host as u16);
         let addresses: Vec<_> = ports.map(|port| SocketAddr::new(own.v4.into(), port)).collect();
         let kind = match place {
-            Real::Wire => Kind::Wire(Wire::new(own, scheme)?),
+            Real::Wire(scheme) => Kind::Wire(Wire::new(own, scheme)?),
             Real::Kernel(control) => {
-                Kind::Kernel(Kernel::new((own, &addresses), (control, server), (page, config))?)
+                Kind::Kernel(Kernel::new((own, &addresses), (control, service), (page, config))?)
             }
         };
         Ok(Self { addresses, kind })

@@ -1,16 +1,16 @@
 //! The servers' connections, over any stream: the kernel's or our endpoint's.
 
-use crate::exchange::{Exchange, Next};
+use crate::exchange::{Exchange, Next, Part};
 use crate::filler;
 use std::future::Future;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use workload::{ConnId, Kind};
+use workload::ConnId;
 
 /// What a server may do with a connection beside reading and writing it.
 pub(crate) trait Knobs {
-    /// What is written next is of this kind.
-    fn announce(&self, kind: Kind);
+    /// This is written next.
+    fn announce(&self, part: &Part);
     /// More is written at once: a part of a segment waits for it, until [`Knobs::uncork`].
     fn cork(&self);
     /// For now nothing more is: what waits may go.
@@ -48,10 +48,10 @@ where
                 None => 0,
             };
             match exchange.poll_write(conn, unsent) {
-                Next::Write(bytes, kind) => {
-                    kind.into_iter().for_each(|kind| knobs.announce(kind));
+                Next::Write(part) => {
+                    knobs.announce(&part);
                     knobs.cork();
-                    filler::write(&mut write, bytes).await?;
+                    filler::write(&mut write, part.bytes).await?;
                 }
                 Next::Close => return write.shutdown().await,
                 Next::Wait(until) => {

@@ -3,7 +3,7 @@
 //! One endpoint stands for all hosts of a page, so schemes that share a path among the connections to a
 //! host share it among all of the page's: `Hosts::Together` in simulation.
 
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Part};
 use crate::server::{Knobs, serve};
 use emulator::{Addresses, Port, Scheduling, port_pair};
 use endpoint::{Config, Device, Endpoint, Handle, Listener};
@@ -12,7 +12,7 @@ use std::io;
 use std::net::SocketAddr;
 use tcp::Scheme;
 use tokio::task::spawn_local;
-use workload::{HostId, Kind};
+use workload::HostId;
 
 /// Longest packet of the emulated link, bytes.
 const MTU: u16 = 1500;
@@ -91,8 +91,10 @@ struct Stream {
 }
 
 impl Knobs for Stream {
-    fn announce(&self, kind: Kind) {
-        self.handle.set_content(content_of(kind));
+    fn announce(&self, part: &Part) {
+        if let Some(kind) = part.kind {
+            self.handle.set_content(content_of(kind));
+        }
     }
 
     // The endpoint sends when its thread has taken all that was written meanwhile.

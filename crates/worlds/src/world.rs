@@ -1,6 +1,7 @@
 //! Where a page is loaded.
 
-use crate::kernel::congestion_control;
+use crate::contender::Contender;
+use crate::kernel::{Control, congestion_control};
 use std::fmt;
 use std::str::FromStr;
 use tcp::Scheme;
@@ -29,17 +30,17 @@ impl World {
         }
     }
 
-    /// True if servers can run `scheme` there.
-    pub fn has(self, scheme: &Scheme) -> bool {
-        !self.is_real() || self.real(scheme).is_some()
-    }
-
     /// What it takes there in real time; `None` if it is simulated, or cannot be run.
-    pub(crate) fn real(self, scheme: &Scheme) -> Option<Real> {
-        match self {
-            Self::Sim => None,
-            Self::Wire => Some(Real::Wire),
-            Self::Kernel => congestion_control(scheme.name()).map(Real::Kernel),
+    pub(crate) fn real(self, contender: &Contender) -> Option<Real<'_>> {
+        match (self, contender) {
+            (Self::Sim, _) | (Self::Wire, Contender::Agent(_)) => None,
+            (Self::Wire, Contender::Core(scheme)) => Some(Real::Wire(scheme)),
+            (Self::Kernel, Contender::Core(scheme)) => {
+                congestion_control(scheme.name()).map(|name| Real::Kernel(Control::Stock(name)))
+            }
+            (Self::Kernel, Contender::Agent(scheme)) => {
+                Some(Real::Kernel(Control::Attended(scheme)))
+            }
         }
     }
 
@@ -50,12 +51,12 @@ impl World {
 }
 
 /// What serves a page in real time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Real {
-    /// Our endpoint.
-    Wire,
-    /// Linux, with this congestion control.
-    Kernel(&'static str),
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Real<'a> {
+    /// Our endpoint, under this scheme.
+    Wire(&'a Scheme),
+    /// Linux.
+    Kernel(Control<'a>),
 }
 
 impl fmt::Display for World {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{LoaderConfig, Page};
-use worlds::{Run, Server, Summary, World};
+use worlds::{Client, Contender, Run, Server, Summary, World};
 
 fn race(page: &str, schemes: &[&str]) -> Race {
     Race {
@@ -15,7 +15,7 @@ fn race(page: &str, schemes: &[&str]) -> Race {
         path: "20mbit,40ms,100p".parse().unwrap(),
         loader: LoaderConfig::default(),
         schemes: schemes.iter().map(|name| Scheme::parse(name).unwrap()).collect(),
-        client: Some(worlds::agreement::linux()),
+        client: Some(Client::default().model()),
         hosts: worlds::agreement::simulated_hosts(),
         visits: Visits::default(),
         background: 0,
@@ -26,10 +26,17 @@ fn race(page: &str, schemes: &[&str]) -> Race {
 
 /// `None` where the machine has no namespaces, TUN devices or congestion control for it.
 fn run(race: &Race, worlds: &[World]) -> Option<Summary> {
-    match worlds::run(
-        race,
-        Run { worlds, server: &Server::Builtin, captures: None, on_run: &|| () },
-    ) {
+    let contenders: Vec<_> = race.schemes.iter().cloned().map(Contender::Core).collect();
+    let how = Run {
+        worlds,
+        contenders: &contenders,
+        client: Client::default(),
+        server: &Server::Builtin,
+        agent: None,
+        captures: None,
+        on_run: &|| (),
+    };
+    match worlds::run(race, how) {
         Ok(entries) => Some(Summary::new(race, &entries)),
         Err(error) if worlds::cannot_be_had(&error) => {
             eprintln!("skipped: {error}");
@@ -81,7 +88,7 @@ fn three_hosts_with_tls_and_interleaved_responses_arrive_whole() {
 
 #[test]
 fn repeated_visits_use_the_connections_that_are_open() {
-    let visits = Visits { count: 2, idle: Duration::from_millis(50), site: 1 };
+    let visits = Visits { count: 2, idle: Duration::from_millis(50), site: 1, reconnects: false };
     let loader = LoaderConfig { http: Some(workload::Http::Http11), ..LoaderConfig::default() };
     let race = Race { visits, loader, ..race("text", &["linux"]) };
     let Some(summary) = run(&race, &[World::Wire, World::Kernel]) else { return };

@@ -1,5 +1,7 @@
-//! `headstart check`: the simulator against measurements made with another, and against real worlds.
+//! `headstart check`: the simulator against measurements made with another, and against real worlds; what an agent
+//! gains against what is asked of it.
 
+mod agent;
 mod table;
 mod worlds;
 
@@ -36,6 +38,8 @@ enum Against {
     },
     /// Simulation, our endpoint and the Linux kernel, on the same paths
     Worlds(worlds::Args),
+    /// What Linux gains by an agent, over emulated links
+    Agent(agent::Args),
 }
 
 const EXAMPLES: &str = "\
@@ -66,6 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.against {
         Against::Ns2 { files, suite, quick, json } => against_ns2(files, (suite, *quick), *json),
         Against::Worlds(args) => worlds::run(args),
+        Against::Agent(args) => agent::run(args),
     }
 }
 

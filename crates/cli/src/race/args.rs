@@ -3,13 +3,12 @@
 use crate::failure::Failure;
 use crate::input;
 use experiment::path::{DEFAULT_PRESET, PathSpec, preset};
-use experiment::race::{Hosts, Race, Visits, contestants};
+use experiment::race::{Hosts, Race, Visits};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tcp::Scheme;
 use units::Duration;
 use workload::{BUILTINS, Http, LoaderConfig, Tls};
-use worlds::{ServerChoice, World};
+use worlds::{Client, Contender, ServerChoice, World};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
@@ -17,8 +16,8 @@ const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A HAR file, or a page that comes with headstart (`headstart pages`)
-    #[arg(value_name = "PAGE|FILE.har", default_value = BUILTINS[0].name)]
+    /// A HAR file, a page that comes with headstart (`headstart pages`), or one object of a size, like 30kB
+    #[arg(value_name = "PAGE|SIZE|FILE.har", default_value = BUILTINS[0].name)]
     pub(super) page: String,
 
     /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
@@ -35,12 +34,18 @@ pub(crate) struct Args {
     path_preset: Option<PathSpec>,
 
     /// The schemes, separated by commas; `linux` and `limit` always run
+    ///
+    /// hs-cubic, hs-bbr and hs-session are Linux with an agent (`headstart agent`): they run on `kernel` alone.
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
     schemes: SchemeList,
 
     /// HTTP version of all hosts [default: as the page says]
     #[arg(long, value_name = "VERSION", value_parser = parse_http)]
     http: Option<Http>,
+
+    /// Connections open at once to a host under HTTP/1.0 and 1.1 [default: as the page says, and 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    connections: Option<u32>,
 
     /// Security of all hosts, none or 1.3 [default: as the page says]
     #[arg(long, value_name = "VERSION", value_parser = parse_tls)]
@@ -57,6 +62,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     visits: u32,
 
+    /// Each visit opens connections of its own, as a browser does that was closed between
+    #[arg(long, requires = "visits")]
+    reconnect: bool,
+
     /// Idle time between visits, like 30 or 1.5s
     #[arg(long, value_name = "SECONDS", default_value = "30", requires = "visits", value_parser = parse_idle)]
     idle: Duration,
@@ -69,7 +78,9 @@ pub(crate) struct Args {
     ///
     /// Real worlds emulate the path between network namespaces and take real time: medians over --repeat
     /// are shown, schemes and worlds interleaved. They need root and TUN devices; without them only `sim`
-    /// is run, and said so. The kernel has the schemes linux (its cubic), linux-bbr and linux-reno.
+    /// is run, and said so. The kernel has the schemes linux (its cubic), linux-bbr and linux-reno, and, where there is
+    /// headstart-agent, hs-cubic, hs-bbr and hs-session: each client's visits with an agent of their own, which knows
+    /// nothing at first.
     #[arg(long, value_name = "A,B,…", default_value = "sim", value_delimiter = ',')]
     pub(super) on: Vec<World>,
 
@@ -79,6 +90,12 @@ pub(crate) struct Args {
     /// as the simulated one does, with the same think times and the same order of HTTP/2's frames.
     #[arg(long, value_name = "SERVER", default_value = "auto")]
     pub(super) server: ServerChoice,
+
+    /// Window that the client offers from the beginning, like 1MB [default: Linux' own, 64 kB at first]
+    ///
+    /// With --on, where the client is Linux or its model. What is sent at once is never more.
+    #[arg(long, value_name = "SIZE", value_parser = parse_window)]
+    client_window: Option<u32>,
 
     /// Loads under each scheme, each with other start phases; adds standard errors
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -125,13 +142,15 @@ Examples:
       Four servers in turn, which share what they learn of the client's network.
   sudo headstart race --on sim,kernel --repeat 7 --schemes linux,linux-bbr
       The same page over the same path, simulated and sent by the Linux kernel.
+  sudo headstart race 200kB --on kernel --repeat 7 --visits 2 --idle 1 --reconnect --schemes linux,linux-bbr,hs-cubic,hs-bbr
+      The Linux kernel as it is and with an agent: first visits, and repeated ones over new connections.
   headstart race map --http 1.0 --path-preset t1-1998 --json
       A page of 1998, machine-readable (--json-schema says how to read it).
 
 Times count from the start of the load. Name lookups are not part of it.";
 
 #[derive(Clone, Debug)]
-struct SchemeList(Vec<Scheme>);
+struct SchemeList(Vec<Contender>);
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
     text.parse().map_err(|error: experiment::path::PathError| error.to_string())
@@ -146,7 +165,20 @@ fn parse_preset(name: &str) -> Result<PathSpec, String> {
 }
 
 fn parse_schemes(list: &str) -> Result<SchemeList, String> {
-    contestants(list).map(SchemeList).map_err(|error| error.to_string())
+    Contender::list(list).map(SchemeList)
+}
+
+/// TCP announces no more (RFC 7323 §2.3).
+const MOST_WINDOW: u64 = 1 << 30;
+/// Less would be no window of a browser's.
+const LEAST_WINDOW: u64 = 4096;
+
+fn parse_window(text: &str) -> Result<u32, String> {
+    let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
+    match u32::try_from(bytes) {
+        Ok(window) if (LEAST_WINDOW..=MOST_WINDOW).contains(&bytes) => Ok(window),
+        _ => Err("from 4kB to 1GB, please".to_owned()),
+    }
 }
 
 /// The longest idle time: a day. Background traffic is simulated throughout.
@@ -175,6 +207,16 @@ fn parse_tls(text: &str) -> Result<Tls, String> {
 }
 
 impl Args {
+    /// Who races: the race's schemes, and those that only the kernel has.
+    pub(super) fn contenders(&self) -> &[Contender] {
+        &self.schemes.0
+    }
+
+    /// The client in worlds that have Linux as such.
+    pub(super) const fn client(&self) -> Client {
+        Client { window: self.client_window }
+    }
+
     /// The race they describe; reads the page.
     pub(super) fn race(&self) -> Result<Race, Failure> {
         let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
@@ -182,11 +224,21 @@ impl Args {
         Ok(Race {
             page: Arc::new(input::page(&self.page)?),
             path: path.ok_or_else(|| Failure::input("no default path"))?,
-            loader: LoaderConfig { http: self.http, tls: self.tls, ..LoaderConfig::default() },
-            schemes: self.schemes.0.clone(),
+            loader: LoaderConfig {
+                http: self.http,
+                tls: self.tls,
+                connections: self.connections,
+                ..LoaderConfig::default()
+            },
+            schemes: self.schemes.0.iter().filter_map(Contender::core).cloned().collect(),
             client: None,
             hosts: Hosts::Apart,
-            visits: Visits { count: self.visits, idle: self.idle, site: self.site },
+            visits: Visits {
+                count: self.visits,
+                idle: self.idle,
+                site: self.site,
+                reconnects: self.reconnect,
+            },
             background: self.background,
             repeats: self.repeat,
             seed: self.seed,

@@ -1,6 +1,7 @@
 //! `headstart race`: runs a race and shows it.
 
 mod args;
+pub(crate) mod field;
 mod files;
 mod table;
 mod view;
@@ -28,6 +29,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if args.on != [World::Sim] {
         return worlds::run(&args, &race);
     }
+    refuse_without_a_kernel(&args)?;
     if race.repeats > 1 && race.background == 0 && race.path.loss() == 0.0 {
         remark("note: nothing here depends on chance (no loss, no background): repeats are alike");
     }
@@ -48,6 +50,28 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     }
     written?;
     complain(&outcome, &race)
+}
+
+/// The simulator has neither these schemes nor, but by a scheme, another client than its servers.
+fn refuse_without_a_kernel(args: &Args) -> Result<(), Failure> {
+    if args.client().window.is_some() {
+        return Err(Failure::input(
+            "--client-window is for --on; simulated hosts have what their scheme says: linux+rwnd=1MB",
+        ));
+    }
+    let agents: Vec<&str> = args
+        .contenders()
+        .iter()
+        .filter(|one| one.agent().is_some())
+        .map(|one| one.name())
+        .collect();
+    match agents.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::input(format!(
+            "{}: the simulator has no such scheme, the kernel has with an agent: --on kernel",
+            agents.join(", ")
+        ))),
+    }
 }
 
 /// Which of several repeats and visits.

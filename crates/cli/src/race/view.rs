@@ -58,10 +58,11 @@ pub(super) fn facts(race: &Race) -> Vec<String> {
         ));
     }
     if race.visits.count > 1 {
-        let Visits { count, idle, site } = race.visits;
+        let Visits { count, idle, site, reconnects } = race.visits;
+        let over = if reconnects { ", each over connections of its own" } else { "" };
         facts.push(match site {
-            1 => format!("{count} visits, {idle} apart"),
-            n => format!("{count} visits, {idle} apart, to {n} servers of each host in turn"),
+            1 => format!("{count} visits, {idle} apart{over}"),
+            n => format!("{count} visits, {idle} apart{over}, to {n} servers of each host in turn"),
         });
     }
     facts.push(match race.repeats {

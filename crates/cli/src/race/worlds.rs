@@ -1,27 +1,35 @@
 //! `headstart race --on …`: the race beyond the simulator, and its table.
 
+use super::field::Field;
 use super::{Args, worlds_view};
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::{pages, stdout};
 use experiment::race::Race;
 use report::{Cell, Quantity, Row, Table, write_atomically};
-use worlds::{Line, RaceJson, Run, Server, Spread, Summary, World, cannot_be_had};
+use std::io;
+use worlds::{
+    AgentScheme, Contender, Line, RaceJson, Run, Server, ServerChoice, Spread, Summary, World,
+    cannot_be_had,
+};
 
 /// Runs `race` in the worlds that were asked for, as far as the machine lets it.
 pub(super) fn run(args: &Args, race: &Race) -> Result<(), Failure> {
     refuse_what_only_simulation_has(race)?;
-    let client = Some(worlds::agreement::linux());
+    let client = Some(args.client().model());
     let hosts = worlds::agreement::simulated_hosts();
     let race = &Race { client, hosts, ..race.clone() };
-    say_who_is_left_out(race, &args.on);
+    say_who_is_left_out(args);
     let server = server(args, race)?;
     let raced = as_far_as_possible(args, (race, &server))?;
     // A report that cannot be written is no reason to keep the results back.
     let written = write_report(args, race, &raced);
     let Raced { summary, worlds, server } = &raced;
     match args.json {
-        true => stdout::print_json(&RaceJson { race, worlds, server: server.as_ref(), summary })?,
+        true => {
+            let (server, client) = (server.as_ref(), args.client());
+            stdout::print_json(&RaceJson { race, worlds, server, client, summary })?;
+        }
         false => stdout::print_table(&table(summary, worlds))?,
     }
     if let Some(server) = server {
@@ -46,6 +54,16 @@ pub(super) struct Raced {
 /// What serves in the kernel's world, if that is asked for.
 fn server(args: &Args, race: &Race) -> Result<Server, Failure> {
     if !args.on.contains(&World::Kernel) {
+        return Ok(Server::Builtin);
+    }
+    let sized =
+        args.contenders().iter().find(|one| one.agent().is_some_and(AgentScheme::says_size));
+    if let Some(sized) = sized.filter(|_| args.server != ServerChoice::Builtin) {
+        let why = format!("{}: nginx says nothing of sizes", sized.name());
+        if args.server != ServerChoice::Auto {
+            return Err(Failure::input(format!("--server: {why}")));
+        }
+        remark(&format!("note: served on kernel by the built-in server: {why}"));
         return Ok(Server::Builtin);
     }
     let (server, why) = args
@@ -76,10 +94,10 @@ fn refuse_what_only_simulation_has(race: &Race) -> Result<(), Failure> {
     }
 }
 
-fn say_who_is_left_out(race: &Race, worlds: &[World]) {
-    for world in worlds {
-        let out = race.schemes.iter().filter(|scheme| !world.has(scheme));
-        let names: Vec<&str> = out.map(|scheme| scheme.name()).collect();
+fn say_who_is_left_out(args: &Args) {
+    for world in &args.on {
+        let out = args.contenders().iter().filter(|contender| !contender.runs_in(*world));
+        let names: Vec<&str> = out.map(Contender::name).collect();
         if !names.is_empty() {
             let names = names.join(", ");
             remark(&format!("note: {world} has no {names}: its cells stay empty"));
@@ -89,24 +107,35 @@ fn say_who_is_left_out(race: &Race, worlds: &[World]) {
 
 /// If real worlds cannot be had, what remains is simulated all the same.
 fn as_far_as_possible(args: &Args, (race, server): (&Race, &Server)) -> Result<Raced, Failure> {
-    let (worlds, captures) = (args.on.as_slice(), args.pcap.as_deref());
-    let all = |worlds: &[World]| {
-        let progress = Progress::begin(worlds::load_count(race, worlds), "loads");
-        let on_run = &|| progress.step();
-        let entries = worlds::run(race, Run { worlds, server, captures, on_run });
-        progress.end();
-        let summary = Summary::new(race, &entries?);
-        let server = worlds.contains(&World::Kernel).then(|| server.clone());
-        std::io::Result::Ok(Raced { summary, worlds: worlds.to_vec(), server })
-    };
-    match all(worlds) {
+    let worlds = args.on.as_slice();
+    match raced(args, (race, server), worlds) {
         Err(error) if cannot_be_had(&error) && worlds.contains(&World::Sim) => {
             remark(&format!("note: simulated only: {error}"));
-            all(&[World::Sim]).map_err(Failure::failed)
+            raced(args, (race, server), &[World::Sim]).map_err(Failure::failed)
         }
         Err(error) if cannot_be_had(&error) => Err(Failure::input(error)),
         raced => raced.map_err(Failure::failed),
     }
+}
+
+fn raced(args: &Args, (race, server): (&Race, &Server), worlds: &[World]) -> io::Result<Raced> {
+    let Field { contenders, agent } = Field::in_worlds(args.contenders(), worlds)?;
+    let load_count = worlds::load_count(&contenders, worlds, race.repeats);
+    let progress = Progress::begin(load_count, "loads");
+    let how = Run {
+        worlds,
+        contenders: &contenders,
+        client: args.client(),
+        server,
+        agent: agent.as_ref(),
+        captures: args.pcap.as_deref(),
+        on_run: &|| progress.step(),
+    };
+    let entries = worlds::run(race, how);
+    progress.end();
+    let summary = Summary::new(race, &entries?);
+    let server = worlds.contains(&World::Kernel).then(|| server.clone());
+    Ok(Raced { summary, worlds: worlds.to_vec(), server })
 }
 
 pub(super) fn table(summary: &Summary, worlds: &[World]) -> Table {

@@ -6,6 +6,7 @@ mod commands;
 mod emulate;
 mod papers;
 mod race;
+mod race_agent;
 mod race_worlds;
 mod readme;
 mod run;

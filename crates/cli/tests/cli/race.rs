@@ -369,3 +369,60 @@ fn visits_are_tabled_drawn_and_the_same_on_any_number_of_threads() {
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
     }
 }
+
+#[test]
+fn a_size_is_a_page_of_one_object() {
+    let race: Value =
+        serde_json::from_str(&stdout(&["race", "30kB", "--path", "20mbit,80ms,100p", "--json"]))
+            .unwrap();
+    assert_eq!(race["page"], "30 KB");
+    // Handshake and request take 160 ms, 30 kB at 20 Mbit/s 12 ms, and no more than 1 ms for headers.
+    let limit = race["schemes"].as_array().unwrap().last().unwrap()["page_s"].as_f64().unwrap();
+    assert!((0.172..0.1735).contains(&limit), "{limit}");
+    for (wrong, why) in [("0B", "an object of 0B"), ("30zB", "or a HAR file")] {
+        let output = headstart(&["race", wrong]);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(why), "{wrong}");
+    }
+}
+
+#[test]
+fn visits_that_reconnect_take_a_handshake_more() {
+    let visits = |more: &[&str]| {
+        let race = [
+            "race",
+            "30kB",
+            "--visits",
+            "2",
+            "--idle",
+            "1",
+            "--path",
+            "20mbit,80ms,100p",
+            "--json",
+        ];
+        let race: Value = serde_json::from_str(&stdout(&[&race[..], more].concat())).unwrap();
+        let rows = race["schemes"].as_array().unwrap().clone();
+        let of = |name: &str, visit: &str| {
+            let row = rows.iter().find(|row| row["name"] == name && row["visit"] == visit).unwrap();
+            row["page_s"].as_f64().unwrap()
+        };
+        ["first", "repeated"].map(|visit| (of("linux", visit), of("limit", visit)))
+    };
+    let [first, kept] = visits(&[]);
+    // One round trip of 80 ms less for the limit, and the handshake's packets, 24 µs each.
+    assert!((first.1 - kept.1 - 0.08).abs() < 1e-4, "{first:?}, {kept:?}");
+    let [first, anew] = visits(&["--reconnect"]);
+    // `linux` remembers nothing, so the second visit is like the first.
+    assert!((first.0 - anew.0).abs() < 1e-3 && first.1 == anew.1, "{first:?}, {anew:?}");
+}
+
+#[test]
+fn connections_to_a_host_can_be_counted_out() {
+    let page_s = |connections: &str| {
+        let race = ["race", "graphics", "--http", "1.1", "--connections", connections, "--json"];
+        let race: Value = serde_json::from_str(&stdout(&race)).unwrap();
+        race["schemes"][0]["page_s"].as_f64().unwrap()
+    };
+    // Thirteen pictures one after another take more round trips than four at a time.
+    assert!(page_s("1") > page_s("4"));
+}

@@ -6,14 +6,50 @@ mod http;
 
 use crate::exchange::{Exchange, Opening, Order};
 use crate::filler;
+use emulator::Namespace;
 use std::io;
 use std::net::SocketAddr;
+use tcp::Scheme;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::spawn_local;
 use workload::ConnId;
+
+/// The browser's TCP: Linux's, or its model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Client {
+    /// Bytes that it offers from the beginning; `None`: as Linux comes, 64 KB at first and more as they are used.
+    pub window: Option<u32>,
+}
+
+impl Client {
+    /// What a simulation has in its place.
+    pub fn model(self) -> Scheme {
+        let text =
+            self.window.map_or_else(|| "linux".to_owned(), |bytes| format!("linux+rwnd={bytes}B"));
+        Scheme::parse(&text).expect("linux is in the catalogue, and takes rwnd")
+    }
+
+    /// Has connections that are opened in a namespace offer it.
+    ///
+    /// # Errors
+    /// If the kernel does not let it.
+    pub(crate) fn prepare(self, namespace: &Namespace) -> io::Result<()> {
+        let Some(window) = self.window else { return Ok(()) };
+        // Of a buffer the kernel offers half, until it has seen how much room packets take in it.
+        let buffer = 2 * u64::from(window);
+        let most = buffer.max(MOST_BUFFER);
+        namespace.set_sysctl("net.ipv4.tcp_rmem", &format!("4096 {buffer} {most}"))
+    }
+}
+
+/// Bytes to which Linux lets a buffer grow, as it comes.
+const MOST_BUFFER: u64 = 32 << 20;
+
+/// Orders of one connection that are looked at together, at most: more than a page has objects.
+const AT_ONCE: usize = 1024;
 
 /// What servers understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +125,15 @@ async fn send(
     mut orders: mpsc::UnboundedReceiver<Order>,
     mut write: OwnedWriteHalf,
 ) -> io::Result<()> {
-    while let Some(Order::Write(span)) = orders.recv().await {
-        filler::write(&mut write, span.bytes).await?;
+    let mut asked = Vec::new();
+    while orders.recv_many(&mut asked, AT_ONCE).await > 0 {
+        // All that is to be said at one moment leaves as one, as the simulated client has it.
+        let writes = asked.iter().map_while(Order::bytes);
+        filler::write(&mut write, writes.sum()).await?;
+        if asked.iter().any(|order| order.bytes().is_none()) {
+            break;
+        }
+        asked.clear();
     }
     write.shutdown().await
 }

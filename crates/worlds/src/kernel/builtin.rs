@@ -1,31 +1,50 @@
 //! A server that answers as the simulated one does, with the same think times and in the same order.
 
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Part};
 use crate::server::{Knobs, serve as serve_one};
+use nix::sys::socket::setsockopt;
+use nix::{libc, setsockopt_impl, sockopt_impl};
 use socket2::Socket;
 use std::cell::Cell;
 use std::io;
 use std::os::fd::AsFd;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::spawn_local;
-use workload::{ConnId, HostId, Kind};
+use workload::{ConnId, HostId};
 
-/// Serves the page's hosts on their sockets, for as long as the runtime lives.
-pub(super) fn serve(exchange: &Exchange, listeners: &[std::net::TcpListener]) -> io::Result<()> {
+/// `HEADSTART_SIZE` of the agent's `headstart.h`.
+const SIZE: i32 = 0x7e00;
+
+sockopt_impl!(
+    /// Bytes of what is sent next.
+    Size,
+    SetOnly,
+    libc::IPPROTO_TCP,
+    SIZE,
+    u32
+);
+
+/// Serves the page's hosts on their sockets, for as long as the runtime lives. `says_size`: an agent is told how long
+/// each answer is.
+pub(super) fn serve(
+    exchange: &Exchange,
+    listeners: &[std::net::TcpListener],
+    says_size: bool,
+) -> io::Result<()> {
     for (host, listener) in listeners.iter().enumerate() {
         let listener = TcpListener::from_std(listener.try_clone()?)?;
-        spawn_local(accept(exchange.clone(), (HostId(host as u32), listener)));
+        spawn_local(accept(exchange.clone(), (HostId(host as u32), listener), says_size));
     }
     Ok(())
 }
 
-async fn accept(exchange: Exchange, (host, listener): (HostId, TcpListener)) {
+async fn accept(exchange: Exchange, (host, listener): (HostId, TcpListener), says_size: bool) {
     while let Ok((stream, peer)) = listener.accept().await {
         let Some(conn) = exchange.caller(peer.port()) else { continue };
         let exchange = exchange.clone();
         spawn_local(async move {
             // A connection that fails is one that the loader sees end.
-            let _ = one(&exchange, (conn, host), stream).await;
+            let _ = one(&exchange, (conn, host), (stream, says_size)).await;
         });
     }
 }
@@ -33,11 +52,11 @@ async fn accept(exchange: Exchange, (host, listener): (HostId, TcpListener)) {
 async fn one(
     exchange: &Exchange,
     (conn, host): (ConnId, HostId),
-    stream: TcpStream,
+    (stream, says_size): (TcpStream, bool),
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let socketry =
-        Socketry { socket: stream.as_fd().try_clone_to_owned()?.into(), corked: Cell::new(false) };
+    let socket = stream.as_fd().try_clone_to_owned()?.into();
+    let socketry = Socketry { socket, says_size, corked: Cell::new(false) };
     serve_one(exchange, conn, (stream, socketry, exchange.low_water(host))).await
 }
 
@@ -46,6 +65,8 @@ async fn one(
 struct Socketry {
     /// The stream's, once more.
     socket: Socket,
+    /// Whether the kernel is told how long each answer is.
+    says_size: bool,
     /// Whether parts of segments wait (`TCP_CORK`). A server that has several frames to write hands them
     /// over as one; written one by one, short ones would be segments of their own.
     corked: Cell<bool>,
@@ -61,7 +82,13 @@ impl Socketry {
 }
 
 impl Knobs for Socketry {
-    fn announce(&self, _kind: Kind) {}
+    fn announce(&self, part: &Part) {
+        if let Some(bytes) = part.begins.filter(|_| self.says_size) {
+            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+            // Without an agent the kernel knows no such option, and nothing has changed.
+            let _ = setsockopt(&self.socket, Size, &bytes);
+        }
+    }
 
     fn cork(&self) {
         self.set_cork(true);

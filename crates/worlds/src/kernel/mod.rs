@@ -1,17 +1,23 @@
-//! The world `kernel`: servers on sockets of the Linux kernel, under a congestion control of its own.
+//! The world `kernel`: servers on sockets of the Linux kernel, under a congestion control of its own, stock or
+//! with an agent (`agent`).
 //!
 //! Who writes to the sockets is nginx or this process (`builtin`); the sockets are the same.
 
+mod agent;
 mod builtin;
 mod choice;
 mod nginx;
+mod private;
 pub(crate) mod site;
 
+pub use agent::Agent;
 pub use choice::ServerChoice;
 pub use nginx::Nginx;
 
 use crate::client::Tongue;
+use crate::contender::AgentScheme;
 use crate::exchange::{Exchange, low_water};
+use agent::Attending;
 use emulator::{Addresses, Interface, InterfaceConfig, Namespace, Port};
 use nginx::Serving;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -61,40 +67,72 @@ impl Server {
     }
 }
 
+/// The congestion control of a server's connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Control<'a> {
+    /// The kernel's of this name.
+    Stock(&'static str),
+    /// What an agent gives them.
+    Attended(&'a AgentScheme),
+}
+
+/// Who serves, and with what.
+#[derive(Clone, Copy)]
+pub(crate) struct Service<'a> {
+    /// Who writes.
+    pub(crate) server: &'a Server,
+    /// The agent's program, for schemes that have one.
+    pub(crate) agent: Option<&'a Agent>,
+}
+
 /// A Linux host of its own: a namespace with a device.
 pub(crate) struct Kernel {
     device: Interface,
     listeners: Vec<TcpListener>,
     tongue: Tongue,
+    /// Answers are announced by their size.
+    says_size: bool,
     /// Lives as long as this.
     _nginx: Option<Serving>,
+    /// Lives longest.
+    _agent: Option<Attending>,
 }
 
 impl Kernel {
     /// Listens for the page's hosts at each of these addresses, which have to be the device's.
     ///
     /// # Errors
-    /// If the machine does not let it, or the kernel has no such congestion control.
+    /// If the machine does not let it, the kernel has no such congestion control, or there is no agent for it.
     pub(crate) fn new(
         (addresses, listens_at): (Addresses, &[SocketAddr]),
-        (control, server): (&str, &Server),
+        (control, Service { server, agent }): (Control<'_>, Service<'_>),
         (page, config): (&Page, &LoaderConfig),
     ) -> io::Result<Self> {
         let namespace = Namespace::new()?;
         let device = Interface::open(&namespace, &InterfaceConfig::new(addresses))?;
-        let hosts = listens_at.iter().zip(page.hosts());
-        let all = || {
-            let one =
-                |(address, host)| listen(address, (control, low_water(config.protocol(host))));
-            hosts.map(|(address, host)| one((*address, host))).collect()
+        let (stock, agent) = match control {
+            Control::Stock(name) => (Some(name), None),
+            Control::Attended(scheme) => {
+                let agent = agent.ok_or_else(|| io::Error::other("no agent was given"))?;
+                (None, Some(agent.attend(&namespace, scheme.control())?))
+            }
         };
-        let listeners: io::Result<Vec<_>> = namespace.run(all)?;
-        let (listeners, tongue) = (listeners?, server.tongue());
+        let hosts = listens_at.iter().zip(page.hosts());
+        let all = || -> io::Result<Vec<_>> {
+            let low_water = |host| low_water(config.protocol(host));
+            hosts.map(|(address, host)| listen(*address, (stock, low_water(host)))).collect()
+        };
+        let listeners = match &agent {
+            None => namespace.run(all)?,
+            Some(agent) => agent.cgroup().run(|| namespace.run(all))??,
+        }?;
         let nginx = match server {
             Server::Builtin => None,
             Server::Nginx(nginx) => Some(nginx.serve(&namespace, (page, config), &listeners)?),
         };
-        Ok(Self { device, listeners, tongue, _nginx: nginx })
+        let says_size = matches!(control, Control::Attended(scheme) if scheme.says_size());
+        let tongue = server.tongue();
+        Ok(Self { device, listeners, tongue, says_size, _nginx: nginx, _agent: agent })
     }
 
     /// Where its packets are read and written.
@@ -110,23 +148,25 @@ impl Kernel {
     /// Serves the page's hosts, in their order, for as long as the runtime lives.
     pub(crate) fn serve(&self, exchange: &Exchange) -> io::Result<()> {
         match self.tongue {
-            Tongue::Counts => builtin::serve(exchange, &self.listeners),
+            Tongue::Counts => builtin::serve(exchange, &self.listeners, self.says_size),
             Tongue::Http => Ok(()),
         }
     }
 }
 
-/// A socket whose connections will have the congestion control, and say that there is room for more only
+/// A socket whose connections will have the congestion control, if one is chosen, and say that there is room for more only
 /// while less than the low water is unsent.
 fn listen(
     address: SocketAddr,
-    (control, low_water): (&str, Option<u64>),
+    (control, low_water): (Option<&str>, Option<u64>),
 ) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_tcp_congestion(control.as_bytes()).map_err(|error| {
-        let why = format!("the kernel has no congestion control {control:?} ({error})");
-        io::Error::new(error.kind(), why)
-    })?;
+    if let Some(control) = control {
+        socket.set_tcp_congestion(control.as_bytes()).map_err(|error| {
+            let why = format!("the kernel has no congestion control {control:?} ({error})");
+            io::Error::new(error.kind(), why)
+        })?;
+    }
     if let Some(low) = low_water {
         socket.set_tcp_notsent_lowat(u32::try_from(low).unwrap_or(u32::MAX))?;
     }

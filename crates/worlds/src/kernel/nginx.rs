@@ -5,12 +5,10 @@
 //! which its configuration knows no words for. It runs in a process namespace that the kernel clears when
 //! this process dies, and all its files are in a file system in memory that no other process sees.
 
-use super::site;
+use super::{private, site};
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
-use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, unshare};
 use std::env;
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -23,8 +21,6 @@ use workload::{Http, LoaderConfig, Page};
 
 /// Where it is looked for beside `PATH`, which users who are not root have without these.
 const FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
-/// Where its files are. No program is there (FHS 3.0 §3.15), so nothing is hidden from it.
-const FOLDER: &str = "/run";
 /// How long it may take to serve its first connection.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -96,8 +92,7 @@ impl Nginx {
             let has = |module: &str| self.has(module);
             site::configuration(folder, (page, config), (&addresses, has))
         };
-        let start = || {
-            let folder = private_folder()?;
+        let start = |folder: &Path| {
             let objects = folder.join("objects");
             fs::create_dir(&objects)?;
             site::write_objects(&objects, page, config)?;
@@ -106,9 +101,7 @@ impl Nginx {
             // The process inherits this thread's view of the file systems.
             Sandbox::start(namespace, self.command(folder, &conf, listeners)?)
         };
-        let started = std::thread::scope(|scope| scope.spawn(start).join());
-        let sandbox = started.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let mut serving = Serving { sandbox };
+        let mut serving = Serving { sandbox: private::in_a_folder(start)? };
         match namespace.run(|| addresses.iter().try_for_each(|address| answers(*address)))? {
             Ok(()) => Ok(serving),
             Err(error) => Err(serving.complaint(&error)),
@@ -152,16 +145,6 @@ impl Serving {
         }
         io::Error::other(format!("nginx does not serve: {error}\n{}", said.trim_end()))
     }
-}
-
-/// A folder in memory that this thread and what it starts see alone. Call it on a thread of its own.
-fn private_folder() -> io::Result<&'static Path> {
-    const NOTHING: Option<&str> = None;
-    unshare(CloneFlags::CLONE_NEWNS)?;
-    mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
-    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-    mount(Some("tmpfs"), FOLDER, Some("tmpfs"), flags, Some("mode=755"))?;
-    Ok(Path::new(FOLDER))
 }
 
 /// Waits until whoever listens there takes a connection: the kernel opens it, the server ends it.

@@ -1,0 +1,161 @@
+//! `headstart check agent`: what Linux gains by an agent, and whether that is what is asked of it.
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::race::field::Field;
+use crate::{agent, pages, stdout};
+use report::{Cell, Quantity, Row, Table};
+use worlds::gain::{Case, Claim, Gains, Plan, Time, Verdict};
+use worlds::{Server, ServerChoice, World};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// hs-cubic over 20 Mbit/s and 80 ms, single objects: about a minute
+    #[arg(long)]
+    quick: bool,
+    /// Clients of each scheme in each case, each with two visits [default: 7; --quick: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: Option<u32>,
+    /// What serves: builtin, nginx, auto, or the path of an nginx
+    #[arg(long, value_name = "SERVER", default_value = "builtin")]
+    server: ServerChoice,
+    /// Print JSON, with every sample
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "\
+Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux kernel
+with an agent (hs-cubic, hs-bbr, hs-session) and as it comes (linux is its CUBIC, linux-bbr its BBR), by turns, over
+20 Mbit/s, 80 ms and a queue of 100 packets; the objects with hs-cubic also at 5 and 100 Mbit/s, and at 20 and 200 ms.
+Asked of repeated visits over new connections: at most 0.80 of linux's time, 0.58 where the client offers 1 MB, and
+there at most 1.05 of the limit; less than linux-bbr's. Of 200 KB over a connection that was idle: at most 0.5 of
+linux's and 1.03 of linux-bbr's. Of first visits: at most 1.03 of the same without an agent. Medians; what the limit
+itself does not reach is `barred` and no failure. About ten minutes.
+
+Needs root, TUN devices and headstart-agent. Exit code 0 only if nothing fails.";
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let of_machine = |error: std::io::Error| match worlds::cannot_be_had(&error) {
+        true => Failure::input(error),
+        false => Failure::failed(error),
+    };
+    agent::program().map_err(Failure::input)?;
+    let plan = plan(args)?;
+    let field = Field::in_worlds(&plan.contenders(), &[World::Kernel]).map_err(of_machine)?;
+    let agent = field.agent.ok_or_else(|| Failure::input("no agent"))?;
+    let plan = plan.of(&field.contenders);
+    let progress = Progress::begin(plan.load_count(), "loads");
+    let gains = plan.run(&agent, &|| progress.step());
+    progress.end();
+    let gains = gains.map_err(of_machine)?;
+    match args.json {
+        true => stdout::print_json(&gains)?,
+        false => print(&gains)?,
+    }
+    match gains.holds() {
+        true => Ok(()),
+        false => Err(Failure::failed(
+            "not all that is asked for was measured; docs/agent.md says what is known",
+        )),
+    }
+}
+
+fn plan(args: &Args) -> Result<Plan, Failure> {
+    let plan = if args.quick { Plan::quick() } else { Plan::full() };
+    let of_case = |case: &Case| case.served_by(&args.server);
+    let servers = plan.cases.iter().map(of_case).collect::<Result<Vec<_>, _>>();
+    let servers = servers.map_err(|why| Failure::input(format!("--server: {why}")))?;
+    let server = servers.into_iter().next().unwrap_or(Server::Builtin);
+    Ok(Plan { repeats: args.repeat.unwrap_or(plan.repeats), server, ..plan })
+}
+
+fn print(gains: &Gains) -> Result<(), Failure> {
+    stdout::print_table(&times(&gains.times))?;
+    stdout::print("\n")?;
+    stdout::print_table(&claims(&gains.claims))?;
+    let are = |verdict| gains.claims.iter().filter(|claim| claim.verdict == verdict).count();
+    stdout::print(&format!(
+        "\n{} of {} hold, {} fail, {} are barred by the limit\n",
+        are(Verdict::Holds),
+        gains.claims.len(),
+        are(Verdict::Fails),
+        are(Verdict::Barred)
+    ))
+}
+
+fn times(times: &[Time]) -> Table {
+    let columns = [
+        ("load", Quantity::Text, "What was loaded, and how"),
+        ("path", Quantity::Text, "Rate, round trip, queue"),
+        ("visit", Quantity::Text, "The first, or the repeated one"),
+        ("scheme", Quantity::Text, "How the servers send"),
+        ("median", Quantity::Time, "Until all was there"),
+        ("min – max", Quantity::Text, "Its extremes"),
+        ("limit", Quantity::Time, "What nothing can beat"),
+        ("drops", Quantity::Count, "Packets that the link dropped, median"),
+        ("redone", Quantity::Count, "Loads repeated for lateness"),
+    ];
+    let number = |value: Option<f64>| value.map_or(Cell::Undefined, |v| Cell::Number(v.into()));
+    let row = |time: &Time| {
+        let extremes = time.page_s.map_or(Cell::Undefined, |spread| {
+            Cell::Text(format!("{:.0} – {:.0} ms", spread.min * 1e3, spread.max * 1e3))
+        });
+        let text = |text: &str| Cell::Text(text.to_owned());
+        Row {
+            cells: vec![
+                text(&time.load),
+                text(&time.path),
+                text(time.visit),
+                text(&time.scheme),
+                number(time.page_s.map(|spread| spread.median)),
+                extremes,
+                number(Some(time.limit_s)),
+                number(time.dropped_packets.map(|spread| spread.median)),
+                number(Some(f64::from(time.redone))),
+            ],
+            is_reference: false,
+        }
+    };
+    Table { columns: columns.map(pages::column).to_vec(), rows: times.iter().map(row).collect() }
+}
+
+fn claims(claims: &[Claim]) -> Table {
+    let columns = [
+        ("load", Quantity::Text, "What was loaded, and how"),
+        ("path", Quantity::Text, "Rate, round trip, queue"),
+        ("visit", Quantity::Text, "The first, or the repeated one"),
+        ("scheme", Quantity::Text, "Of whom it is asked"),
+        ("beside", Quantity::Text, "Beside whom"),
+        ("ratio", Quantity::Ratio, "Its median over the other's"),
+        ("at most", Quantity::Ratio, "What is asked for"),
+        ("limit", Quantity::Ratio, "The limit over the other's median"),
+        ("verdict", Quantity::Text, "Whether it is so"),
+    ];
+    let number = |value: Option<f64>| value.map_or(Cell::Undefined, |v| Cell::Number(v.into()));
+    let text = |text: &str| Cell::Text(text.to_owned());
+    let row = |claim: &Claim| Row {
+        cells: vec![
+            text(&claim.load),
+            text(&claim.path),
+            text(claim.visit),
+            text(&claim.scheme),
+            text(claim.beside),
+            number(claim.ratio),
+            number(Some(claim.at_most)),
+            number(claim.limit_ratio),
+            text(verdict(claim.verdict)),
+        ],
+        is_reference: false,
+    };
+    Table { columns: columns.map(pages::column).to_vec(), rows: claims.iter().map(row).collect() }
+}
+
+const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::Fails => "FAILS",
+        Verdict::Barred => "barred",
+    }
+}

@@ -1,0 +1,52 @@
+//! Who can race on this machine: Linux with an agent only where there is one and the kernel takes it. The others race
+//! all the same.
+
+use crate::agent;
+use crate::failure::remark;
+use std::io;
+use worlds::{Agent, Contender, World, cannot_be_had};
+
+/// Who races, and the agent of those that need one.
+pub(crate) struct Field {
+    pub(crate) contenders: Vec<Contender>,
+    pub(crate) agent: Option<Agent>,
+}
+
+impl Field {
+    /// Those that can; says who cannot, and why.
+    ///
+    /// # Errors
+    /// If the machine lets none run in real time.
+    pub(crate) fn in_worlds(contenders: &[Contender], worlds: &[World]) -> io::Result<Self> {
+        let all = contenders.to_vec();
+        let needs_agent = all.iter().any(|contender| contender.agent().is_some());
+        if !needs_agent || !worlds.contains(&World::Kernel) {
+            return Ok(Self { contenders: all, agent: None });
+        }
+        match agent::program() {
+            Ok(agent) => Self::tried(all, agent),
+            Err(why) => {
+                let (core, without): (Vec<_>, Vec<_>) =
+                    all.into_iter().partition(|contender| contender.agent().is_none());
+                let names: Vec<&str> = without.iter().map(Contender::name).collect();
+                remark(&format!("note: without {}: {why}", names.join(", ")));
+                Ok(Self { contenders: core, agent: None })
+            }
+        }
+    }
+
+    /// Each agent is started once, so that what it lacks is known before anything is measured.
+    fn tried(all: Vec<Contender>, agent: Agent) -> io::Result<Self> {
+        let mut contenders = Vec::new();
+        for contender in all {
+            match contender.agent().map(|scheme| agent.try_once(scheme.control())) {
+                None | Some(Ok(())) => contenders.push(contender),
+                Some(Err(error)) if cannot_be_had(&error) => return Err(error),
+                Some(Err(error)) => {
+                    remark(&format!("note: without {}: {error}", contender.name()));
+                }
+            }
+        }
+        Ok(Self { contenders, agent: Some(agent) })
+    }
+}

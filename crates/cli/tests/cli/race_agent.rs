@@ -1,0 +1,200 @@
+//! Races in which Linux has an agent. They need root, TUN devices, and `headstart-agent` beside `headstart` (cargo
+//! builds it with `-p headstart-agent`); without these the tests say so and pass.
+
+use crate::run::{command, folder, headstart};
+use nix::fcntl::{Flock, FlockArg};
+use serde_json::Value;
+use std::env;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+const PATH: [&str; 2] = ["--path", "20mbit,80ms,100p"];
+const KERNEL: [&str; 4] = ["--on", "kernel", "--server", "builtin"];
+
+/// The machine's agents one at a time, as the agent's own tests have it. `None`, having said so, without the program.
+fn agent() -> Option<Flock<File>> {
+    let program = Path::new(env!("CARGO_BIN_EXE_headstart")).with_file_name("headstart-agent");
+    if !program.exists() {
+        eprintln!("skipped: no {}", program.display());
+        return None;
+    }
+    let lock = File::create(env::temp_dir().join("headstart-agent-tests.lock")).unwrap();
+    Some(Flock::lock(lock, FlockArg::LockExclusive).unwrap())
+}
+
+/// What has to be there says that it is not.
+fn is_skipped(said: &str) -> bool {
+    let missing = ["needs root", "no congestion control", "note: without hs-"];
+    let is_skipped = missing.iter().any(|what| said.contains(what));
+    if is_skipped {
+        eprintln!("skipped: {said}");
+    }
+    is_skipped
+}
+
+fn html_min(race: &Value, name: &str, visit: &str) -> f64 {
+    let mut rows = race["schemes"].as_array().expect("an array").iter();
+    let row = rows.find(|row| row["name"] == name && row["visit"] == visit).expect("a row");
+    row["html_s_min"].as_f64().expect("it completed")
+}
+
+#[test]
+fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
+    let Some(_alone) = agent() else { return };
+    let arguments = ["race", "text", "--http", "1.1", "--repeat", "2", "--json"];
+    // The second visit comes when the first's connections have closed: what they taught is known then.
+    let visits = ["--visits", "2", "--idle", "0.5", "--reconnect"];
+    let schemes = ["--schemes", "hs-cubic,hs-bbr+size=on"];
+    let output =
+        headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..], &schemes[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    if is_skipped(&said) {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for name in ["hs-cubic", "hs-bbr+size=on"] {
+        // HTML of 29 kB in 21 segments: a handshake, a request, and, with a window of 10, another round trip of 80 ms.
+        // A window of 20 or more sends all of it in the second.
+        let [first, repeated] = ["first", "repeated"].map(|visit| html_min(&race, name, visit));
+        assert!(first > 0.240, "{name}: {first} s is less than three round trips");
+        assert!(repeated < 0.240, "{name}: {repeated} s is more than two round trips");
+    }
+    // Linux by itself forgets.
+    assert!(html_min(&race, "linux", "repeated") > 0.240);
+}
+
+#[test]
+fn without_an_agent_the_others_race() {
+    let folder = folder("race-without-agent");
+    let own = folder.join("headstart");
+    fs::hard_link(env!("CARGO_BIN_EXE_headstart"), &own).unwrap();
+    let arguments = ["race", "text", "--http", "1.1", "--schemes", "linux,hs-cubic", "--json"];
+    let run =
+        Command::new(own).args(arguments).args(KERNEL).args(PATH).env("PATH", &folder).output();
+    let output = run.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("needs root") || said.contains("no congestion control") {
+        eprintln!("skipped: {said}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("without hs-cubic: the agent is a program of its own"), "{said}");
+    assert!(said.contains("`make agent` builds it (needs clang and libelf)"), "{said}");
+    let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows: Vec<&str> = race["schemes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(rows, ["linux", "limit"]);
+}
+
+#[test]
+fn a_check_of_the_agent_needs_one() {
+    let folder = folder("check-without-agent");
+    let own = folder.join("headstart");
+    fs::hard_link(env!("CARGO_BIN_EXE_headstart"), &own).unwrap();
+    let output = Command::new(own).args(["check", "agent"]).env("PATH", &folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("`make agent` builds it (needs clang and libelf)"), "{said}");
+}
+
+/// `cargo test -p headstart-cli --test cli -- --ignored check_of_the_agent`
+#[test]
+#[ignore = "takes a minute, and a machine that has nothing else to do"]
+fn a_quick_check_of_the_agent_holds() {
+    let Some(_alone) = agent() else { return };
+    let output = headstart(&["check", "agent", "--quick", "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    if is_skipped(&said) {
+        return;
+    }
+    let gains: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(output.status.code(), Some(0), "{said}{:#}", gains["claims"]);
+    // 3 objects and one after idle, of three schemes, first and repeated.
+    assert_eq!(gains["times"].as_array().unwrap().len(), 24);
+}
+
+#[test]
+fn a_simulation_has_no_agent() {
+    for arguments in [["--schemes", "hs-cubic"], ["--client-window", "1MB"]] {
+        let output = headstart(&[&["race", "text"], &arguments[..]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("--on"), "{said}");
+    }
+    let output = headstart(&["race", "text", "--schemes", "hs-cubic+iw=20"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("hs-cubic takes size=on|off and nothing else"), "{said}");
+}
+
+/// Processes that a race has started.
+fn children_of(race: u32) -> usize {
+    let all = fs::read_dir("/proc").expect("/proc").flatten();
+    let lines = all.filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok());
+    let init = format!("headstart-init\0{race}\0");
+    lines.filter(|line| line.starts_with(&init)).count()
+}
+
+/// Cgroups that a race has made.
+fn cgroups_of(race: u32) -> usize {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let mut mounts = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let Some(mount) = mounts.find(|fields| fields[2] == "cgroup2") else { return 0 };
+    let names = fs::read_dir(mount[1]).unwrap().flatten().map(|entry| entry.file_name());
+    let prefix = format!("headstart-{race}-");
+    names.filter(|name| name.to_string_lossy().starts_with(&prefix)).count()
+}
+
+#[test]
+fn a_killed_race_leaves_no_agent_behind() {
+    let Some(_alone) = agent() else { return };
+    let arguments = [
+        "race",
+        "text",
+        "--http",
+        "1.1",
+        "--schemes",
+        "hs-cubic",
+        "--repeat",
+        "50",
+        "--visits",
+        "5",
+    ];
+    let arguments = [&arguments[..], &KERNEL[..], &PATH[..]].concat();
+    let log = folder("race-killed").join("said");
+    let mut child = command(&arguments)
+        .stdout(Stdio::null())
+        .stderr(File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let soon = |holds: &mut dyn FnMut() -> bool| {
+        (0..400).any(|_| {
+            sleep(Duration::from_millis(50));
+            holds()
+        })
+    };
+    let mut has_begun = || children_of(child.id()) == 1 || child.try_wait().unwrap().is_some();
+    assert!(soon(&mut has_begun), "no agent within 20 s");
+    if is_skipped(&fs::read_to_string(&log).unwrap()) {
+        child.wait().unwrap();
+        return;
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let race = child.id();
+    assert!(soon(&mut || children_of(race) == 0), "an agent is left after 20 s");
+    // Nobody is there to remove it, until the next one begins.
+    assert_eq!(cgroups_of(race), 1);
+    let arguments = ["race", "text", "--http", "1.1", "--schemes", "hs-cubic"];
+    let output = headstart(&[&arguments[..], &KERNEL[..], &PATH[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("without hs-cubic"), "{said}");
+    assert_eq!(cgroups_of(race), 0);
+}

@@ -1,0 +1,123 @@
+//! Control groups of version 2 for sockets: a socket belongs for good to the cgroup in which its process was
+//! when it was made, and what a listening one accepts belongs there, too. So programs of the kernel that are
+//! attached to a cgroup concern its connections and no others.
+
+use crate::Privilege;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What the cgroups of this kind are called, before the process that made them and a number.
+const NAME: &str = "headstart";
+
+/// The process is in one cgroup at a time.
+static INSIDE: Mutex<()> = Mutex::new(());
+
+/// An empty cgroup below the root of all; removed when it is dropped.
+#[derive(Debug)]
+pub struct Cgroup(PathBuf);
+
+impl Cgroup {
+    /// Makes one. What processes have left that were killed is removed.
+    ///
+    /// # Errors
+    /// `NotFound` where no cgroups of version 2 are mounted; [`Privilege`] if the process may not.
+    pub fn new() -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let root = root()?;
+        remove_orphans(&root);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = root.join(format!("{NAME}-{}-{number}", process::id()));
+        fs::create_dir(&path).map_err(|error| Privilege::explain(error, "mkdir in cgroups"))?;
+        Ok(Self(path))
+    }
+
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Runs `job` with this process in the cgroup: sockets that it makes are of it. So are those that other
+    /// threads make meanwhile.
+    ///
+    /// # Errors
+    /// If the process may not move, or not back.
+    pub fn run<T>(&self, job: impl FnOnce() -> T) -> io::Result<T> {
+        let _alone = lock();
+        let home = home()?;
+        enter(&self.0)?;
+        let done = job();
+        enter(&home)?;
+        Ok(done)
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        // If something is in it yet, the next one to be made removes it.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+fn lock() -> MutexGuard<'static, ()> {
+    INSIDE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where cgroups of version 2 are mounted.
+fn root() -> io::Result<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mounts")?;
+    let mut mounts = mounts.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let root = mounts.find(|fields| fields.get(2) == Some(&"cgroup2"));
+    let root = root.and_then(|fields| fields.get(1).map(PathBuf::from));
+    root.ok_or_else(|| io::Error::new(ErrorKind::NotFound, "no cgroups of version 2 are mounted"))
+}
+
+/// The cgroup in which this process is.
+fn home() -> io::Result<PathBuf> {
+    let groups = fs::read_to_string("/proc/self/cgroup")?;
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"));
+    let own = own.ok_or_else(|| io::Error::other("this process is in no cgroup of version 2"))?;
+    Ok(root()?.join(own))
+}
+
+fn enter(cgroup: &Path) -> io::Result<()> {
+    let entered = fs::write(cgroup.join("cgroup.procs"), process::id().to_string());
+    entered.map_err(|error| Privilege::explain(error, "moving to a cgroup"))
+}
+
+/// Those of processes that are no more. Cgroups that hold something cannot be removed.
+fn remove_orphans(root: &Path) {
+    let Ok(entries) = fs::read_dir(root) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(maker);
+        if maker.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// The process that made a cgroup of this name, if it is one of ours.
+fn maker(name: &str) -> Option<&str> {
+    let (pid, number) = name.strip_prefix(NAME)?.strip_prefix('-')?.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number(pid) && is_number(number)).then_some(pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_cgroups_of_our_making_are_ours() {
+        assert_eq!(maker("headstart-17-0"), Some("17"));
+        for other in
+            ["headstart-agent", "headstart-17", "headstart-17-", "headstart--1", "other-17-0"]
+        {
+            assert_eq!(maker(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Who races: a scheme of the core, which worlds run as far as they have it, or one that only the kernel has,
+//! with an agent. The core knows nothing of the latter: they are not its models, and it has none of them.
+
+use crate::world::World;
+use experiment::race::{Race, named};
+use tcp::Scheme;
+use workload::LoaderConfig;
+
+/// Who sends.
+#[derive(Clone, Debug)]
+pub enum Contender {
+    /// As this scheme says.
+    Core(Scheme),
+    /// The kernel, with an agent.
+    Agent(AgentScheme),
+}
+
+/// Linux with an agent: `hs-cubic`, with parameters behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentScheme {
+    text: String,
+    named: &'static NamedAgentScheme,
+    says_size: bool,
+}
+
+/// A scheme that the kernel has with an agent, as it is listed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NamedAgentScheme {
+    /// Name.
+    pub name: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+    /// Where it is specified.
+    pub source: &'static str,
+    /// What its agent is to give connections (`--control`).
+    control: &'static str,
+}
+
+/// All of them.
+pub const AGENT_SCHEMES: [NamedAgentScheme; 3] = [
+    NamedAgentScheme {
+        name: "hs-cubic",
+        about: "the Linux kernel's CUBIC with an agent: begins with what is remembered of the path",
+        source: "docs/agent.md",
+        control: "cubic",
+    },
+    NamedAgentScheme {
+        name: "hs-bbr",
+        about: "the Linux kernel's BBR with an agent: begins with what is remembered of the path",
+        source: "docs/agent.md",
+        control: "bbr",
+    },
+    NamedAgentScheme {
+        name: "hs-session",
+        about: "the Linux kernel with an agent: one window, as of one CUBIC, for all connections to a host",
+        source: "docs/agent.md",
+        control: "session",
+    },
+];
+
+/// What may follow the name of such a scheme: name, values, meaning.
+pub const AGENT_PARAMETER: (&str, &str, &str) = (
+    "size",
+    "on|off",
+    "of hs-… alone: the server says before each answer how long it is (HEADSTART_SIZE); the built-in server can",
+);
+
+impl Contender {
+    /// Reads `name+parameter=value`.
+    ///
+    /// # Errors
+    /// On what is neither a scheme of the core nor one of [`AGENT_SCHEMES`].
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let base = text.split('+').next().unwrap_or_default();
+        match AGENT_SCHEMES.iter().find(|named| named.name == base) {
+            Some(named) => AgentScheme::parse(text, named).map(Self::Agent),
+            None => Scheme::parse(text).map(Self::Core).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Those of a comma-separated list, as [`experiment::race::contestants`] has it.
+    ///
+    /// # Errors
+    /// As [`Contender::parse`].
+    pub fn list(list: &str) -> Result<Vec<Self>, String> {
+        named(list).into_iter().map(Self::parse).collect()
+    }
+
+    /// The text it was read from.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Core(scheme) => scheme.name(),
+            Self::Agent(scheme) => &scheme.text,
+        }
+    }
+
+    /// The core's scheme, if it is one.
+    pub const fn core(&self) -> Option<&Scheme> {
+        match self {
+            Self::Core(scheme) => Some(scheme),
+            Self::Agent(_) => None,
+        }
+    }
+
+    /// That with an agent, if it is one.
+    pub const fn agent(&self) -> Option<&AgentScheme> {
+        match self {
+            Self::Core(_) => None,
+            Self::Agent(scheme) => Some(scheme),
+        }
+    }
+
+    /// True if servers can run it in `world`.
+    pub fn runs_in(&self, world: World) -> bool {
+        match self {
+            Self::Core(_) if world == World::Sim => true,
+            _ => world.real(self).is_some(),
+        }
+    }
+
+    /// How hosts are spoken to in all visits.
+    pub(crate) fn loader(&self, race: &Race) -> LoaderConfig {
+        match self {
+            Self::Core(scheme) => race.loader_between(scheme),
+            Self::Agent(_) => race.loader_of_visits(),
+        }
+    }
+}
+
+impl AgentScheme {
+    fn parse(text: &str, named: &'static NamedAgentScheme) -> Result<Self, String> {
+        let mut says_size = false;
+        for parameter in text.split('+').skip(1) {
+            says_size = match parameter {
+                "size=on" => true,
+                "size=off" => false,
+                _ => {
+                    let (name, (parameter, values, _)) = (named.name, AGENT_PARAMETER);
+                    return Err(format!(
+                        "{text}: {name} takes {parameter}={values} and nothing else"
+                    ));
+                }
+            };
+        }
+        Ok(Self { text: text.to_owned(), named, says_size })
+    }
+
+    /// What its agent is to give connections (`--control`).
+    pub const fn control(&self) -> &'static str {
+        self.named.control
+    }
+
+    /// True if its server says before each answer how long it is.
+    pub const fn says_size(&self) -> bool {
+        self.says_size
+    }
+}

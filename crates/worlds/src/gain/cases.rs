@@ -1,0 +1,229 @@
+//! What is loaded, over which paths, and what is asked of a warm start there.
+
+use crate::client::Client;
+use crate::contender::Contender;
+use crate::kernel::{Server, ServerChoice};
+use experiment::path::{PathSpec, QueueSize};
+use experiment::race::{LIMIT, Race, VisitKind, Visits};
+use std::sync::Arc;
+use tcp::Scheme;
+use units::{Duration, Rate};
+use workload::{Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, Tls};
+
+/// Linux as it comes, and with an agent.
+const STOCK: [&str; 2] = ["linux", "linux-bbr"];
+const ALL: [&str; 3] = ["hs-cubic", "hs-bbr", "hs-session"];
+/// Waits behind a queue of so many packets.
+const QUEUE: u32 = 100;
+/// Longer than several retransmission timeouts of all paths but the longest: CUBIC is back at ten segments.
+const IDLE: Duration = Duration::from_secs(2);
+
+/// One race.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What is loaded, and how.
+    pub name: String,
+    /// Who takes part.
+    pub contenders: Vec<Contender>,
+    /// What is asked.
+    pub bounds: Vec<Bound>,
+    /// Who is served.
+    pub client: Client,
+    path: PathSpec,
+    page: Arc<Page>,
+    loader: LoaderConfig,
+    visits: Visits,
+}
+
+/// What is asked of a scheme.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// Of whom.
+    pub scheme: &'static str,
+    /// In which visits.
+    pub visit: VisitKind,
+    /// Beside whom.
+    pub beside: Beside,
+    /// The most that the ratio of their medians may be.
+    pub at_most: f64,
+}
+
+/// Beside whom a scheme is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Another, of this name.
+    Scheme(&'static str),
+    /// What nothing can beat.
+    Limit,
+}
+
+impl Beside {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scheme(name) => name,
+            Self::Limit => LIMIT,
+        }
+    }
+}
+
+/// 20 Mbit/s and 80 ms with everybody, and one step either way from there with CUBIC.
+pub(super) fn full() -> Vec<Case> {
+    let (main, cubic) = (path(20, 80), &ALL[..1]);
+    let mut cases = vec![
+        object(30_000, Client::default(), (main, &ALL)),
+        object(200_000, Client::default(), (main, cubic)),
+        object(200_000, wide(), (main, &ALL)),
+        after_idle(main),
+        page_of_twelve(Http::Http11, main),
+        page_of_twelve(Http::Http2, main),
+    ];
+    for path in [path(5, 80), path(100, 80), path(20, 20), path(20, 200)] {
+        cases.push(object(30_000, Client::default(), (path, cubic)));
+        cases.push(object(200_000, wide(), (path, cubic)));
+    }
+    // Where 64 KB are less than is under way in a round trip.
+    for path in [path(100, 80), path(20, 200)] {
+        cases.push(object(200_000, Client::default(), (path, cubic)));
+    }
+    cases
+}
+
+/// 20 Mbit/s and 80 ms with CUBIC.
+pub(super) fn quick() -> Vec<Case> {
+    let (main, cubic) = (path(20, 80), &ALL[..1]);
+    vec![
+        object(30_000, Client::default(), (main, cubic)),
+        object(200_000, Client::default(), (main, cubic)),
+        object(200_000, wide(), (main, cubic)),
+        after_idle(main),
+    ]
+}
+
+impl Case {
+    /// Visits over new connections.
+    fn new((name, page, path): (String, Page, PathSpec), warm: &[&'static str]) -> Self {
+        // What a connection taught is known when it has closed: a round trip and a half after the client wants that.
+        let idle = path.rtt() + path.rtt() + Duration::from_millis(100);
+        let names = STOCK.iter().chain(warm);
+        let contenders = names.map(|name| Contender::parse(name).expect("a contender"));
+        Self {
+            name,
+            contenders: contenders.collect(),
+            bounds: warm.iter().map(|scheme| cold(scheme)).collect(),
+            client: Client::default(),
+            path,
+            page: Arc::new(page),
+            loader: LoaderConfig::default(),
+            visits: Visits { count: 2, idle, site: 1, reconnects: true },
+        }
+    }
+
+    fn asks(mut self, scheme: &'static str, beside: &'static str, at_most: f64) -> Self {
+        let beside = if beside == LIMIT { Beside::Limit } else { Beside::Scheme(beside) };
+        self.bounds.push(Bound { scheme, visit: VisitKind::Repeated, beside, at_most });
+        self
+    }
+
+    /// What serves it.
+    ///
+    /// # Errors
+    /// If what is asked for is not there, or cannot serve the page.
+    pub fn served_by(&self, choice: &ServerChoice) -> Result<Server, String> {
+        choice.serve(&self.page, &self.loader).map(|(server, _)| server)
+    }
+
+    pub(super) fn race(&self, repeats: u32) -> Race {
+        Race {
+            page: Arc::clone(&self.page),
+            path: self.path,
+            loader: self.loader.clone(),
+            schemes: self
+                .contenders
+                .iter()
+                .filter_map(Contender::core)
+                .cloned()
+                .collect::<Vec<Scheme>>(),
+            client: Some(self.client.model()),
+            hosts: crate::agreement::simulated_hosts(),
+            visits: self.visits,
+            background: 0,
+            repeats,
+            seed: 1,
+        }
+    }
+}
+
+/// Who knows nothing does no worse than what it is built upon.
+fn cold(scheme: &'static str) -> Bound {
+    let stock = if scheme == "hs-bbr" { "linux-bbr" } else { "linux" };
+    Bound { scheme, visit: VisitKind::First, beside: Beside::Scheme(stock), at_most: 1.03 }
+}
+
+const fn wide() -> Client {
+    Client { window: Some(1_000_000) }
+}
+
+fn path(mbps: u64, millis: u64) -> PathSpec {
+    let (rate, rtt) = (Rate::from_mbps(mbps), Duration::from_millis(millis));
+    PathSpec::new(rate, rtt, QueueSize::Packets(QUEUE)).expect("it exists")
+}
+
+/// One object over a connection of its own.
+fn object(bytes: u64, client: Client, (path, warm): (PathSpec, &[&'static str])) -> Case {
+    let page = Page::single(bytes);
+    let offers = if client.window.is_some() { ", 1 MB offered" } else { "" };
+    let name = format!("{}{offers}", page.name());
+    let mut case = Case { client, ..Case::new((name, page, path), warm) };
+    for scheme in warm {
+        let is_wide = client.window.is_some();
+        case = case.asks(scheme, "linux", if is_wide { 0.58 } else { 0.80 });
+        case = case.asks(scheme, "linux-bbr", 1.0);
+        if is_wide {
+            case = case.asks(scheme, LIMIT, 1.05);
+        }
+    }
+    case
+}
+
+/// 200 KB over a connection that has been idle, from the request on.
+fn after_idle(path: PathSpec) -> Case {
+    let page = Page::single(200_000);
+    let name = format!("{} after {IDLE}", page.name());
+    let visits = Visits { count: 2, idle: IDLE, site: 1, reconnects: false };
+    let case = Case { visits, ..Case::new((name, page, path), &ALL[..1]) };
+    case.asks("hs-cubic", "linux", 0.5).asks("hs-cubic", "linux-bbr", 1.03)
+}
+
+/// HTML of 20 kB and eleven objects of 15 kB that its end reveals.
+fn page_of_twelve(http: Http, path: PathSpec) -> Case {
+    let host = Host {
+        name: "server.example".to_owned(),
+        http,
+        tls: Tls::None,
+        http10_connections: Host::UNLIMITED,
+    };
+    let object = |label: String, kind, body_bytes, discovery| Object {
+        label,
+        host: HostId(0),
+        kind,
+        request_bytes: 300,
+        response_header_bytes: 200,
+        body_bytes,
+        server_wait: Duration::ZERO,
+        discovery,
+    };
+    let html = object("html".to_owned(), Kind::Html, 20_000, Discovery::AtStart);
+    let revealed = Discovery::InBody { parent: ObjectId(0), offset: 20_000, delay: Duration::ZERO };
+    let images = (1..12).map(|n| object(format!("image {n}"), Kind::Image, 15_000, revealed));
+    let objects = [html].into_iter().chain(images).collect();
+    let page = Page::new("page of 12", vec![host], objects).expect("a page");
+    let over = if http == Http::Http2 { "HTTP/2" } else { "4 connections" };
+    let name = format!("{} over {over}", page.name());
+    let loader = LoaderConfig { connections: Some(4), ..LoaderConfig::default() };
+    let mut case = Case { loader, ..Case::new((name, page, path), &ALL) };
+    for scheme in ALL {
+        case = case.asks(scheme, "linux", 0.80).asks(scheme, "linux-bbr", 1.0);
+    }
+    case
+}

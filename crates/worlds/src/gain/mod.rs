@@ -1,0 +1,263 @@
+//! What Linux gains by an agent: first and repeated visits, beside Linux as it comes and the limit, and whether the
+//! gains are what is asked of them. All of it by the kernel, over emulated links.
+//!
+//! `cases` says what is loaded over which paths and what is asked; a case is one race, all contenders by turns.
+
+mod cases;
+
+pub use cases::{Beside, Bound, Case};
+
+use crate::contender::Contender;
+use crate::contest::{self, Run, load_count};
+use crate::kernel::{Agent, Server};
+use crate::summary::{Line, Measured, Spread, Summary};
+use crate::world::World;
+use serde::Serialize;
+use std::io;
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// One race each.
+    pub cases: Vec<Case>,
+    /// Clients of each scheme in each case, each with a first visit and a repeated one.
+    pub repeats: u32,
+    /// What serves.
+    pub server: Server,
+}
+
+impl Plan {
+    /// All paths: about ten minutes.
+    pub fn full() -> Self {
+        Self { cases: cases::full(), repeats: 7, server: Server::Builtin }
+    }
+
+    /// CUBIC over one path: a minute.
+    pub fn quick() -> Self {
+        Self { cases: cases::quick(), repeats: 3, server: Server::Builtin }
+    }
+
+    /// Loads in real time, all in all.
+    pub fn load_count(&self) -> u64 {
+        let of_case = |case: &Case| load_count(&case.contenders, &[World::Kernel], self.repeats);
+        self.cases.iter().map(of_case).sum()
+    }
+
+    /// Everyone who takes part.
+    pub fn contenders(&self) -> Vec<Contender> {
+        let mut all: Vec<Contender> = Vec::new();
+        for contender in self.cases.iter().flat_map(|case| &case.contenders) {
+            if all.iter().all(|other| other.name() != contender.name()) {
+                all.push(contender.clone());
+            }
+        }
+        all
+    }
+
+    /// Leaves out, with all that is asked of it, whoever is not among these.
+    #[must_use]
+    pub fn of(mut self, present: &[Contender]) -> Self {
+        let is_present = |name: &str| present.iter().any(|contender| contender.name() == name);
+        for case in &mut self.cases {
+            case.contenders.retain(|contender| is_present(contender.name()));
+            case.bounds.retain(|bound| is_present(bound.scheme));
+        }
+        self
+    }
+
+    /// Measures every case; `on_run` is called after each load.
+    ///
+    /// # Errors
+    /// If the machine does not let it.
+    pub fn run(&self, agent: &Agent, on_run: &(dyn Fn() + Sync)) -> io::Result<Gains> {
+        let mut gains = Gains { claims: Vec::new(), times: Vec::new() };
+        for case in &self.cases {
+            let race = case.race(self.repeats);
+            let how = Run {
+                worlds: &[World::Kernel],
+                contenders: &case.contenders,
+                client: case.client,
+                server: &self.server,
+                agent: Some(agent),
+                captures: None,
+                on_run,
+            };
+            let summary = Summary::new(&race, &contest::run(&race, how)?);
+            gains.claims.extend(case.bounds.iter().map(|bound| Claim::new(case, &summary, bound)));
+            gains.times.extend(summary.lines.iter().map(|line| Time::new(case, &summary, line)));
+        }
+        Ok(gains)
+    }
+}
+
+/// What was measured, and whether it is what was asked for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Gains {
+    /// What was asked for.
+    pub claims: Vec<Claim>,
+    /// What was measured.
+    pub times: Vec<Time>,
+}
+
+impl Gains {
+    /// All that can be had is there.
+    pub fn holds(&self) -> bool {
+        self.claims.iter().all(|claim| claim.verdict != Verdict::Fails)
+    }
+}
+
+/// One scheme's visits of a kind in a case.
+#[derive(Clone, Debug, Serialize)]
+pub struct Time {
+    /// What was loaded, and how.
+    pub load: String,
+    /// The path, as it may be written.
+    pub path: String,
+    /// The contender's name.
+    pub scheme: String,
+    /// First visit or repeated one.
+    pub visit: &'static str,
+    /// Seconds until all was there; `None` if a load did not complete.
+    pub page_s: Option<Spread>,
+    /// Seconds until it could have been.
+    pub limit_s: f64,
+    /// Packets that the link dropped in a visit.
+    pub dropped_packets: Option<Spread>,
+    /// Loads repeated for lateness.
+    pub redone: u32,
+    /// All visits.
+    pub samples: Vec<Measured>,
+}
+
+impl Time {
+    fn new(case: &Case, summary: &Summary, line: &Line) -> Self {
+        Self {
+            load: case.name.clone(),
+            path: summary.path.clone(),
+            scheme: line.scheme.clone(),
+            visit: line.visit,
+            page_s: line.page_s,
+            limit_s: limit_of(summary, line.visit),
+            dropped_packets: line.dropped_packets,
+            redone: line.redone,
+            samples: line.samples.clone(),
+        }
+    }
+}
+
+fn limit_of(summary: &Summary, visit: &str) -> f64 {
+    let limit = summary.limits.iter().find(|limit| limit.visit == visit);
+    limit.expect("every kind of visit has a limit").page_s
+}
+
+/// One thing that is asked of a scheme.
+#[derive(Clone, Debug, Serialize)]
+pub struct Claim {
+    /// What was loaded, and how.
+    pub load: String,
+    /// The path, as it may be written.
+    pub path: String,
+    /// Of whom.
+    pub scheme: String,
+    /// In which visits.
+    pub visit: &'static str,
+    /// Beside whom.
+    pub beside: &'static str,
+    /// Its median over the other's; `None` if a load did not complete.
+    pub ratio: Option<f64>,
+    /// What that may be.
+    pub at_most: f64,
+    /// What it would be if its median were the limit.
+    pub limit_ratio: Option<f64>,
+    /// Whether it is so.
+    pub verdict: Verdict,
+}
+
+/// Whether what is asked for was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It was.
+    Holds,
+    /// It was not.
+    Fails,
+    /// It was not, and no transport could: the limit itself is beyond.
+    Barred,
+}
+
+impl Claim {
+    fn new(case: &Case, summary: &Summary, bound: &Bound) -> Self {
+        let visit = bound.visit.name();
+        let median = |scheme: &str| {
+            let line = summary.line(scheme, World::Kernel, visit)?;
+            line.page_s.map(|spread| spread.median)
+        };
+        let limit = limit_of(summary, visit);
+        let other = match bound.beside {
+            Beside::Scheme(name) => median(name),
+            Beside::Limit => Some(limit),
+        };
+        let over_other = |time: f64| other.map(|other| time / other);
+        let (ratio, limit_ratio) = (median(bound.scheme).and_then(over_other), over_other(limit));
+        Self {
+            load: case.name.clone(),
+            path: summary.path.clone(),
+            scheme: bound.scheme.to_owned(),
+            visit,
+            beside: bound.beside.name(),
+            ratio,
+            at_most: bound.at_most,
+            limit_ratio,
+            verdict: Verdict::of(ratio, limit_ratio, bound.at_most),
+        }
+    }
+}
+
+impl Verdict {
+    fn of(ratio: Option<f64>, limit_ratio: Option<f64>, at_most: f64) -> Self {
+        match (ratio, limit_ratio) {
+            (Some(ratio), _) if ratio <= at_most => Self::Holds,
+            (Some(_), Some(limit)) if limit > at_most => Self::Barred,
+            _ => Self::Fails,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_limit_excuses() {
+        // Half of the other's time is asked for, and the limit is 0.4 of it: possible.
+        assert_eq!(Verdict::of(Some(0.5), Some(0.4), 0.5), Verdict::Holds);
+        assert_eq!(Verdict::of(Some(0.51), Some(0.4), 0.5), Verdict::Fails);
+        // The limit is 0.6 of it: nobody can.
+        assert_eq!(Verdict::of(Some(0.61), Some(0.6), 0.5), Verdict::Barred);
+        // A load that never ended is no excuse.
+        assert_eq!(Verdict::of(None, Some(0.6), 0.5), Verdict::Fails);
+    }
+
+    #[test]
+    fn whoever_is_missing_is_asked_for_nothing() {
+        let all = Plan::full();
+        let mut present = all.contenders();
+        assert_eq!(present.len(), 5);
+        present.retain(|contender| contender.name() != "hs-bbr");
+        let plan = all.of(&present);
+        assert_eq!(plan.contenders().len(), 4);
+        assert!(plan.cases.iter().all(|c| c.bounds.iter().all(|b| b.scheme != "hs-bbr")));
+        assert!(plan.cases.iter().any(|c| c.bounds.iter().any(|b| b.scheme == "hs-session")));
+    }
+
+    #[test]
+    fn whoever_is_asked_or_held_beside_takes_part() {
+        for case in Plan::full().cases.into_iter().chain(Plan::quick().cases) {
+            let has = |name: &str| case.contenders.iter().any(|one| one.name() == name);
+            for bound in &case.bounds {
+                assert!(has(bound.scheme), "{case:?}");
+                assert!(bound.beside == Beside::Limit || has(bound.beside.name()), "{case:?}");
+            }
+        }
+    }
+}
