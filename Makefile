@@ -8,13 +8,24 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: demo test lint bench bench-endpoint build agent clean
+.PHONY: demo demo-kernel test lint bench bench-endpoint bench-agent build agent clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
 	@mkdir -p $(dir $(REPORT))
 	$(TARGET)/release/headstart race $(PAGE) --path $(LINE) --report $(REPORT)
 	@echo "Open $(abspath $(REPORT)) in a browser."
+
+# The second demo, as root: this machine's Linux as it comes and with an agent, first visits and repeated ones over new
+# connections, by turns, behind an emulated link. Three minutes of real time.
+AGENT_LINE := 20mbit,80ms,100p
+AGENT_RACE := --on kernel --path $(AGENT_LINE) --repeat 7 --visits 2 --idle 0.5 --reconnect \
+	--schemes linux,linux-bbr,hs-cubic,hs-bbr,hs-session
+
+demo-kernel: build agent
+	$(TARGET)/release/headstart race 30kB $(AGENT_RACE)
+	$(TARGET)/release/headstart race 200kB $(AGENT_RACE) --client-window 1MB
+	$(TARGET)/release/headstart race $(PAGE) $(AGENT_RACE)
 
 build:
 	@tools/need cc=gcc cc=libc6-dev
@@ -46,6 +57,11 @@ bench:
 # Speed of the endpoint towards the kernel's TCP, beside smoltcp's in the same run. Needs root.
 bench-endpoint:
 	cargo run --release --locked --quiet --package headstart-endpoint --example speed
+
+# Bulk data through the agent's congestion controls beside the kernel's own in the same run, by turns. Needs root.
+bench-agent:
+	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
+	cargo test --locked --quiet --package headstart-agent --test kernel -- --ignored --nocapture bulk
 
 clean:
 	cargo clean
