@@ -42,22 +42,28 @@ void BPF_PROG(hs_bbr_init, struct sock *sk)
 	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
 
+/* So many segments have arrived while the pipe is not full. Not inline: what runs at every ACK is to be short. */
+static __noinline void see_to_start(struct sock *sk, u32 acked)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct connection *c = connection_of(sk);
+
+	if (!c)
+		return;
+	count_flight(&c->flights, tp, acked);
+	if (is_special(c))
+		on_progress(sk, c);
+}
+
 SEC("struct_ops")
 void BPF_PROG(hs_bbr_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct connection *c;
 
 	bbr_main(sk, ack, flag, rs);
 	/* From then on it measures by itself, and a first flight is long over. */
-	if (is_pipe_full(tp) || !rs->acked_sacked || is_recovering(tp))
-		return;
-	c = connection_of(sk);
-	if (!c)
-		return;
-	count_flight(&c->flights, tp, rs->acked_sacked);
-	if (is_special(c))
-		on_progress(sk, c);
+	if (!is_pipe_full(tp) && rs->acked_sacked && !is_recovering(tp))
+		see_to_start(sk, rs->acked_sacked);
 }
 
 /* To BBR a loss is no measure of the path. But a first flight was not of its choosing. */

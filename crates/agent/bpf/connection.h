@@ -89,13 +89,6 @@ static inline struct connection *connection_of(struct sock *sk)
 	return bpf_sk_storage_get(&connections, sk, 0, 0);
 }
 
-/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be had. `options`: what takes
- * options of the socket, itself or the context of a program of sockops. */
-static inline bool pace(void *options, u32 rate)
-{
-	return !bpf_setsockopt(options, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
-}
-
 /* At which rate `window` is sent, and what is the application's own; false if it is not to be sent. */
 static inline bool choose_rate(const struct sock *sk, struct connection *c, const struct path *path,
 			       u32 window)

@@ -8,10 +8,8 @@
 /* What is needed at every ACK lies where CUBIC has its own, behind that: looking up the connection would cost more than
  * the rest. */
 struct beside_cubic {
-	u64 rate;	 /* while a cold start searches, bytes a second; 0: as the kernel will */
 	struct flights flights;
 	u32 is_special;	 /* the connection has to be looked up */
-	u32 min_tso;	 /* segments that the kernel sends as one at least */
 };
 
 /* 64-bit words that the kernel's CUBIC has. */
@@ -49,9 +47,7 @@ void BPF_PROG(hs_cubic_init, struct sock *sk)
 
 	demand_room_beside_cubic();
 	cubictcp_init(sk);
-	b->rate = 0;
 	b->is_special = false;
-	b->min_tso = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 	forget_flights(&b->flights, tp);
 	c = begin(sk);
 	if (!c)
@@ -61,22 +57,17 @@ void BPF_PROG(hs_cubic_init, struct sock *sk)
 	b->is_special = is_special(c);
 }
 
-/* The connection is at something out of the ordinary. */
-static inline void see_to(struct sock *sk, struct beside_cubic *b)
+/* So many segments have arrived on a connection that is at something out of the ordinary. Not inline: what runs at every
+ * ACK is to be short, since its instructions are seldom in a cache. */
+static __noinline void see_to(struct sock *sk, struct beside_cubic *b, u32 acked)
 {
 	struct connection *c = connection_of(sk);
-	u64 rate;
 
 	if (!c)
 		return;
 	on_progress(sk, c);
-	if (is_searching(&c->search)) {
-		rate = search_on_ack(sk, &c->search);
-		if (rate)
-			b->rate = rate;
-		if (!is_searching(&c->search))
-			b->rate = 0;
-	}
+	if (is_searching(&c->search))
+		search_on_ack(sk, &c->search, acked);
 	b->is_special = is_special(c);
 }
 
@@ -88,19 +79,7 @@ void BPF_PROG(hs_cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	cubictcp_cong_avoid(sk, ack, acked);
 	count_flight(&b->flights, (struct tcp_sock *)sk, acked);
 	if (b->is_special)
-		see_to(sk, b);
-}
-
-/* Asked before each sending, and after the kernel has set its rate: the one place from which a rate of ours lasts. */
-SEC("struct_ops")
-u32 BPF_PROG(hs_cubic_min_tso_segs, struct sock *sk)
-{
-	const struct beside_cubic *b = beside_cubic(sk);
-	u64 rate = b->rate;
-
-	if (rate)
-		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
-	return b->min_tso;
+		see_to(sk, b, acked);
 }
 
 SEC("struct_ops")
@@ -111,7 +90,6 @@ u32 BPF_PROG(hs_cubic_ssthresh, struct sock *sk)
 	u32 ssthresh = cubictcp_recalc_ssthresh(sk);
 
 	forget_flights(&b->flights, (struct tcp_sock *)sk);
-	b->rate = 0;
 	if (!c)
 		return ssthresh;
 	end_search(sk, &c->search);
@@ -148,7 +126,6 @@ void BPF_PROG(hs_cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		return;
 	if (event == CA_EVENT_CWND_RESTART) {
 		end_search(sk, &c->search);
-		b->rate = 0;
 		on_idle(sk, c, &b->flights);
 	} else {
 		begin_first_train((struct tcp_sock *)sk, &c->search);
@@ -184,7 +161,6 @@ struct tcp_congestion_ops hs_cubic = {
 	.set_state = (void *)hs_cubic_set_state,
 	.cwnd_event = (void *)hs_cubic_cwnd_event,
 	.pkts_acked = (void *)hs_cubic_pkts_acked,
-	.min_tso_segs = (void *)hs_cubic_min_tso_segs,
 	.release = (void *)hs_cubic_release,
 	.name = "hs_cubic",
 };

@@ -18,16 +18,18 @@ struct arrived {
 
 struct search {
 	u64 gap;	     /* of the last train, nanoseconds a segment; 0: none */
+	u64 best;	     /* what is believed, the same */
 	u32 next;	     /* sequence number that the next train begins with */
 	u32 next_from_us;    /* when the first of that may have left */
 	u32 sent_us;	     /* the train that is coming in left within so long */
 	struct arrived first; /* of the train that is coming in */
 	struct arrived last;
 	struct arrived last_but_one;
+	u32 window;	     /* slow start is to end at it, segments; 0: not known */
+	u32 rate;	     /* what is sent is spaced by, bytes a second; 0: it is not */
 	bool is_on;
 	bool has_train;
 	bool may_pace;	     /* nobody else does */
-	bool is_pacing;
 };
 
 static inline bool in_slow_start(const struct tcp_sock *tp)
@@ -51,12 +53,21 @@ static inline void begin_search(const struct sock *sk, struct search *s)
 	s->may_pace = sk->sk_pacing_status == SK_PACING_NONE;
 }
 
-/* Also of the pacing, if it is still ours. */
+/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be had. `options`: what takes
+ * options of the socket, itself or the context of a program of sockops. */
+static inline bool pace(void *options, u32 rate)
+{
+	return !bpf_setsockopt(options, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
+}
+
+/* Also of the spacing, if it is still ours. */
 static inline void end_search(struct sock *sk, struct search *s)
 {
-	if (s->is_pacing && sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
+	if (s->rate && sk->sk_max_pacing_rate == s->rate && pace(sk, ~0U) &&
+	    sk->sk_pacing_status == SK_PACING_NEEDED)
 		sk->sk_pacing_status = SK_PACING_NONE;
-	s->is_on = s->is_pacing = false;
+	s->rate = 0;
+	s->is_on = false;
 }
 
 /* The first segments leave. */
@@ -82,48 +93,87 @@ static inline u64 gap_of_train(const struct search *s, bool *is_held_up)
 	return s->has_train ? train_shorter(all, but_last) : 0;
 }
 
-/* A train has come in: where slow start is to end by that, and at what rate it is to go on. The rate, bytes a second; 0:
- * as it was. */
-static inline u64 judge_train(struct tcp_sock *tp, struct search *s)
+/* Two trains that agree are believed, until two others are, or one shows that the path is faster: by its gap or, since it came in
+ * as it left, because it might be. True if what is believed has changed. */
+static inline bool judge_train(const struct tcp_sock *tp, struct search *s)
 {
-	bool is_held_up, is_known;
-	u64 gap = gap_of_train(s, &is_held_up), last = s->gap, best = train_shorter(gap, last);
+	bool is_held_up;
+	u64 gap = gap_of_train(s, &is_held_up), last = s->gap;
 
 	/* One that came in as it left says how fast the path is at least. */
-	if (!gap || (!is_held_up && best == last))
-		return 0;
-	is_known = is_held_up && trains_agree(last, gap);
+	if (!gap || (!is_held_up && train_shorter(gap, last) == last))
+		return false;
 	s->gap = is_held_up || last ? gap : 0;
-	tp->snd_ssthresh = is_known ? train_window(tp->rtt_min.s[0].v, best) : TCP_INFINITE_SSTHRESH;
-	s->is_pacing |= is_known && s->may_pace;
-	return s->is_pacing ? train_rate(tp->mss_cache, best) : 0;
+	if (is_held_up && trains_agree(last, gap)) {
+		s->best = train_shorter(gap, last);
+		s->window = train_window(tp->rtt_min.s[0].v, s->best);
+		return true;
+	}
+	if (gap >= s->best || (is_held_up && trains_agree(s->best, gap)))
+		return false;
+	s->best = gap;
+	s->window = 0;
+	return true;
 }
 
-/* Segments have arrived. What the first of a train lets go is the first of the next one: the acknowledgement of that ends this
- * one, also where what is sent lags behind what may be. The rate to go on with, bytes a second; 0: as it was. */
-static inline u64 search_on_ack(struct sock *sk, struct search *s)
+/* Spaces what is sent, an eighth faster than it came in. */
+static inline void space(struct sock *sk, struct search *s)
+{
+	u64 rate = train_rate(((struct tcp_sock *)sk)->mss_cache, s->best);
+
+	if (rate && rate < ~0U && pace(sk, rate))
+		s->rate = rate;
+}
+
+/* The kernel paces at two windows in a round trip: before it has half of what the path holds, what is spaced would leave the
+ * bottleneck idle. */
+static inline bool may_space(const struct sock *sk, const struct search *s)
+{
+	return s->may_pace && train_rate(((const struct tcp_sock *)sk)->mss_cache, s->best) <= sk->sk_pacing_rate;
+}
+
+/* Slow start is where it is to end: what this ACK grew beyond is taken back. */
+static inline void end_slow_start(struct tcp_sock *tp, struct search *s, u32 acked)
+{
+	tp->snd_cwnd = larger(s->window, tp->snd_cwnd - acked);
+	tp->snd_ssthresh = tp->snd_cwnd;
+}
+
+/* What the first of a train lets go is the first of the next one: the acknowledgement of that ends this one, also where
+ * what is sent lags behind what may be. True if that tells something. */
+static inline bool next_train(struct tcp_sock *tp, struct search *s, const struct arrived *now)
+{
+	bool is_new = judge_train(tp, s);
+
+	s->first = s->last = *now;
+	s->sent_us = (u32)(tp->tcp_wstamp_ns / NS_PER_US) - s->next_from_us;
+	s->next = tp->snd_nxt;
+	s->next_from_us = now->us;
+	s->has_train = true;
+	return is_new;
+}
+
+/* So many segments have arrived, and the congestion control has grown its window for them. */
+static inline void search_on_ack(struct sock *sk, struct search *s, u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct arrived now = {.us = tp->tcp_mstamp, .delivered = tp->delivered};
-	u64 rate = 0;
+	bool is_new = false;
 
 	if (!in_slow_start(tp)) {
 		end_search(sk, s);
-		return 0;
+		return;
 	}
-	if (before(s->next, tp->snd_una)) {
-		rate = judge_train(tp, s);
-		s->first = s->last = now;
-		s->sent_us = (u32)(tp->tcp_wstamp_ns / NS_PER_US) - s->next_from_us;
-		s->next = tp->snd_nxt;
-		s->next_from_us = now.us;
-		s->has_train = true;
-	}
+	if (before(s->next, tp->snd_una))
+		is_new = next_train(tp, s, &now);
 	s->last_but_one = s->last;
 	s->last = now;
-	if (rate)
-		sk->sk_pacing_status = SK_PACING_NEEDED;
-	return rate;
+	if (s->window && tp->snd_cwnd >= s->window) {
+		end_slow_start(tp, s, acked);
+		end_search(sk, s);
+	} else if (s->rate ? is_new : s->window && may_space(sk, s)) {
+		space(sk, s);
+	}
 }
 
 #endif

@@ -7,6 +7,7 @@ use libbpf_rs::{Link, MapCore, ObjectBuilder};
 use socket2::Domain;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::net::TcpStream;
 
 const STATS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 static PLAIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plain.bpf.o"));
@@ -15,16 +16,19 @@ static PLAIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plain.bpf.o"));
 /// what the largest took when this was chosen (`hs_session_cong_control`, 6083). Whoever comes near has written a
 /// loop that it follows turn by turn.
 const VERIFIED_AT_MOST: u32 = 20_000;
-/// Nanoseconds for each ACK beyond the wrapped congestion control, and in all for sessions, which wrap none: with cold caches,
-/// at 850 ACKs a second, and with warm ones. Two counters of time are part of each figure, and a busy machine interrupts: half
-/// as much again to twice what was measured when these were chosen (docs/agent.md).
-const BEYOND_AT_MOST: [f64; 2] = [600.0, 400.0];
-const SESSION_AT_MOST: [f64; 2] = [2000.0, 1500.0];
-/// Of a transfer over the link, bytes: 2100 packets.
-const BYTES: u64 = 3_000_000;
+/// Nanoseconds for each ACK beyond the wrapped congestion control or, of sessions, beyond CUBIC, whose window they compute themselves:
+/// with cold caches, at 850 ACKs a second, and with warm ones. Aimed at are 150 and 300 (docs/agent.md); a busy machine
+/// interrupts, so twice that fails.
+const BEYOND_AT_MOST: f64 = 300.0;
+const SESSION_BEYOND_AT_MOST: f64 = 600.0;
+/// Of a transfer over the link, bytes: 1050 packets.
+const BYTES: u64 = 1_500_000;
 /// And by cable.
-const FAST_BYTES: u64 = 200_000_000;
-const ROUNDS: usize = 3;
+const FAST_BYTES: u64 = 100_000_000;
+/// Receive buffers over the link, as Linux has them, and by cable: at least, at first, at most, bytes.
+const WIDE: &str = "4096 131072 6291456";
+const NARROW: &str = "4096 65536 131072";
+const ROUNDS: usize = 5;
 
 /// Counts what programs cost while it lives.
 pub(crate) struct Stats(String);
@@ -57,39 +61,74 @@ pub(crate) fn costs(control: &str) -> Costs {
     all.filter(|((name, _), _)| name.starts_with(control)).collect()
 }
 
-/// Nanoseconds for each ACK, over all programs: of the cheapest of some transfers, since what a busy machine adds is
-/// not what is tested.
-fn per_ack(bed: &Bed, server: &Server, control: &str, bytes: u64) -> f64 {
-    let mut stream = bed.open(server, 0);
-    finish(&mut stream, 0);
-    let rounds = (0..ROUNDS).map(|_| {
-        let before = costs(control);
-        Bed::again(&mut stream, bytes);
-        round(&before, &costs(control))
-    });
-    let (cheapest, each) = rounds.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
-    eprintln!("{control}: {cheapest:.0} ns for each ACK:{each}");
-    cheapest
+/// What the programs of a congestion control did in a transfer.
+#[derive(Debug)]
+struct Round {
+    ns_per_ack: f64,
+    /// By program: how often for each ACK, and nanoseconds each time.
+    each: String,
 }
 
-/// The same, and what each program did.
-fn round(before: &Costs, after: &Costs) -> (f64, String) {
-    let spent: Vec<_> = after
-        .iter()
-        .map(|((name, id), cost)| {
-            let old = before[&(name.clone(), *id)];
-            (name, cost.0 - old.0, cost.1 - old.1)
-        })
-        .filter(|(_, runs, _)| *runs > 0)
-        .collect();
-    // One is called for each ACK: `cong_avoid` or `cong_control`.
-    let acks: u64 = spent.iter().filter(|(name, ..)| name.contains("_cong")).map(|row| row.1).sum();
-    assert!(acks > 300, "{acks} ACKs");
-    let each = spent.iter().map(|(name, runs, ns)| {
-        format!(" {name} {:.2} x {:.0}", *runs as f64 / acks as f64, *ns as f64 / *runs as f64)
-    });
-    let all: u64 = spent.iter().map(|row| row.2).sum();
-    (all as f64 / acks as f64, each.collect())
+impl Round {
+    fn of(before: &Costs, after: &Costs) -> Self {
+        let spent: Vec<_> = after
+            .iter()
+            .map(|((name, id), cost)| {
+                let old = before[&(name.clone(), *id)];
+                (name, cost.0 - old.0, cost.1 - old.1)
+            })
+            .filter(|(_, runs, _)| *runs > 0)
+            .collect();
+        // Called for each ACK: `pkts_acked` where there is one (`cong_avoid` not while something is lost), or `cong_control`.
+        let runs = |what| spent.iter().find(|row| row.0.contains(what)).map(|row| row.1);
+        let acks = runs("_pkts_a").or_else(|| runs("_cong")).unwrap_or(0);
+        assert!(acks > 300, "{acks} ACKs");
+        let each = spent.iter().map(|(name, runs, ns)| {
+            format!(" {name} {:.2} x {:.0}", *runs as f64 / acks as f64, *ns as f64 / *runs as f64)
+        });
+        let all: u64 = spent.iter().map(|row| row.2).sum();
+        Self { ns_per_ack: all as f64 / acks as f64, each: each.collect() }
+    }
+}
+
+/// A connection under a congestion control, past its start.
+struct Flow<'a> {
+    control: &'a str,
+    stream: TcpStream,
+    cheapest: Option<Round>,
+}
+
+impl<'a> Flow<'a> {
+    fn new(bed: &Bed, server: &Server, control: &'a str, bytes: u64) -> Self {
+        let mut stream = bed.open(server, bytes);
+        finish(&mut stream, bytes);
+        Self { control, stream, cheapest: None }
+    }
+
+    fn again(&mut self, bytes: u64) {
+        let before = costs(self.control);
+        Bed::again(&mut self.stream, bytes);
+        let round = Round::of(&before, &costs(self.control));
+        if self.cheapest.as_ref().is_none_or(|best| round.ns_per_ack < best.ns_per_ack) {
+            self.cheapest = Some(round);
+        }
+    }
+}
+
+/// Nanoseconds for each ACK, over all programs, by turns: of the cheapest transfer of each, since what a busy machine adds is
+/// not what is tested.
+fn per_ack(bed: &Bed, servers: [&Server; 2], controls: [&str; 2], bytes: u64) -> [f64; 2] {
+    let mut flows = [0, 1].map(|n| Flow::new(bed, servers[n], controls[n], bytes));
+    for _ in 0..ROUNDS {
+        for flow in &mut flows {
+            flow.again(bytes);
+        }
+    }
+    flows.map(|flow| {
+        let round = flow.cheapest.unwrap();
+        eprintln!("{}: {:.0} ns for each ACK:{}", flow.control, round.ns_per_ack, round.each);
+        round.ns_per_ack
+    })
 }
 
 fn attach_plain() -> Vec<Link> {
@@ -107,32 +146,27 @@ fn an_ack_costs_little_more_than_without() {
         return;
     }
     let _stats = Stats::begin();
+    let _plain = attach_plain();
     let Some(cable) = Cable::between_hosts_of(&bed) else { return };
-    let link = |control: Option<&str>| bed.serve(Domain::IPV4, control);
-    let fast = |control: Option<&str>| cable.serve(control);
-    let plain = attach_plain();
-    let plain_of = |name: &str| {
-        [
-            per_ack(&bed, &link(Some(name)), name, BYTES),
-            per_ack(&bed, &fast(Some(name)), name, FAST_BYTES),
-        ]
-    };
-    let (plain_cubic, plain_bbr) = (plain_of("pl_cubic"), plain_of("pl_bbr"));
-    drop(plain);
-    let ours = |control: &str, name: &str| {
+    for (control, plain, at_most) in [
+        ("cubic", "pl_cubic", BEYOND_AT_MOST),
+        ("bbr", "pl_bbr", BEYOND_AT_MOST),
+        ("session", "pl_cubic", SESSION_BEYOND_AT_MOST),
+    ] {
         let _agent = bed.agent_giving(control, &[]);
-        [per_ack(&bed, &link(None), name, BYTES), per_ack(&bed, &fast(None), name, FAST_BYTES)]
-    };
-    let (cubic, bbr, session) =
-        (ours("cubic", "hs_cubic"), ours("bbr", "hs_bbr"), ours("session", "hs_session"));
-    for (caches, n) in [("cold", 0), ("warm", 1)] {
-        eprintln!(
-            "ns for each ACK, {caches} caches: cubic {:.0}, hs_cubic {:.0}; bbr {:.0}, hs_bbr {:.0}; hs_session {:.0}",
-            plain_cubic[n], cubic[n], plain_bbr[n], bbr[n], session[n]
-        );
-        assert!(cubic[n] - plain_cubic[n] <= BEYOND_AT_MOST[n], "{cubic:?} {plain_cubic:?}");
-        assert!(bbr[n] - plain_bbr[n] <= BEYOND_AT_MOST[n], "{bbr:?} {plain_bbr:?}");
-        assert!(session[n] <= SESSION_AT_MOST[n], "{session:?}");
+        let names = [plain, &format!("hs_{control}")];
+        bed.client.namespace().set_sysctl("net.ipv4.tcp_rmem", WIDE).unwrap();
+        let servers = [Some(plain), None].map(|name| bed.serve(Domain::IPV4, name));
+        let cold = per_ack(&bed, servers.each_ref(), names, BYTES);
+        // So that something is acknowledged at least that often.
+        bed.client.namespace().set_sysctl("net.ipv4.tcp_rmem", NARROW).unwrap();
+        let servers = [Some(plain), None].map(|name| cable.serve(name));
+        let warm = per_ack(&bed, servers.each_ref(), names, FAST_BYTES);
+        for (caches, [without, with]) in [("cold", cold), ("warm", warm)] {
+            let beyond = with - without;
+            eprintln!("hs_{control}, {caches} caches: {with:.0}, {beyond:.0} beyond {plain}");
+            assert!(beyond <= at_most, "{control}: {cold:?} {warm:?}");
+        }
     }
 }
 
