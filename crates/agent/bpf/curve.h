@@ -18,16 +18,21 @@
 
 struct curve {
 	u64 per;
-	u64 w_max;
+	u64 acks;
 	u64 last_window;
 	u64 last_ms;
+	u64 w_max;
 	u64 origin;
 	u64 k;
 	u64 epoch_ms;
-	u64 acks;
 	u64 w_reno;
 	bool has_epoch;
 };
+
+/* What follows is not needed at most ACKs: its instructions lie behind those that are. */
+#ifndef rarely
+#define rarely(condition) __builtin_expect(!!(condition), 0)
+#endif
 
 static __always_inline u64 curve_less(u64 a, u64 b)
 {
@@ -97,7 +102,7 @@ static __always_inline u64 curve_on_ack(struct curve *c, u64 now_ms, u64 cwnd, u
 	if (!cwnd)
 		cwnd = 1;
 	c->acks += acked;
-	if (c->last_window == cwnd && since <= CURVE_REFRESH_MS)
+	if (!rarely(c->last_window != cwnd || since > CURVE_REFRESH_MS))
 		return c->per;
 	if (!c->has_epoch || since) {
 		c->last_window = cwnd;

@@ -164,12 +164,14 @@ static inline void begin_session(struct sock *sk, struct belonging *b, struct co
 }
 
 /* The last active member is done: what the window has proven. */
-static inline void conclude_session(const struct tcp_sock *tp, struct connection *c, u32 window, u32 flight,
-				    bool is_warm)
+static __noinline void conclude_session(struct sock *sk, u32 window, u32 flight, bool is_warm)
 {
+	struct connection *c = connection_of(sk);
 	struct lesson lesson = {};
 
-	lesson_of(tp, &lesson);
+	if (!c)
+		return;
+	lesson_of((struct tcp_sock *)sk, &lesson);
 	lesson.window = proven(window, flight, is_warm, 0);
 	lesson.ssthresh = 0;
 	conclude(c, &lesson, false);
@@ -242,8 +244,9 @@ void BPF_PROG(hs_session_init, struct sock *sk)
 }
 
 /* The connection is at something out of the ordinary. */
-static inline void see_to_member(struct sock *sk, struct belonging *b)
+static __noinline void see_to_member(struct sock *sk)
 {
+	struct belonging *b = belonging_of(sk);
 	struct connection *c = connection_of(sk);
 
 	if (!c)
@@ -258,16 +261,15 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
 	struct session *s = session_of(b);
-	bool recovers = is_recovering(tp), is_in_slow_start, teaches, is_warm;
+	bool recovers = is_recovering(tp), is_in_slow_start, teaches = false, is_warm = false;
 	struct arrival a = {};
-	u32 share, window, flight;
-	struct connection *c;
+	u32 share, window = 0, flight = 0;
 
-	if (!s) {
+	if (rarely(!s)) {
 		alone(sk, b, rs);
 		return;
 	}
-	if (b->heard != weights_said)
+	if (rarely(b->heard != weights_said))
 		hear_weight(sk, b);
 	/* When the ACK came in, by the same clock: asking it again would cost as much as the rest. */
 	a.now_ns = tp->tcp_mstamp * NS_PER_US;
@@ -282,25 +284,27 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	on_arrival(s, &b->member, &a);
 	share = share_of(s, &b->member);
 	is_in_slow_start = s->window < s->ssthresh;
-	if (!a.outstanding)
+	if (rarely(!a.outstanding))
 		count_weight(s, &b->member, 0);
-	window = s->window;
-	flight = flight_of(s);
-	teaches = !s->weights && has_news(s, flight, a.now_ns);
-	is_warm = s->is_warm;
+	teaches = false;
+	if (rarely(!s->weights)) {
+		flight = flight_of(s);
+		teaches = has_news(s, flight, a.now_ns);
+		window = s->window;
+		is_warm = s->is_warm;
+	}
 	bpf_spin_unlock(&s->lock);
 
-	if (b->member.limit)
+	if (rarely(b->member.limit))
 		b->member.limit += a.acked;
 	take(sk, b, share, is_in_slow_start);
 	/* The first retransmission does not wait until enough has arrived. */
-	if (recovers && !tp->retrans_out)
+	if (rarely(recovers && !tp->retrans_out))
 		tp->snd_cwnd = larger(share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
-	if (b->is_special && a.acked && !recovers)
-		see_to_member(sk, b);
-	c = teaches ? connection_of(sk) : NULL;
-	if (c)
-		conclude_session(tp, c, window, flight, is_warm);
+	if (rarely(b->is_special && a.acked && !recovers))
+		see_to_member(sk);
+	if (rarely(teaches))
+		conclude_session(sk, window, flight, is_warm);
 }
 
 /* Something is lost, or marked. */

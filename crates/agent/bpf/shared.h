@@ -12,32 +12,33 @@ struct session_key {
 	__be32 address[4];
 };
 
+/* What every ACK needs comes first and lies together: it is seldom in a cache. */
 struct session {
 	struct bpf_spin_lock lock;
-	struct session_key key; /* whose it is */
-	u64 born_ns;		/* 0: nobody's */
 	u32 window; /* segments, of all active members together */
 	u32 ssthresh;
-	u32 window_before; /* the last reduction, which may have been for nothing */
-	u32 ssthresh_before;
 	u32 weights; /* of active members */
-	u32 members; /* connections open */
 	u32 outstanding;
 	u32 promised;	  /* to members of which nothing has arrived since they joined */
 	u32 credit;	  /* acknowledged and not yet grown for */
 	u32 round_flight; /* most outstanding in the round trip under way, in the last, and at a time */
-	u32 last_flight;  /* that all arrived since the last reduction */
-	u32 flight;
-	u32 taught;	  /* what of that memory was told, and when */
-	u64 taught_ns;
-	u32 base_us;	  /* lowest round trip of all, and of the one under way */
-	u32 round_us;
-	u32 samples;
+	u32 base_us;	  /* lowest round trip of all, microseconds */
 	bool is_warm;	  /* it began with a remembered window */
 	u64 round_end_ns;
-	u64 reduced_ns;
 	u64 used_ns;	  /* last acknowledgement */
 	struct curve curve;
+	u32 last_flight;  /* that all arrived since the last reduction */
+	u32 flight;
+	u32 round_us;	  /* and of the one under way */
+	u32 samples;
+	u32 window_before; /* the last reduction, which may have been for nothing */
+	u32 ssthresh_before;
+	u64 reduced_ns;
+	u64 taught_ns;	  /* what of that memory was told, and when */
+	u32 taught;
+	u32 members;	  /* connections open */
+	u64 born_ns;	  /* 0: nobody's */
+	struct session_key key; /* whose it is */
 };
 
 /* What a connection has in its session. */
@@ -145,7 +146,7 @@ static __always_inline void start_session(struct session *s, u32 window, u32 sst
 
 static __always_inline void on_round(struct session *s, const struct arrival *a)
 {
-	if (a->now_ns < s->round_end_ns)
+	if (!rarely(a->now_ns >= s->round_end_ns))
 		return;
 	if (s->last_flight > s->flight)
 		s->flight = s->last_flight;
@@ -164,7 +165,7 @@ static __always_inline void hystart(struct session *s, u32 rtt_us)
 		return;
 	if (!s->base_us || rtt_us < s->base_us)
 		s->base_us = rtt_us;
-	if (s->window >= s->ssthresh || s->window < HYSTART_WINDOW)
+	if (!rarely(s->window < s->ssthresh && s->window >= HYSTART_WINDOW))
 		return;
 	s->round_us = smaller(s->round_us, rtt_us);
 	s->samples += 1;
@@ -177,15 +178,17 @@ static __always_inline void grow(struct session *s, const struct arrival *a)
 {
 	u32 per, more;
 
-	if (s->window < s->ssthresh) {
+	if (rarely(s->window < s->ssthresh)) {
 		s->window += smaller(a->acked, s->ssthresh - s->window);
 	} else {
 		per = curve_on_ack(&s->curve, a->now_ns / NS_PER_MS, s->window, a->acked,
 				   s->base_us / 1000);
 		s->credit += a->acked;
-		more = per ? s->credit / per : 0;
-		s->credit -= more * per;
-		s->window += more;
+		if (rarely(s->credit >= per && per)) {
+			more = s->credit / per;
+			s->credit -= more * per;
+			s->window += more;
+		}
 	}
 	s->window = smaller(s->window, LARGEST_WINDOW);
 }

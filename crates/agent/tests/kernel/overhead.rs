@@ -28,7 +28,7 @@ const FAST_BYTES: u64 = 100_000_000;
 /// Receive buffers over the link, as Linux has them, and by cable: at least, at first, at most, bytes.
 const WIDE: &str = "4096 131072 6291456";
 const NARROW: &str = "4096 65536 131072";
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 6;
 
 /// Counts what programs cost while it lives.
 pub(crate) struct Stats(String);
@@ -61,61 +61,67 @@ pub(crate) fn costs(control: &str) -> Costs {
     all.filter(|((name, _), _)| name.starts_with(control)).collect()
 }
 
-/// What the programs of a congestion control did in a transfer.
-#[derive(Debug)]
-struct Round {
-    ns_per_ack: f64,
-    /// By program: how often for each ACK, and nanoseconds each time.
-    each: String,
-}
-
-impl Round {
-    fn of(before: &Costs, after: &Costs) -> Self {
-        let spent: Vec<_> = after
-            .iter()
-            .map(|((name, id), cost)| {
-                let old = before[&(name.clone(), *id)];
-                (name, cost.0 - old.0, cost.1 - old.1)
-            })
-            .filter(|(_, runs, _)| *runs > 0)
-            .collect();
-        // Called for each ACK: `pkts_acked` where there is one (`cong_avoid` not while something is lost), or `cong_control`.
-        let runs = |what| spent.iter().find(|row| row.0.contains(what)).map(|row| row.1);
-        let acks = runs("_pkts_a").or_else(|| runs("_cong")).unwrap_or(0);
-        assert!(acks > 300, "{acks} ACKs");
-        let each = spent.iter().map(|(name, runs, ns)| {
-            format!(" {name} {:.2} x {:.0}", *runs as f64 / acks as f64, *ns as f64 / *runs as f64)
-        });
-        let all: u64 = spent.iter().map(|row| row.2).sum();
-        Self { ns_per_ack: all as f64 / acks as f64, each: each.collect() }
-    }
+/// What one program of a congestion control did in some transfers.
+#[derive(Debug, Default)]
+struct Hook {
+    runs: u64,
+    /// Nanoseconds of a run, in the transfer where they were fewest.
+    ns: Option<f64>,
 }
 
 /// A connection under a congestion control, past its start.
 struct Flow<'a> {
     control: &'a str,
     stream: TcpStream,
-    cheapest: Option<Round>,
+    hooks: BTreeMap<String, Hook>,
 }
 
 impl<'a> Flow<'a> {
     fn new(bed: &Bed, server: &Server, control: &'a str, bytes: u64) -> Self {
         let mut stream = bed.open(server, bytes);
         finish(&mut stream, bytes);
-        Self { control, stream, cheapest: None }
+        Self { control, stream, hooks: BTreeMap::new() }
     }
 
     fn again(&mut self, bytes: u64) {
         let before = costs(self.control);
         Bed::again(&mut self.stream, bytes);
-        let round = Round::of(&before, &costs(self.control));
-        if self.cheapest.as_ref().is_none_or(|best| round.ns_per_ack < best.ns_per_ack) {
-            self.cheapest = Some(round);
+        for (program, (runs, ns)) in costs(self.control) {
+            let (old_runs, old_ns) = before[&program];
+            let (runs, ns) = (runs - old_runs, ns - old_ns);
+            if runs > 0 {
+                let hook = self.hooks.entry(program.0).or_default();
+                let each = ns as f64 / runs as f64;
+                hook.runs += runs;
+                hook.ns = Some(hook.ns.map_or(each, |fewest| fewest.min(each)));
+            }
         }
+    }
+
+    /// Those that are called for each ACK: of `pkts_acked` where there is one (`cong_avoid` is not while something is
+    /// lost), or of `cong_control`.
+    fn acks(&self) -> u64 {
+        let runs = |what| self.hooks.iter().find(|(name, _)| name.contains(what));
+        let hook = runs("_pkts_a").or_else(|| runs("_cong"));
+        hook.map_or(0, |(_, hook)| hook.runs)
+    }
+
+    /// Nanoseconds for each ACK, over all programs.
+    fn ns_per_ack(&self) -> f64 {
+        let acks = self.acks();
+        assert!(acks > 300, "{acks} ACKs");
+        let per_ack = |hook: &Hook| hook.runs as f64 / acks as f64;
+        let of = |hook: &Hook| per_ack(hook) * hook.ns.unwrap();
+        let each = self.hooks.iter();
+        let each =
+            each.map(|(name, h)| format!(" {name} {:.2} x {:.0}", per_ack(h), h.ns.unwrap()));
+        let all = self.hooks.values().map(of).sum();
+        eprintln!("{}: {all:.0} ns for each ACK:{}", self.control, each.collect::<String>());
+        all
     }
 }
 
-/// Nanoseconds for each ACK, over all programs, by turns: of the cheapest transfer of each, since what a busy machine adds is
+/// Nanoseconds for each ACK of two, by turns: of the transfers that cost each program least, since what a busy machine adds is
 /// not what is tested.
 fn per_ack(bed: &Bed, servers: [&Server; 2], controls: [&str; 2], bytes: u64) -> [f64; 2] {
     let mut flows = [0, 1].map(|n| Flow::new(bed, servers[n], controls[n], bytes));
@@ -124,11 +130,7 @@ fn per_ack(bed: &Bed, servers: [&Server; 2], controls: [&str; 2], bytes: u64) ->
             flow.again(bytes);
         }
     }
-    flows.map(|flow| {
-        let round = flow.cheapest.unwrap();
-        eprintln!("{}: {:.0} ns for each ACK:{}", flow.control, round.ns_per_ack, round.each);
-        round.ns_per_ack
-    })
+    flows.map(|flow| flow.ns_per_ack())
 }
 
 fn attach_plain() -> Vec<Link> {
