@@ -1,5 +1,5 @@
-//! When a Linux receiver acknowledges, segment by segment, and what window it offers. The rules are of `net/ipv4` in Linux 6.18,
-//! named by their functions; the times follow from its constants: `TCP_ATO_MIN` 40 ms,
+//! When a Linux receiver acknowledges, segment by segment, and what window it offers. The rules are of `net/ipv4` in
+//! Linux 6.18, named by their functions; the times follow from its constants: `TCP_ATO_MIN` 40 ms,
 //! `TCP_PINGPONG_THRESH` 1, `TCP_MSS_DEFAULT` 536 bytes.
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -243,9 +243,9 @@ fn quick_acks_are_used_up_and_then_an_odd_segment_waits() {
 #[test]
 fn a_window_opens_by_two_segments_for_each_until_half_and_more_of_the_buffer_is_offered() {
     // tcp_grow_window by 2·1448 a segment, from 44·1460 = 64,240 in whole units of 1024, of which there are 63;
-    // __tcp_select_window rounds up, too: 66, 69, 72, 75, 78. The sixth stops at what there is room for: a segment takes 2304 bytes of memory, so that
-    // 1448·256/2304 = 160 of 256 parts of 131,072 bytes are payload, 81,920, less the one that has not been read:
-    // 80,472, rounded up to 79 units. These are a 6.18 kernel's own, in a capture.
+    // __tcp_select_window rounds up, too: 66, 69, 72, 75, 78. The sixth stops at what there is room for: a segment
+    // takes 2304 bytes of memory, so that 1448·256/2304 = 160 of 256 parts of 131,072 bytes are payload, 81,920, less
+    // the one that has not been read: 80,472, rounded up to 79 units. These are a 6.18 kernel's own, in a capture.
     let mut peer = Peer::new();
     let mut offered = Vec::new();
     for _ in 0..7 {

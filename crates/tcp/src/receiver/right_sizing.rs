@@ -14,9 +14,9 @@ const INITIAL_SEGMENTS: u64 = 10;
 /// A first window is what whole segments fill of half a buffer (`tcp_select_initial_window`), which is of whole pages.
 const PAGE_BYTES: u64 = 4096;
 /// Memory that a full segment of Ethernet takes: 2048 bytes of data and headers and 256 of `struct sk_buff`.
-const TRUE_SIZE: u64 = 2304;
+const TRUE_SIZE_BYTES: u64 = 2304;
 /// Payload of such a segment without options.
-const ETHERNET_PAYLOAD: u64 = 1460;
+const ETHERNET_PAYLOAD_BYTES: u64 = 1460;
 
 /// What has arrived and cannot be given away yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl RightSizing {
     #[inline]
     pub fn on_larger(&mut self, len: u64) {
         if self.is_on {
-            let share = len.min(ETHERNET_PAYLOAD) * 256 / TRUE_SIZE;
+            let share = len.min(ETHERNET_PAYLOAD_BYTES) * 256 / TRUE_SIZE_BYTES;
             self.grow_to(self.buffer * share / 256);
         }
     }
