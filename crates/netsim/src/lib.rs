@@ -53,7 +53,7 @@ pub use observer::{Observer, Step};
 pub use packet::{Body, Datagram, Packet, Transit, WireSizes};
 pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit, content_of};
 pub use pcap::{Captures, PcapFile};
-pub use processing::ProcessingOrder;
+pub use processing::{ProcessingDelay, ProcessingOrder};
 pub use recorder::{Record, Recorder};
 pub use simulation::{Simulation, SimulationConfig, SimulationError};
 pub use site::{Collecting, PassiveTap, ReportTap, Site, SiteSpec};

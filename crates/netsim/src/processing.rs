@@ -21,15 +21,35 @@ pub enum ProcessingOrder {
     Connection,
 }
 
+/// What a host may take over a packet that it sends: each packet a time of its own, uniform between these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessingDelay {
+    /// At least.
+    pub least: Duration,
+    /// At most; no more than `least` makes it the same for all packets.
+    pub most: Duration,
+}
+
+impl ProcessingDelay {
+    /// Packets are on their way at once.
+    pub const NONE: Self = Self { least: Duration::ZERO, most: Duration::ZERO };
+
+    /// The next packet's.
+    fn draw(self, stream: &mut Pcg32) -> Duration {
+        let span = u128::from(self.most.saturating_sub(self.least).as_nanos()) + 1;
+        let nanos = (u128::from(stream.next_u64()) * span) >> 64;
+        self.least + Duration::from_nanos(nanos as u64)
+    }
+}
+
 /// Every host's processing delay.
 #[derive(Debug, Default)]
 pub(crate) struct Processing(Vec<Option<Delay>>);
 
-/// One host's: uniform from `least` to `longest`, in order.
+/// One host's, in order.
 #[derive(Debug)]
 struct Delay {
-    least: Duration,
-    longest: Duration,
+    between: ProcessingDelay,
     order: ProcessingOrder,
     stream: Pcg32,
     /// When the packet before is done: for each order that is kept.
@@ -51,11 +71,11 @@ impl Processing {
     pub(crate) fn new(topology: &Topology, seed: u64) -> Self {
         let hosts = (0..topology.host_count() as u32).map(HostId);
         let delays = hosts.map(|host| {
-            let [least, longest] = topology.processing(host);
-            (!longest.is_zero()).then(|| {
+            let between = topology.processing(host);
+            (between != ProcessingDelay::NONE).then(|| {
                 let stream = stream(seed, &format!("processing/{}", topology.host_name(host)));
                 let order = topology.processing_order(host);
-                Delay { least, longest, order, stream, ready: BTreeMap::new() }
+                Delay { between, order, stream, ready: BTreeMap::new() }
             })
         });
         let delays: Vec<_> = delays.collect();
@@ -78,11 +98,10 @@ impl Processing {
 impl Delay {
     /// When a packet of this conversation that is sent now is on its way.
     fn departure(&mut self, conversation: Conversation, now: Instant) -> Instant {
-        let span = u128::from((self.longest.saturating_sub(self.least)).as_nanos()) + 1;
-        let nanos = (u128::from(self.stream.next_u64()) * span) >> 64;
+        let delay = self.between.draw(&mut self.stream);
         let kept = conversation.filter(|_| self.order == ProcessingOrder::Connection);
         let ready = self.ready.entry(kept).or_insert(Instant::ZERO);
-        *ready = (*ready).max(now + self.least + Duration::from_nanos(nanos as u64));
+        *ready = (*ready).max(now + delay);
         *ready
     }
 }
@@ -93,10 +112,9 @@ mod tests {
 
     /// When packets leave that a host sends at one instant, by conversation in turn.
     fn departures(order: ProcessingOrder) -> Vec<Instant> {
-        let longest = Duration::from_millis(1);
+        let between = ProcessingDelay { most: Duration::from_millis(1), ..ProcessingDelay::NONE };
         let stream = stream(1, "processing/test");
-        let (least, ready) = (Duration::ZERO, BTreeMap::new());
-        let mut delay = Delay { least, longest, order, stream, ready };
+        let mut delay = Delay { between, order, stream, ready: BTreeMap::new() };
         (0..1000).map(|n| delay.departure(Some((HostId(1), n % 4, 9)), Instant::ZERO)).collect()
     }
 

@@ -4,7 +4,7 @@
 //! among equals the one whose links were added first.
 
 use crate::ids::{HostId, LinkId, NodeId};
-use crate::processing::ProcessingOrder;
+use crate::processing::{ProcessingDelay, ProcessingOrder};
 use link::LinkConfig;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -30,8 +30,7 @@ struct HostSpec {
     node: NodeId,
     /// Routes from here that were given: destination and links.
     routes: Vec<(HostId, Vec<LinkId>)>,
-    /// Least and most.
-    processing: [Duration; 2],
+    processing: ProcessingDelay,
     processing_order: ProcessingOrder,
 }
 
@@ -85,7 +84,7 @@ impl Topology {
             name: name.to_owned(),
             node,
             routes: Vec::new(),
-            processing: [Duration::ZERO; 2],
+            processing: ProcessingDelay::NONE,
             processing_order: ProcessingOrder::Host,
         });
         HostId((self.hosts.len() - 1) as u32)
@@ -112,12 +111,12 @@ impl Topology {
     /// but not before those sent earlier: all, or as [`Topology::set_processing_order`] says. None
     /// unless set.
     pub fn set_processing(&mut self, host: HostId, longest: Duration) {
-        self.set_processing_between(host, [Duration::ZERO, longest]);
+        self.set_processing_delay(host, ProcessingDelay { most: longest, ..ProcessingDelay::NONE });
     }
 
-    /// As [`Topology::set_processing`], uniform from the first of these to the second, if that is longer.
-    pub fn set_processing_between(&mut self, host: HostId, [least, most]: [Duration; 2]) {
-        self.hosts[host.index()].processing = [least, most.max(least)];
+    /// As [`Topology::set_processing`], uniform between these bounds.
+    pub fn set_processing_delay(&mut self, host: HostId, delay: ProcessingDelay) {
+        self.hosts[host.index()].processing = delay;
     }
 
     /// Says among which packets of a host processing keeps the order; among all unless set.
@@ -130,8 +129,8 @@ impl Topology {
         self.hosts[host.index()].processing_order
     }
 
-    /// The shortest and the longest processing delay of a host.
-    pub fn processing(&self, host: HostId) -> [Duration; 2] {
+    /// The bounds of a host's processing delay.
+    pub fn processing(&self, host: HostId) -> ProcessingDelay {
         self.hosts[host.index()].processing
     }
 

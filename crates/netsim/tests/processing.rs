@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    AppId, Body, Cbr, CbrSpec, Dumbbell, Duplex, Record, Recorder, Simulation, SimulationConfig,
-    Step,
+    AppId, Body, Cbr, CbrSpec, Dumbbell, Duplex, ProcessingDelay, Record, Recorder, Simulation,
+    SimulationConfig, Step,
 };
 use units::{Duration, Instant, Rate};
 
@@ -51,15 +51,17 @@ fn entered(bell: &Dumbbell, pair: usize, interval: Duration, seed: u64) -> Vec<I
     enters.enumerate().map(enter).collect()
 }
 
+/// What each packet of a pair took, nanoseconds, when the one before it was long gone.
+fn delays(bell: &Dumbbell, pair: usize, seed: u64) -> Vec<u64> {
+    let at = entered(bell, pair, Duration::from_millis(10), seed);
+    at.iter().enumerate().map(|(n, at)| at.as_nanos() - 10_000_000 * n as u64).collect()
+}
+
 #[test]
 fn delays_are_uniform_and_drawn_per_host() {
     let mut bell = bell();
     bell.topology.set_processing(bell.sources[0], LONGEST);
-    let interval = Duration::from_millis(10);
-    let delay = |pair, seed| -> Vec<u64> {
-        let at = entered(&bell, pair, interval, seed);
-        at.iter().enumerate().map(|(n, at)| at.as_nanos() - 10_000_000 * n as u64).collect()
-    };
+    let delay = |pair, seed| delays(&bell, pair, seed);
     let delays = delay(0, 1);
     assert!(delays.iter().all(|delay| *delay <= LONGEST.as_nanos()));
     // Mean 0.5 ms; a draw deviates by 1 ms / sqrt(12) = 0.289 ms, 5000 of them by 4.1 us: five.
@@ -67,6 +69,29 @@ fn delays_are_uniform_and_drawn_per_host() {
     assert!(mean.abs_diff(500_000) < 5 * 4_100, "{mean}");
     assert_ne!(delays, delay(0, 2), "another seed");
     assert!(delay(1, 1).iter().all(|delay| *delay == 0), "a host that has none");
+}
+
+#[test]
+fn delays_fill_what_is_between_their_bounds() {
+    let (least, most) = (Duration::from_micros(100), Duration::from_micros(200));
+    let mut bell = bell();
+    bell.topology.set_processing_delay(bell.sources[0], ProcessingDelay { least, most });
+    let drawn = delays(&bell, 0, 1);
+    let (shortest, longest) = (*drawn.iter().min().unwrap(), *drawn.iter().max().unwrap());
+    // That none of 5000 draws is within a hundredth of the range from one end: 0.99^5000 < 10^-21.
+    assert!((100_000..=101_000).contains(&shortest), "{shortest}");
+    assert!((199_000..=200_000).contains(&longest), "{longest}");
+    assert_eq!(drawn, delays(&bell, 0, 1), "the same seed");
+    assert_ne!(drawn, delays(&bell, 0, 2), "another seed");
+}
+
+/// Nothing to choose from: all the same, though the upper bound is below the lower.
+#[test]
+fn bounds_that_leave_no_choice_delay_all_alike() {
+    let mut bell = bell();
+    let delay = ProcessingDelay { least: LONGEST, most: Duration::ZERO };
+    bell.topology.set_processing_delay(bell.sources[0], delay);
+    assert!(delays(&bell, 0, 1).iter().all(|delay| *delay == LONGEST.as_nanos()));
 }
 
 /// Ten packets in the time that one may take: each leaves within its own delay or with the one

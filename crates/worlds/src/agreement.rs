@@ -9,6 +9,7 @@ use crate::summary::{Measured, Spread, Summary};
 use crate::world::World;
 use experiment::path::{PathSpec, QueueSize};
 use experiment::race::{Hosts, Race, Visits};
+use netsim::ProcessingDelay;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::io;
@@ -162,11 +163,12 @@ fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
 
 /// How long a thread of a real world takes to answer a packet that has arrived: captures of both ends showed 0.25 to
 /// 0.4 ms more than a path's round trip; at either end nine of ten answers left within 0.1 ms of each other.
-const WAKE: (Duration, Duration) = (Duration::from_micros(100), Duration::from_micros(200));
+const WAKE: ProcessingDelay =
+    ProcessingDelay { least: Duration::from_micros(100), most: Duration::from_micros(200) };
 
 /// The hosts of a simulation that stands beside real worlds.
 pub const fn simulated_hosts() -> Hosts {
-    Hosts::Together { least: WAKE.0, most: WAKE.1 }
+    Hosts::Together(WAKE)
 }
 
 /// What is loaded: single objects and a page.

@@ -34,6 +34,7 @@ pub use visits::{VisitKind, Visits};
 use crate::estimate::Estimate;
 use crate::limit::{Capacity, Limit, limit, limit_again};
 use crate::path::PathSpec;
+use netsim::ProcessingDelay;
 use rayon::prelude::*;
 use std::sync::Arc;
 use tcp::Scheme;
@@ -81,13 +82,8 @@ pub enum Hosts {
     /// Servers of their own, that see a packet when it arrives.
     Apart,
     /// Ports of one server. As where all of this is real, it and the client take some time before a packet
-    /// that they send, in answer or by a timer, is on its way.
-    Together {
-        /// At least.
-        least: Duration,
-        /// At most: drawn evenly for each packet, in order, another time in each repeat.
-        most: Duration,
-    },
+    /// that they send, in answer or by a timer, is on its way: in order, another time in each repeat.
+    Together(ProcessingDelay),
 }
 
 /// How to run it.
@@ -172,7 +168,7 @@ impl Race {
     pub(crate) fn servers_of_a_visit(&self) -> usize {
         match self.hosts {
             Hosts::Apart => self.page.hosts().len(),
-            Hosts::Together { .. } => 1,
+            Hosts::Together(_) => 1,
         }
     }
 

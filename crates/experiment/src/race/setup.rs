@@ -56,9 +56,9 @@ impl Setup {
         let servers = race.servers_of_a_visit() * race.visits.site.max(1) as usize;
         let hosts = servers + self.background.len();
         let mut access = Access::new(hosts, None, race.path.links());
-        if let Hosts::Together { least, most } = race.hosts {
+        if let Hosts::Together(delay) = race.hosts {
             for host in access.servers[..servers].iter().chain([&access.client]) {
-                access.topology.set_processing_between(*host, [least, most]);
+                access.topology.set_processing_delay(*host, delay);
             }
         }
         access
