@@ -1,20 +1,13 @@
 //! `bpf/arith.h` computes what `arith::reuse` does, to the last bit: the header is compiled for this machine
 //! and run on the same numbers. Needs a C compiler; says so and passes without one.
 
-mod compiler;
+mod twins;
 
 use arith::reuse;
-use proptest::strategy::{Just, Strategy, ValueTree};
-use proptest::test_runner::{Config, TestRng, TestRunner};
+use proptest::strategy::{Just, Strategy};
 
 /// Reads rows of four numbers, prints a row of seven results for each.
-const PROGRAM: &str = r#"
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-typedef uint64_t u64;
-typedef uint32_t u32;
-#include "arith.h"
+const MAIN: &str = r#"
 int main(void)
 {
 	uint64_t a, b, c, d;
@@ -27,9 +20,7 @@ int main(void)
 }
 "#;
 
-type Row = [u64; 4];
-
-fn in_rust([a, b, c, d]: Row) -> String {
+fn in_rust([a, b, c, d]: [u64; 4]) -> String {
     let [a32, b32, c32, d32] = [a, b, c, d].map(|n| n as u32);
     format!(
         "{} {} {} {} {} {} {}",
@@ -52,21 +43,8 @@ fn number() -> impl Strategy<Value = u64> {
     proptest::prop_oneof![1 => edge, 4 => bits, 1 => Just(256)]
 }
 
-fn rows(count: usize) -> Vec<Row> {
-    let algorithm = Config::default().rng_algorithm;
-    let mut runner =
-        TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(algorithm));
-    let strategy = [number(), number(), number(), number()];
-    (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
-}
-
 #[test]
 fn the_twin_in_c_computes_the_same() {
-    let rows = rows(100_000);
-    let text: String = rows.iter().map(|[a, b, c, d]| format!("{a} {b} {c} {d}\n")).collect();
-    let Some(output) = compiler::run("twin", PROGRAM, text) else { return };
-    assert_eq!(output.lines().count(), rows.len());
-    for (row, in_c) in rows.iter().zip(output.lines()) {
-        assert_eq!(in_c, in_rust(*row), "{row:?}");
-    }
+    let rows = twins::rows(100_000, &[number(), number(), number(), number()]);
+    twins::assert_same(("arith", MAIN), &rows, in_rust);
 }

@@ -1,11 +1,52 @@
-//! Headers of `bpf/` compiled for this machine.
+//! Headers of `bpf/` compiled for this machine, and what they compute held against Rust.
 
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, TestRng, TestRunner};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// What headers take for granted, and what a program that reads and prints numbers needs.
+const PREAMBLE: &str = "\
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+typedef uint64_t u64;
+typedef uint32_t u32;
+";
+
+/// Rows that a strategy draws, the same in every run.
+pub(crate) fn rows<S: Strategy>(count: usize, strategy: &S) -> Vec<S::Value> {
+    let algorithm = Config::default().rng_algorithm;
+    let mut runner =
+        TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(algorithm));
+    (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
+}
+
+/// Checks that `main`, a function of C, prints for each row of numbers that it reads what `in_rust` says of it, both
+/// led through the rows in their order. `header` is one of `bpf/`, by its name. Without a C compiler it says so and
+/// comes back.
+pub(crate) fn assert_same<const N: usize>(
+    (header, main): (&str, &str),
+    rows: &[[u64; N]],
+    mut in_rust: impl FnMut([u64; N]) -> String,
+) {
+    let program = format!("{PREAMBLE}#include \"{header}.h\"\n{main}");
+    let input = rows.iter().map(|row| line(row)).collect();
+    let Some(output) = run(header, &program, input) else { return };
+    assert_eq!(output.lines().count(), rows.len());
+    for (n, (row, in_c)) in rows.iter().zip(output.lines()).enumerate() {
+        assert_eq!(in_c, in_rust(*row), "row {n}: {row:?}");
+    }
+}
+
+fn line(row: &[u64]) -> String {
+    let numbers: Vec<String> = row.iter().map(u64::to_string).collect();
+    numbers.join(" ") + "\n"
+}
+
 /// What the C program prints that reads `input`; `None`, having said so, without a C compiler.
-pub(crate) fn run(name: &str, program: &str, input: String) -> Option<String> {
+fn run(name: &str, program: &str, input: String) -> Option<String> {
     let program = compiled(Path::new(env!("CARGO_TARGET_TMPDIR")), name, program)?;
     let mut child =
         Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
