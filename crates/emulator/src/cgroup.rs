@@ -35,6 +35,16 @@ impl Cgroup {
         Ok(Self(path))
     }
 
+    /// One of this name inside it, which has to be gone first.
+    ///
+    /// # Errors
+    /// If the process may not make it.
+    pub fn below(&self, name: &str) -> io::Result<Self> {
+        let path = self.0.join(name);
+        fs::create_dir(&path).map_err(|error| Privilege::explain(error, "mkdir in cgroups"))?;
+        Ok(Self(path))
+    }
+
     /// Its directory.
     pub fn path(&self) -> &Path {
         &self.0
@@ -95,9 +105,19 @@ fn remove_orphans(root: &Path) {
         let name = entry.file_name();
         let maker = name.to_str().and_then(maker);
         if maker.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-            let _ = fs::remove_dir(entry.path());
+            remove(&entry.path());
         }
     }
+}
+
+/// It and what is directly below it, as far as they are empty.
+fn remove(cgroup: &Path) {
+    let below = fs::read_dir(cgroup).into_iter().flatten().flatten();
+    // What is no directory is the kernel's, and stays.
+    for entry in below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        let _ = fs::remove_dir(entry.path());
+    }
+    let _ = fs::remove_dir(cgroup);
 }
 
 /// The process that made a cgroup of this name, if it is one of ours.

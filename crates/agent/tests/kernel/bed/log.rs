@@ -1,0 +1,53 @@
+//! What the link has carried, packet by packet.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+/// A packet's line of the emulation's log, as far as it is of interest.
+#[derive(Debug, serde::Deserialize)]
+pub(crate) struct Delivered {
+    direction: String,
+    /// At the queue, nanoseconds.
+    pub(crate) arrived: u64,
+    fate: String,
+    pub(crate) bytes: u32,
+    /// Nanoseconds since the emulation began; of one that was dropped, when.
+    pub(crate) left: u64,
+    pub(crate) low_priority: bool,
+}
+
+impl Delivered {
+    /// The queue had no room for it.
+    pub(crate) fn was_dropped(&self) -> bool {
+        self.fate == "dropped"
+    }
+}
+
+/// What the emulation logs, line by line.
+#[derive(Clone, Default)]
+pub(super) struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    /// What the link has delivered of the server, but for the first so many packets.
+    pub(super) fn sent_by_server(&self, after: usize) -> Vec<Delivered> {
+        let written = self.0.lock().unwrap();
+        let rows = written.split(|byte| *byte == b'\n').filter(|row| !row.is_empty());
+        let rows = rows.map(|row| serde_json::from_slice::<Delivered>(row).unwrap());
+        rows.filter(|packet| packet.direction == "down").skip(after).collect()
+    }
+
+    /// What it says so far is said no more.
+    pub(super) fn forget(&self) {
+        self.0.lock().unwrap().clear();
+    }
+}

@@ -1,0 +1,135 @@
+//! The agent's process, and what it is asked.
+
+use super::time::until;
+use agent::control;
+use agent::paths::Remembered;
+use agent::question::{Answer, Question, Status};
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, process};
+
+/// A running agent; killed when this goes.
+pub(crate) struct Agent {
+    child: Child,
+    socket: PathBuf,
+    log: PathBuf,
+}
+
+impl Agent {
+    /// Attends to a cgroup when it comes back; keeps nothing and holds nothing out unless told to.
+    pub(super) fn start(cgroup: &Path, control: &str, arguments: &[&str]) -> Self {
+        static AGENTS: AtomicU32 = AtomicU32::new(0);
+        let number = AGENTS.fetch_add(1, Ordering::Relaxed);
+        let file = env::temp_dir().join(format!("headstart-agent-test-{}-{number}", process::id()));
+        let (socket, log) = (file.with_extension("sock"), file.with_extension("log"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_headstart-agent"));
+        command.arg("--cgroup").arg(cgroup).arg("--socket").arg(&socket);
+        command.args(["--control", control]);
+        if !arguments.contains(&"--state") {
+            command.args(["--state", "none"]);
+        }
+        if !arguments.contains(&"--holdout") {
+            command.args(["--holdout", "0"]);
+        }
+        let child = command.args(arguments).stderr(File::create(&log).unwrap()).spawn().unwrap();
+        let mut agent = Self { child, socket, log };
+        until("the agent is ready", || {
+            let has_ended = agent.child.try_wait().unwrap().is_some();
+            assert!(!has_ended, "the agent has ended: {}", agent.said());
+            control::ask(&agent.socket, &Question::Status).is_ok()
+        });
+        agent
+    }
+
+    fn ask(&self, question: &Question) -> Answer {
+        control::ask(&self.socket, question).unwrap()
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        match self.ask(&Question::Status) {
+            Answer::Status(status) => *status,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn paths(&self) -> Vec<Remembered> {
+        match self.ask(&Question::Paths) {
+            Answer::Paths(paths) => paths,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn forget(&self, prefix: Option<&str>) -> usize {
+        match self.ask(&Question::Forget(prefix.map(|prefix| prefix.parse().unwrap()))) {
+            Answer::Forgotten(count) => count,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Whether windows had been left alone.
+    pub(crate) fn arm(&self) -> bool {
+        match self.ask(&Question::Arm) {
+            Answer::Armed(was_off) => was_off,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Waits until so many connections have closed: what they taught is known from then on.
+    pub(crate) fn wait_for_closed(&self, count: u64) {
+        until("connections have closed", || self.closed() >= count);
+    }
+
+    /// Connections that have closed.
+    pub(crate) fn closed(&self) -> u64 {
+        self.status().connections.closed()
+    }
+
+    /// Its memory that is in use, kB.
+    pub(crate) fn resident(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    /// What it has said so far, for people.
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// `kill` with a signal that it goes on from.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let child = Pid::from_raw(self.child.id().cast_signed());
+        nix::sys::signal::kill(child, signal).unwrap();
+    }
+
+    /// Until it has ended by itself.
+    pub(crate) fn wait(&mut self) {
+        assert!(self.child.wait().unwrap().success(), "{}", self.said());
+    }
+
+    /// Where it is asked.
+    pub(crate) fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// `kill -9`.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // Shown if the test fails.
+        eprint!("{}", self.said());
+        let _ = fs::remove_file(&self.socket);
+        let _ = fs::remove_file(&self.log);
+    }
+}

@@ -1,0 +1,88 @@
+//! What serves: as many bytes as it is asked for, after the name of its congestion control.
+
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread;
+
+/// Asks a server for so many bytes.
+pub(crate) fn request(stream: &mut TcpStream, bytes: u64) {
+    stream.write_all(&bytes.to_be_bytes()).unwrap();
+}
+
+/// Reads as many bytes as were asked for; the name of the server's congestion control.
+pub(crate) fn finish(stream: &mut TcpStream, bytes: u64) -> String {
+    let control = control_of(stream);
+    read(stream, bytes);
+    control
+}
+
+/// The first thing that the server says: the name of its congestion control.
+pub(crate) fn control_of(stream: &mut TcpStream) -> String {
+    let mut name = [0; NAME];
+    stream.read_exact(&mut name).unwrap();
+    String::from_utf8(name.to_vec()).unwrap().trim_end_matches('\0').to_owned()
+}
+
+/// Reads so many bytes.
+pub(crate) fn read(stream: &mut TcpStream, bytes: u64) {
+    let got = io::copy(&mut stream.take(bytes), &mut io::sink()).unwrap();
+    assert_eq!(got, bytes);
+}
+
+/// Bytes of a congestion control's name (`TCP_CA_NAME_MAX`).
+const NAME: usize = 16;
+
+pub(crate) struct Server {
+    address: SocketAddr,
+}
+
+impl Server {
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
+    }
+}
+
+pub(super) fn accept(listener: TcpListener) -> Server {
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            thread::spawn(move || answer(stream.unwrap()));
+        }
+    });
+    Server { address }
+}
+
+/// One request after the other, until the client has enough.
+fn answer(mut stream: TcpStream) {
+    let mut request = [0; 8];
+    while stream.read_exact(&mut request).is_ok() {
+        let mut answer = socket2::SockRef::from(&stream).tcp_congestion().unwrap();
+        answer.resize(NAME, 0);
+        answer.resize(NAME + u64::from_be_bytes(request) as usize, b'x');
+        if stream.write_all(&answer).is_err() {
+            // A client that has gone is one that the test has done with.
+            return;
+        }
+    }
+}
+
+/// A socket that listens.
+/// `control`: a congestion control that it chooses for itself.
+pub(super) fn listen(
+    address: SocketAddr,
+    control: Option<&str>,
+    backlog: i32,
+) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if let Some(control) = control {
+        socket.set_tcp_congestion(control.as_bytes())?;
+    }
+    socket.bind(&address.into())?;
+    socket.listen(backlog)?;
+    Ok(socket.into())
+}
