@@ -41,6 +41,7 @@ struct connection {
 	bool is_held_out;
 	bool has_lost_first; /* something of its very first flight */
 	bool is_closing;
+	bool is_moving; /* from one congestion control of ours to another */
 	bool is_loss_blind; /* its congestion control learns nothing from a loss */
 };
 
@@ -87,6 +88,13 @@ static inline bool is_recovering(const struct tcp_sock *tp)
 static inline struct connection *connection_of(struct sock *sk)
 {
 	return bpf_sk_storage_get(&connections, sk, 0, 0);
+}
+
+/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be had. `options`: what takes
+ * options of the socket, itself or the context of a program of sockops. */
+static inline bool pace(void *options, u32 rate)
+{
+	return !bpf_setsockopt(options, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
 }
 
 /* At which rate `window` is sent, and what is the application's own; false if it is not to be sent. */

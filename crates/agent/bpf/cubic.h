@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_cubic`: the kernel's own CUBIC, which begins with what is remembered of the path. */
+/* `hs_cubic`: the kernel's own CUBIC, which begins with what is remembered of the path. `hs_cubic_start`: the same while it may search
+ * (search.h), which then goes on as `hs_cubic`. */
 #ifndef HEADSTART_CUBIC_H
 #define HEADSTART_CUBIC_H
 
@@ -8,8 +9,11 @@
 /* What is needed at every ACK lies where CUBIC has its own, behind that: looking up the connection would cost more than
  * the rest. */
 struct beside_cubic {
+	u64 rate;	 /* while a cold start searches, bytes a second; 0: as the kernel will */
 	struct flights flights;
 	u32 is_special;	 /* the connection has to be looked up */
+	u32 is_starting; /* it is `hs_cubic_start` */
+	u32 min_tso;	 /* of that: segments that the kernel sends as one at least */
 };
 
 /* 64-bit words that the kernel's CUBIC has. */
@@ -38,37 +42,83 @@ static inline bool may_search(const struct connection *c)
 	       !c->in_first_flight;
 }
 
+/* NULL if the connection is to be left alone, or is what it was already (`go_on`). */
+static inline struct connection *begin_upon_cubic(struct sock *sk)
+{
+	struct beside_cubic *b = beside_cubic(sk);
+	struct connection *c = connection_of(sk);
+
+	demand_room_beside_cubic();
+	if (c && c->is_moving)
+		return NULL;
+	cubictcp_init(sk);
+	b->rate = b->is_starting = b->is_special = b->min_tso = 0;
+	forget_flights(&b->flights, (struct tcp_sock *)sk);
+	c = begin(sk);
+	if (c)
+		b->is_special = is_special(c);
+	return c;
+}
+
 SEC("struct_ops")
 void BPF_PROG(hs_cubic_init, struct sock *sk)
 {
-	struct beside_cubic *b = beside_cubic(sk);
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct connection *c;
-
-	demand_room_beside_cubic();
-	cubictcp_init(sk);
-	b->is_special = false;
-	forget_flights(&b->flights, tp);
-	c = begin(sk);
-	if (!c)
-		return;
-	if (may_search(c) && !tp->data_segs_out)
-		begin_search(sk, &c->search);
-	b->is_special = is_special(c);
+	begin_upon_cubic(sk);
 }
 
-/* So many segments have arrived on a connection that is at something out of the ordinary. Not inline: what runs at every
- * ACK is to be short, since its instructions are seldom in a cache. */
-static __noinline void see_to(struct sock *sk, struct beside_cubic *b, u32 acked)
+SEC("struct_ops")
+void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 {
+	struct beside_cubic *b = beside_cubic(sk);
+	struct connection *c = begin_upon_cubic(sk);
+
+	b->min_tso = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
+	b->is_starting = b->is_special = true;
+	if (c && may_search(c) && !((struct tcp_sock *)sk)->data_segs_out)
+		begin_search(sk, &c->search);
+}
+
+/* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where that is not to be had any more,
+ * since the agent is gone, it stays what it is. */
+static inline void go_on(struct sock *sk, struct connection *c)
+{
+	char cubic[TCP_CA_NAME_MAX] = "hs_cubic";
+	u64 *words = ((struct tcp_sock *)sk)->inet_conn.icsk_ca_priv;
+	u64 kept[CUBIC_WORDS + sizeof(struct beside_cubic) / sizeof(u64)];
+	u32 i;
+
+	beside_cubic(sk)->is_starting = false;
+	for (i = 0; i < sizeof(kept) / sizeof(u64); i++)
+		kept[i] = words[i];
+	c->is_moving = true;
+	bpf_setsockopt(sk, IPPROTO_TCP, TCP_CONGESTION, cubic, sizeof(cubic));
+	c->is_moving = false;
+	for (i = 0; i < sizeof(kept) / sizeof(u64); i++)
+		words[i] = kept[i];
+}
+
+/* Segments have arrived on a connection that is at something out of the ordinary. Not inline: what runs at every ACK is to
+ * be short, since its instructions are seldom in a cache. */
+static __noinline void see_to(struct sock *sk)
+{
+	struct beside_cubic *b = beside_cubic(sk);
 	struct connection *c = connection_of(sk);
+	u64 rate;
 
 	if (!c)
 		return;
 	on_progress(sk, c);
-	if (is_searching(&c->search))
-		search_on_ack(sk, &c->search, acked);
+	if (is_searching(&c->search)) {
+		rate = search_on_ack(sk, &c->search);
+		if (rate)
+			b->rate = rate;
+		if (!is_searching(&c->search))
+			b->rate = 0;
+	}
 	b->is_special = is_special(c);
+	if (b->is_starting && !b->is_special)
+		go_on(sk, c);
+	b->is_special |= b->is_starting;
 }
 
 SEC("struct_ops")
@@ -79,7 +129,20 @@ void BPF_PROG(hs_cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	cubictcp_cong_avoid(sk, ack, acked);
 	count_flight(&b->flights, (struct tcp_sock *)sk, acked);
 	if (b->is_special)
-		see_to(sk, b, acked);
+		see_to(sk);
+}
+
+/* Asked before each sending, and after the kernel has set its rate: the one place from which a rate of ours lasts. It costs
+ * each sending something, which is why only a start has it. */
+SEC("struct_ops")
+u32 BPF_PROG(hs_cubic_start_min_tso_segs, struct sock *sk)
+{
+	const struct beside_cubic *b = beside_cubic(sk);
+	u64 rate = b->rate;
+
+	if (rate)
+		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
+	return b->min_tso;
 }
 
 SEC("struct_ops")
@@ -90,11 +153,12 @@ u32 BPF_PROG(hs_cubic_ssthresh, struct sock *sk)
 	u32 ssthresh = cubictcp_recalc_ssthresh(sk);
 
 	forget_flights(&b->flights, (struct tcp_sock *)sk);
+	b->rate = 0;
 	if (!c)
 		return ssthresh;
 	end_search(sk, &c->search);
 	ssthresh = on_loss(sk, c, ssthresh);
-	b->is_special = is_special(c);
+	b->is_special = is_special(c) | b->is_starting;
 	return ssthresh;
 }
 
@@ -126,12 +190,13 @@ void BPF_PROG(hs_cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		return;
 	if (event == CA_EVENT_CWND_RESTART) {
 		end_search(sk, &c->search);
+		b->rate = 0;
 		on_idle(sk, c, &b->flights);
 	} else {
 		begin_first_train((struct tcp_sock *)sk, &c->search);
 		on_start(sk, c);
 	}
-	b->is_special = is_special(c);
+	b->is_special = is_special(c) | b->is_starting;
 }
 
 SEC("struct_ops")
@@ -146,23 +211,31 @@ void BPF_PROG(hs_cubic_release, struct sock *sk)
 	struct connection *c = connection_of(sk);
 	struct lesson lesson = {};
 
-	if (!c)
+	if (!c || c->is_moving)
 		return;
 	proven_lesson((struct tcp_sock *)sk, c, &beside_cubic(sk)->flights, &lesson);
 	end(sk, c, &lesson, false);
 }
 
+#define UPON_CUBIC                                                                                           \
+	.cong_avoid = (void *)hs_cubic_cong_avoid, .ssthresh = (void *)hs_cubic_ssthresh,                    \
+	.undo_cwnd = (void *)hs_cubic_undo_cwnd, .set_state = (void *)hs_cubic_set_state,                    \
+	.cwnd_event = (void *)hs_cubic_cwnd_event, .pkts_acked = (void *)hs_cubic_pkts_acked,                \
+	.release = (void *)hs_cubic_release
+
 SEC(".struct_ops.link")
 struct tcp_congestion_ops hs_cubic = {
 	.init = (void *)hs_cubic_init,
-	.cong_avoid = (void *)hs_cubic_cong_avoid,
-	.ssthresh = (void *)hs_cubic_ssthresh,
-	.undo_cwnd = (void *)hs_cubic_undo_cwnd,
-	.set_state = (void *)hs_cubic_set_state,
-	.cwnd_event = (void *)hs_cubic_cwnd_event,
-	.pkts_acked = (void *)hs_cubic_pkts_acked,
-	.release = (void *)hs_cubic_release,
+	UPON_CUBIC,
 	.name = "hs_cubic",
+};
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops hs_cubic_start = {
+	.init = (void *)hs_cubic_start_init,
+	.min_tso_segs = (void *)hs_cubic_start_min_tso_segs,
+	UPON_CUBIC,
+	.name = "hs_cubic_start",
 };
 
 #endif

@@ -25,11 +25,10 @@ struct search {
 	struct arrived first; /* of the train that is coming in */
 	struct arrived last;
 	struct arrived last_but_one;
-	u32 window;	     /* slow start is to end at it, segments; 0: not known */
-	u32 rate;	     /* what is sent is spaced by, bytes a second; 0: it is not */
 	bool is_on;
 	bool has_train;
 	bool may_pace;	     /* nobody else does */
+	bool is_pacing;
 };
 
 static inline bool in_slow_start(const struct tcp_sock *tp)
@@ -53,21 +52,12 @@ static inline void begin_search(const struct sock *sk, struct search *s)
 	s->may_pace = sk->sk_pacing_status == SK_PACING_NONE;
 }
 
-/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be had. `options`: what takes
- * options of the socket, itself or the context of a program of sockops. */
-static inline bool pace(void *options, u32 rate)
-{
-	return !bpf_setsockopt(options, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
-}
-
-/* Also of the spacing, if it is still ours. */
+/* Also of the pacing, if it is still ours. */
 static inline void end_search(struct sock *sk, struct search *s)
 {
-	if (s->rate && sk->sk_max_pacing_rate == s->rate && pace(sk, ~0U) &&
-	    sk->sk_pacing_status == SK_PACING_NEEDED)
+	if (s->is_pacing && sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
 		sk->sk_pacing_status = SK_PACING_NONE;
-	s->rate = 0;
-	s->is_on = false;
+	s->is_on = s->is_pacing = false;
 }
 
 /* The first segments leave. */
@@ -94,8 +84,8 @@ static inline u64 gap_of_train(const struct search *s, bool *is_held_up)
 }
 
 /* Two trains that agree are believed, until two others are, or one shows that the path is faster: by its gap or, since it came in
- * as it left, because it might be. True if what is believed has changed. */
-static inline bool judge_train(const struct tcp_sock *tp, struct search *s)
+ * as it left, because it might be. Slow start ends at the window that is believed. True if what is believed has changed. */
+static inline bool judge_train(struct tcp_sock *tp, struct search *s)
 {
 	bool is_held_up;
 	u64 gap = gap_of_train(s, &is_held_up), last = s->gap;
@@ -106,37 +96,15 @@ static inline bool judge_train(const struct tcp_sock *tp, struct search *s)
 	s->gap = is_held_up || last ? gap : 0;
 	if (is_held_up && trains_agree(last, gap)) {
 		s->best = train_shorter(gap, last);
-		s->window = train_window(tp->rtt_min.s[0].v, s->best);
+		tp->snd_ssthresh = train_window(tp->rtt_min.s[0].v, s->best);
+		s->is_pacing = s->may_pace;
 		return true;
 	}
 	if (gap >= s->best || (is_held_up && trains_agree(s->best, gap)))
 		return false;
 	s->best = gap;
-	s->window = 0;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	return true;
-}
-
-/* Spaces what is sent, an eighth faster than it came in. */
-static inline void space(struct sock *sk, struct search *s)
-{
-	u64 rate = train_rate(((struct tcp_sock *)sk)->mss_cache, s->best);
-
-	if (rate && rate < ~0U && pace(sk, rate))
-		s->rate = rate;
-}
-
-/* The kernel paces at two windows in a round trip: before it has half of what the path holds, what is spaced would leave the
- * bottleneck idle. */
-static inline bool may_space(const struct sock *sk, const struct search *s)
-{
-	return s->may_pace && train_rate(((const struct tcp_sock *)sk)->mss_cache, s->best) <= sk->sk_pacing_rate;
-}
-
-/* Slow start is where it is to end: what this ACK grew beyond is taken back. */
-static inline void end_slow_start(struct tcp_sock *tp, struct search *s, u32 acked)
-{
-	tp->snd_cwnd = larger(s->window, tp->snd_cwnd - acked);
-	tp->snd_ssthresh = tp->snd_cwnd;
 }
 
 /* What the first of a train lets go is the first of the next one: the acknowledgement of that ends this one, also where
@@ -153,8 +121,8 @@ static inline bool next_train(struct tcp_sock *tp, struct search *s, const struc
 	return is_new;
 }
 
-/* So many segments have arrived, and the congestion control has grown its window for them. */
-static inline void search_on_ack(struct sock *sk, struct search *s, u32 acked)
+/* Segments have arrived. The rate to go on with, an eighth faster than they come in, bytes a second; 0: as it was. */
+static inline u64 search_on_ack(struct sock *sk, struct search *s)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct arrived now = {.us = tp->tcp_mstamp, .delivered = tp->delivered};
@@ -162,18 +130,16 @@ static inline void search_on_ack(struct sock *sk, struct search *s, u32 acked)
 
 	if (!in_slow_start(tp)) {
 		end_search(sk, s);
-		return;
+		return 0;
 	}
 	if (before(s->next, tp->snd_una))
 		is_new = next_train(tp, s, &now);
 	s->last_but_one = s->last;
 	s->last = now;
-	if (s->window && tp->snd_cwnd >= s->window) {
-		end_slow_start(tp, s, acked);
-		end_search(sk, s);
-	} else if (s->rate ? is_new : s->window && may_space(sk, s)) {
-		space(sk, s);
-	}
+	if (!is_new || !s->is_pacing)
+		return 0;
+	sk->sk_pacing_status = SK_PACING_NEEDED;
+	return train_rate(tp->mss_cache, s->best);
 }
 
 #endif

@@ -125,7 +125,8 @@ impl Loaded {
     /// # Errors
     /// If another agent runs, or a cgroup is none of version 2.
     pub fn attach(&mut self, cgroups: &[PathBuf], except: &[PathBuf]) -> Result<Attached, String> {
-        let controls = self.schemes.clone().into_iter().map(|scheme| self.register(scheme));
+        let names = self.schemes.clone().into_iter().flat_map(|scheme| scheme.names());
+        let controls = names.map(|name| self.register(name));
         let controls = controls.collect::<Result<_, _>>()?;
         let [attend, leave, widen, hear, answer] = [const { BTreeMap::new() }; 5];
         let mut attached = Attached { attend, leave, widen, hear, answer, _controls: controls };
@@ -143,8 +144,7 @@ impl Loaded {
         &self.schemes
     }
 
-    fn register(&mut self, scheme: Scheme) -> Result<Link, String> {
-        let name = scheme.name();
+    fn register(&mut self, name: &str) -> Result<Link, String> {
         let mut maps = self.object.maps_mut();
         let mut map = maps.find(|map| map.name() == OsStr::new(name)).expect("in the object");
         map.attach_struct_ops().map_err(|error| match error.kind() {
@@ -270,7 +270,7 @@ fn leave_out(open: &mut OpenObject, scheme: Scheme) -> libbpf_rs::Result<()> {
         }
     }
     for mut map in open.maps_mut() {
-        if map.name() == OsStr::new(scheme.name()) {
+        if scheme.names().iter().any(|name| map.name() == OsStr::new(name)) {
             map.set_autocreate(false)?;
         }
     }

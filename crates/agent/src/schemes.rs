@@ -48,6 +48,15 @@ impl Scheme {
         }
     }
 
+    /// All that it has in the kernel: another one may be for its start alone.
+    pub(crate) const fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Cubic => &["hs_cubic", "hs_cubic_start"],
+            Self::Bbr => &["hs_bbr"],
+            Self::Session => &["hs_session"],
+        }
+    }
+
     /// A function of the kernel's that it cannot be without, and the module which that may be in.
     const fn needs(self) -> (&'static str, &'static str) {
         match self {

@@ -156,16 +156,21 @@ fn number(name: &str, default: u64) -> u64 {
     env::var(name).ok().map_or(default, |said| said.parse().unwrap())
 }
 
-/// Rates, round trips and queues of half a round trip, of one, and of 100 packets. `HEADSTART_MBPS`, `_BYTES` and `_ROUNDS` say
-/// which rate, how much, and how often.
+/// Rates, round trips and queues of half a round trip, of one, and of 100 packets. `HEADSTART_MBPS`, `_RTT_MS`, `_QUEUE`, `_BYTES`
+/// and `_ROUNDS` say which rate, round trip and queue alone, how much, and how often.
 #[test]
 #[ignore = "takes a quarter of an hour"]
 fn cold_starts_are_no_worse_in_any_cell() {
     let rounds = number("HEADSTART_ROUNDS", 7) as usize;
-    let only = number("HEADSTART_MBPS", 0);
+    let only =
+        ["HEADSTART_MBPS", "HEADSTART_RTT_MS", "HEADSTART_QUEUE"].map(|name| number(name, 0));
+    let is_asked_for = |cell: &Cell| {
+        let of_cell = [cell.mbps, cell.rtt_ms, cell.queue.into()];
+        only.iter().zip(of_cell).all(|(only, has)| *only == 0 || *only == has)
+    };
     let bytes = number("HEADSTART_BYTES", 2_000_000);
     let mut worse = 0;
-    for cell in Cell::all().into_iter().filter(|cell| only == 0 || cell.mbps == only) {
+    for cell in Cell::all().into_iter().filter(is_asked_for) {
         let Some(bed) = Bed::over(cell.link()) else { return };
         let agent = bed.agent(&[]);
         let (stock, ours) = compare((&bed, &agent), (cell, bytes), rounds);
