@@ -2,7 +2,8 @@
 //!
 //! How much may go, and when, is its path's business. The files follow RFC 9293: [`handshake`]
 //! opens, `input` digests segments in the order of §3.10.7, `acks` turns an ACK into what the
-//! policies are told, `output` builds the next segment, `timers` and `close` do what they say.
+//! policies are told, `output` builds the next segment, `in_flight` tells the path what is out,
+//! `timers` and `close` do what they say.
 //!
 //! Offsets are 64-bit positions in the send sequence space: 0 is the SYN, 1 the first byte, the
 //! FIN follows the last.
@@ -13,10 +14,12 @@ mod challenge;
 mod close;
 mod fast_open;
 mod handshake;
+mod in_flight;
 mod input;
 mod member;
 mod output;
 mod path_mtu;
+mod state;
 mod timers;
 mod unreachable;
 mod watch;
@@ -24,6 +27,7 @@ mod watch;
 pub(crate) use member::Turn;
 pub(crate) use output::Departure;
 pub(crate) use path_mtu::RAISE_AFTER;
+pub use state::{ResetCause, State, Stats};
 pub use unreachable::Unreachable;
 
 use crate::ack::{DeliveryMarks, Scoreboard};
@@ -32,7 +36,7 @@ use crate::fast_open::Exchange;
 use crate::host::Remains;
 use crate::path::Path;
 use crate::receiver::Receiver;
-use crate::recovery::{Context, LossRecovery};
+use crate::recovery::LossRecovery;
 use crate::scheme::SharedConfig;
 use crate::segment::Performance;
 use crate::tuple::FourTuple;
@@ -43,109 +47,6 @@ use watch::Watch;
 
 /// Longest stream, bytes: far beyond use, and far from overflow wherever offsets are added.
 const MAX_STREAM: u64 = 1 << 62;
-
-/// Timeouts in a row after which a member of a shared path counts as silent.
-const SILENT_AFTER: u32 = 2;
-
-/// States of RFC 9293 §3.3.2; LISTEN is the host's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// No connection any more.
-    Closed,
-    /// SYN sent.
-    SynSent,
-    /// SYN received, ours not yet acknowledged.
-    SynReceived,
-    /// Open both ways.
-    Established,
-    /// Our FIN sent, not acknowledged.
-    FinWait1,
-    /// Our FIN acknowledged, the peer's awaited.
-    FinWait2,
-    /// The peer's FIN received; we may still send.
-    CloseWait,
-    /// Both FINs sent, ours not acknowledged.
-    Closing,
-    /// The peer's FIN received, ours sent, not acknowledged.
-    LastAck,
-    /// Both sides closed; answers what comes late.
-    TimeWait,
-}
-
-impl State {
-    /// Its number where Linux tells it (`tcpi_state`, `include/net/tcp_states.h`); 10 is LISTEN.
-    pub const fn linux_number(self) -> u8 {
-        match self {
-            Self::Established => 1,
-            Self::SynSent => 2,
-            Self::SynReceived => 3,
-            Self::FinWait1 => 4,
-            Self::FinWait2 => 5,
-            Self::TimeWait => 6,
-            Self::Closed => 7,
-            Self::CloseWait => 8,
-            Self::LastAck => 9,
-            Self::Closing => 11,
-        }
-    }
-}
-
-impl State {
-    /// SYNs have been exchanged and the connection is not closed.
-    pub const fn is_synchronized(self) -> bool {
-        !matches!(self, Self::Closed | Self::SynSent | Self::SynReceived)
-    }
-
-    /// The application's data may go out.
-    const fn may_send_data(self) -> bool {
-        matches!(self, Self::Established | Self::CloseWait)
-            || matches!(self, Self::FinWait1 | Self::Closing | Self::LastAck)
-    }
-}
-
-/// Counters of one connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Segments sent, pure ACKs and retransmissions included.
-    pub segments_sent: u64,
-    /// Segments sent that carry data, SYN or FIN, retransmissions included.
-    pub data_segments_sent: u64,
-    /// Segments sent again, for whatever reason.
-    pub retransmitted_segments: u64,
-    /// Bytes of payload sent again.
-    pub retransmitted_bytes: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Entries into fast recovery (or, without one, fast retransmits).
-    pub fast_retransmits: u64,
-    /// Reductions undone because they were spurious.
-    pub undos: u64,
-    /// Tail-loss probes sent.
-    pub probes: u64,
-    /// Segments received.
-    pub segments_received: u64,
-    /// Reductions on ECN echo.
-    pub ecn_reductions: u64,
-    /// Times that the start-up took back what it had sent.
-    pub retreats: u64,
-    /// Segments sent with low priority.
-    pub low_priority_segments: u64,
-    /// SACK blocks received that speak of what was never sent, or are no ranges.
-    pub sack_discarded: u64,
-}
-
-/// Why a connection ended other than by FINs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResetCause {
-    /// The peer sent RST.
-    Peer,
-    /// The application aborted.
-    Local,
-    /// Too many retransmissions, or probes, without an answer; or too slow a peer.
-    TimedOut,
-    /// The attempt to connect met this.
-    Unreachable(Unreachable),
-}
 
 /// A segment below what is acknowledged, which the peer has to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -468,75 +369,6 @@ impl Connection {
     #[inline]
     fn may_send_new(&self) -> bool {
         self.state.may_send_data() || self.may_send_early()
-    }
-
-    /// What other members of the path have in flight, bytes.
-    #[inline(always)]
-    fn others_in_flight(&self, path: &Path) -> u64 {
-        path.bytes_in_flight() - self.last_in_flight
-    }
-
-    /// Splits off what a recovery policy works on. What other members of the path have in flight
-    /// is taken from the window it sees.
-    #[inline(always)]
-    fn recovery_parts<'a>(
-        &'a mut self,
-        path: &Path,
-    ) -> (&'a mut Box<dyn LossRecovery>, Context<'a>) {
-        let others = self.others_in_flight(path);
-        let new_data = self.new_data_waits();
-        let control = self.control_outstanding();
-        let context = Context {
-            cwnd: path.usable_cwnd().saturating_sub(others) + control,
-            ssthresh: path.window().ssthresh(),
-            mss: self.agreed.mss,
-            srtt: path.rtt.srtt(),
-            min_rtt: path.rtt.min_rtt(),
-            rto: path.rtt.rto(self.timers.backoff),
-            snd_nxt: self.snd_nxt,
-            new_data,
-            retreat: false,
-            shared: path.has_several_users() || path.is_ruled(),
-            board: &mut self.board,
-        };
-        (&mut self.recovery, context)
-    }
-
-    /// SYN and FIN outstanding: they take sequence space but no window.
-    fn control_outstanding(&self) -> u64 {
-        u64::from(self.snd_una == 0 && self.snd_nxt > 0) + u64::from(self.snd_nxt > self.written)
-    }
-
-    /// Tells the path what this connection now has in flight.
-    #[inline(always)]
-    fn settle_in_flight(&mut self, path: &mut Path) {
-        let pipe = self.board.pipe();
-        let share = if path.is_shared() { self.share_in_flight(pipe) } else { pipe };
-        path.move_in_flight(self.last_in_flight, share);
-        self.last_in_flight = share;
-    }
-
-    /// What takes room in the window of a path that others share, of `pipe` that are in flight as
-    /// far as the scoreboard tells.
-    #[cold]
-    fn share_in_flight(&self, pipe: u64) -> u64 {
-        if self.timers.retries >= SILENT_AFTER {
-            // Nobody answers. What it sends again now and then is not to keep others from sending.
-            return 0;
-        }
-        let pipe = pipe.saturating_sub(self.control_outstanding());
-        if self.agreed.sack {
-            return pipe;
-        }
-        // Duplicates tell of what was sent once and is not taken for lost.
-        let original = pipe.saturating_sub(self.board.retransmissions_in_flight());
-        pipe - self.recovery.left_network(self.agreed.mss).min(original)
-    }
-
-    /// The connection is over: nothing is outstanding any more.
-    pub(crate) fn release(&mut self, path: &mut Path) {
-        path.move_in_flight(self.last_in_flight, 0);
-        self.last_in_flight = 0;
     }
 
     fn timestamp(&self, now: Instant) -> u32 {

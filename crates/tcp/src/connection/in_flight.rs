@@ -1,0 +1,79 @@
+//! What a connection has in flight, and what it shares of that with its path and its recovery policy.
+
+use super::Connection;
+use crate::path::Path;
+use crate::recovery::{Context, LossRecovery};
+
+/// Timeouts in a row after which a member of a shared path counts as silent.
+const SILENT_AFTER: u32 = 2;
+
+impl Connection {
+    /// What other members of the path have in flight, bytes.
+    #[inline(always)]
+    pub(super) fn others_in_flight(&self, path: &Path) -> u64 {
+        path.bytes_in_flight() - self.last_in_flight
+    }
+
+    /// Splits off what a recovery policy works on. What other members of the path have in flight
+    /// is taken from the window it sees.
+    #[inline(always)]
+    pub(super) fn recovery_parts<'a>(
+        &'a mut self,
+        path: &Path,
+    ) -> (&'a mut Box<dyn LossRecovery>, Context<'a>) {
+        let others = self.others_in_flight(path);
+        let new_data = self.new_data_waits();
+        let control = self.control_outstanding();
+        let context = Context {
+            cwnd: path.usable_cwnd().saturating_sub(others) + control,
+            ssthresh: path.window().ssthresh(),
+            mss: self.agreed.mss,
+            srtt: path.rtt.srtt(),
+            min_rtt: path.rtt.min_rtt(),
+            rto: path.rtt.rto(self.timers.backoff),
+            snd_nxt: self.snd_nxt,
+            new_data,
+            retreat: false,
+            shared: path.has_several_users() || path.is_ruled(),
+            board: &mut self.board,
+        };
+        (&mut self.recovery, context)
+    }
+
+    /// SYN and FIN outstanding: they take sequence space but no window.
+    pub(super) fn control_outstanding(&self) -> u64 {
+        u64::from(self.snd_una == 0 && self.snd_nxt > 0) + u64::from(self.snd_nxt > self.written)
+    }
+
+    /// Tells the path what this connection now has in flight.
+    #[inline(always)]
+    pub(super) fn settle_in_flight(&mut self, path: &mut Path) {
+        let pipe = self.board.pipe();
+        let share = if path.is_shared() { self.share_in_flight(pipe) } else { pipe };
+        path.move_in_flight(self.last_in_flight, share);
+        self.last_in_flight = share;
+    }
+
+    /// What takes room in the window of a path that others share, of `pipe` that are in flight as
+    /// far as the scoreboard tells.
+    #[cold]
+    fn share_in_flight(&self, pipe: u64) -> u64 {
+        if self.timers.retries >= SILENT_AFTER {
+            // Nobody answers. What it sends again now and then is not to keep others from sending.
+            return 0;
+        }
+        let pipe = pipe.saturating_sub(self.control_outstanding());
+        if self.agreed.sack {
+            return pipe;
+        }
+        // Duplicates tell of what was sent once and is not taken for lost.
+        let original = pipe.saturating_sub(self.board.retransmissions_in_flight());
+        pipe - self.recovery.left_network(self.agreed.mss).min(original)
+    }
+
+    /// The connection is over: nothing is outstanding any more.
+    pub(crate) fn release(&mut self, path: &mut Path) {
+        path.move_in_flight(self.last_in_flight, 0);
+        self.last_in_flight = 0;
+    }
+}
