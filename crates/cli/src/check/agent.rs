@@ -85,71 +85,81 @@ fn print(gains: &Gains) -> Result<(), Failure> {
     ))
 }
 
-fn times(times: &[Time]) -> Table {
-    let columns = [
+/// Whose visits, in which case.
+type Visits<'a> = [&'a str; 4];
+
+/// A table of what is told of schemes' visits: these are columns of their own, with a definition each.
+fn table<'a, const N: usize>(
+    told: [(&str, Quantity, &str); N],
+    rows: impl Iterator<Item = (Visits<'a>, [Cell; N])>,
+) -> Table {
+    let visits = [
         ("load", Quantity::Text, "What was loaded, and how"),
         ("path", Quantity::Text, "Rate, round trip, queue"),
         ("visit", Quantity::Text, "The first, or the repeated one"),
         ("scheme", Quantity::Text, "How the servers send"),
+    ];
+    let row = |(visits, told): (Visits<'a>, [Cell; N])| {
+        let visits = visits.map(|text| Cell::Text(text.to_owned()));
+        Row { cells: visits.into_iter().chain(told).collect(), is_reference: false }
+    };
+    let columns = visits.into_iter().chain(told).map(pages::column);
+    Table { columns: columns.collect(), rows: rows.map(row).collect() }
+}
+
+fn number(value: Option<f64>) -> Cell {
+    value.map_or(Cell::Undefined, |value| Cell::Number(value.into()))
+}
+
+fn times(times: &[Time]) -> Table {
+    let told = [
         ("median", Quantity::Time, "Until all was there"),
         ("min – max", Quantity::Text, "Its extremes"),
         ("limit", Quantity::Time, "What nothing can beat"),
         ("drops", Quantity::Count, "Packets that the link dropped, median"),
         ("redone", Quantity::Count, "Loads repeated for lateness"),
     ];
-    let number = |value: Option<f64>| value.map_or(Cell::Undefined, |v| Cell::Number(v.into()));
     let row = |time: &Time| {
         let extremes = time.page_s.map_or(Cell::Undefined, |spread| {
             Cell::Text(format!("{:.0} – {:.0} ms", spread.min * 1e3, spread.max * 1e3))
         });
-        let text = |text: &str| Cell::Text(text.to_owned());
-        Row {
-            cells: vec![
-                text(&time.load),
-                text(&time.path),
-                text(time.visit),
-                text(&time.scheme),
-                number(time.page_s.map(|spread| spread.median)),
-                extremes,
-                number(Some(time.limit_s)),
-                number(time.dropped_packets.map(|spread| spread.median)),
-                number(Some(f64::from(time.redone))),
-            ],
-            is_reference: false,
-        }
+        [
+            number(time.page_s.map(|spread| spread.median)),
+            extremes,
+            number(Some(time.limit_s)),
+            number(time.dropped_packets.map(|spread| spread.median)),
+            number(Some(f64::from(time.redone))),
+        ]
     };
-    Table { columns: columns.map(pages::column).to_vec(), rows: times.iter().map(row).collect() }
+    let rows = times.iter().map(|time| {
+        let visits: Visits<'_> = [&time.load, &time.path, time.visit, &time.scheme];
+        (visits, row(time))
+    });
+    table(told, rows)
 }
 
 fn claims(claims: &[Claim]) -> Table {
-    let columns = [
-        ("load", Quantity::Text, "What was loaded, and how"),
-        ("path", Quantity::Text, "Rate, round trip, queue"),
-        ("visit", Quantity::Text, "The first, or the repeated one"),
-        ("scheme", Quantity::Text, "Of whom it is asked"),
+    let told = [
         ("beside", Quantity::Text, "Beside whom"),
         ("ratio", Quantity::Ratio, "Its median over the other's"),
         ("at most", Quantity::Ratio, "What is asked for"),
         ("limit", Quantity::Ratio, "The limit over the other's median"),
         ("verdict", Quantity::Text, "Whether it is so"),
     ];
-    let number = |value: Option<f64>| value.map_or(Cell::Undefined, |v| Cell::Number(v.into()));
-    let text = |text: &str| Cell::Text(text.to_owned());
-    let row = |claim: &Claim| Row {
-        cells: vec![
-            text(&claim.load),
-            text(&claim.path),
-            text(claim.visit),
-            text(&claim.scheme),
-            text(claim.beside),
+    let row = |claim: &Claim| {
+        [
+            Cell::Text(claim.beside.to_owned()),
             number(claim.ratio),
             number(Some(claim.at_most)),
             number(claim.limit_ratio),
-            text(verdict(claim.verdict)),
-        ],
-        is_reference: false,
+            Cell::Text(verdict(claim.verdict).to_owned()),
+        ]
     };
-    Table { columns: columns.map(pages::column).to_vec(), rows: claims.iter().map(row).collect() }
+    let rows = claims.iter().map(|claim| {
+        let visits: Visits<'_> = [&claim.load, &claim.path, claim.visit, &claim.scheme];
+        (visits, row(claim))
+    });
+    table(told, rows)
 }
 
 const fn verdict(verdict: Verdict) -> &'static str {

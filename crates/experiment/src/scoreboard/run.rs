@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
-use workload::{Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, Page, Tls};
+use workload::{Host, Http, Kind, LoaderConfig, Object, Page};
 
 /// What came of it. Durations count from the start of the transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,9 +39,6 @@ const IDLE: Duration = Duration::from_secs(5);
 const FASTER: u64 = 4;
 /// How long before the first visit the background begins: so long, and so many round trips.
 const HEAD_START: (Duration, u64) = (Duration::from_secs(5), 10);
-/// Sizes of an object's request and of its response's header.
-const REQUEST: u64 = 300;
-const HEADER: u64 = 200;
 
 /// Transfers the cell's page under `scheme`.
 pub(super) fn run(cell: &Cell, scheme: &Scheme, seed: u64) -> Outcome {
@@ -71,23 +68,12 @@ fn plain() -> LoaderConfig {
 
 /// Equal objects asked for at once, over connections that close behind them.
 fn page(cell: &Cell) -> Page {
-    let host = Host {
-        name: "server".to_owned(),
-        http: Http::Http10,
-        tls: Tls::None,
-        http10_connections: Host::UNLIMITED,
-    };
+    let host = Host::plain("server", Http::Http10);
     let count = cell.shape.objects();
-    let object = |n: u64| Object {
-        label: format!("object{n}"),
-        host: HostId(0),
-        kind: if n == 0 { Kind::Html } else { Kind::Image },
-        request_bytes: REQUEST,
-        response_header_bytes: HEADER,
+    let object = |n: u64| {
         // What does not divide goes to the first.
-        body_bytes: cell.bytes / count + if n == 0 { cell.bytes % count } else { 0 },
-        server_wait: Duration::ZERO,
-        discovery: Discovery::AtStart,
+        let bytes = cell.bytes / count + if n == 0 { cell.bytes % count } else { 0 };
+        Object::plain(format!("object{n}"), if n == 0 { Kind::Html } else { Kind::Image }, bytes)
     };
     let objects = (0..count).map(object).collect();
     Page::new("transfer", vec![host], objects).expect("a page of equal objects is one")

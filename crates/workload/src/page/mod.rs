@@ -42,6 +42,11 @@ pub struct Host {
 impl Host {
     /// No limit on the connections open at once.
     pub const UNLIMITED: u32 = u32::MAX;
+
+    /// One that speaks in the clear, to as many connections at once as there are.
+    pub fn plain(name: impl Into<String>, http: Http) -> Self {
+        Self { name: name.into(), http, tls: Tls::None, http10_connections: Self::UNLIMITED }
+    }
 }
 
 /// A page to be loaded. Its invariants are checked by [`Page::new`] and hold ever after.

@@ -138,6 +138,20 @@ pub struct Object {
 }
 
 impl Object {
+    /// Of the page's first host, wanted from the start: a request of 300 bytes, a header of 200, no think time.
+    pub fn plain(label: impl Into<String>, kind: Kind, body_bytes: u64) -> Self {
+        Self {
+            label: label.into(),
+            host: HostId(0),
+            kind,
+            request_bytes: 300,
+            response_header_bytes: 200,
+            body_bytes,
+            server_wait: Duration::ZERO,
+            discovery: Discovery::AtStart,
+        }
+    }
+
     /// Header and body of the response.
     pub const fn response_bytes(&self) -> u64 {
         self.response_header_bytes.saturating_add(self.body_bytes)

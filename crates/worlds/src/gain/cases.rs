@@ -8,7 +8,7 @@ use experiment::race::{LIMIT, Race, VisitKind, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Rate};
-use workload::{Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, Tls};
+use workload::{Host, Http, Kind, LoaderConfig, Object, ObjectId, Page};
 
 /// Linux as it comes, and with an agent.
 const STOCK: [&str; 2] = ["linux", "linux-bbr"];
@@ -197,26 +197,12 @@ fn after_idle(path: PathSpec) -> Case {
 
 /// HTML of 20 kB and eleven objects of 15 kB that its end reveals.
 fn page_of_twelve(http: Http, path: PathSpec) -> Case {
-    let host = Host {
-        name: "server.example".to_owned(),
-        http,
-        tls: Tls::None,
-        http10_connections: Host::UNLIMITED,
-    };
-    let object = |label: String, kind, body_bytes, discovery| Object {
-        label,
-        host: HostId(0),
-        kind,
-        request_bytes: 300,
-        response_header_bytes: 200,
-        body_bytes,
-        server_wait: Duration::ZERO,
-        discovery,
-    };
-    let html = object("html".to_owned(), Kind::Html, 20_000, Discovery::AtStart);
-    let revealed = Discovery::InBody { parent: ObjectId(0), offset: 20_000, delay: Duration::ZERO };
-    let images = (1..12).map(|n| object(format!("image {n}"), Kind::Image, 15_000, revealed));
-    let objects = [html].into_iter().chain(images).collect();
+    let html = Object::plain("html", Kind::Html, 20_000);
+    let discovery = html.at_end(ObjectId(0));
+    let image =
+        |n| Object { discovery, ..Object::plain(format!("image {n}"), Kind::Image, 15_000) };
+    let objects = [html].into_iter().chain((1..12).map(image)).collect();
+    let host = Host::plain("server.example", http);
     let page = Page::new("page of 12", vec![host], objects).expect("a page");
     let over = if http == Http::Http2 { "HTTP/2" } else { "4 connections" };
     let name = format!("{} over {over}", page.name());

@@ -4,8 +4,8 @@
 //! them by HTTP/1.0 without thinking. The paper says only that a client cannot ask for embedded
 //! objects before "at least part of" the HTML has arrived, so when it asks is a [`RequestModel`].
 
-use crate::page::{Discovery, Host, HostId, Kind, Object, ObjectId, Page};
-use crate::{Http, Tls};
+use crate::Http;
+use crate::page::{Discovery, Host, Kind, Object, ObjectId, Page};
 use units::Duration;
 
 const KB: u64 = 1024;
@@ -107,25 +107,15 @@ pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
         let discovery = place.discovery(model);
         objects.push(Object { discovery, ..object(label, *kind, *kilobytes, model) });
     }
-    let host = Host {
-        name: format!("{name}.example"),
-        http: Http::Http10,
-        tls: Tls::None,
-        http10_connections: Host::UNLIMITED,
-    };
+    let host = Host::plain(format!("{name}.example"), Http::Http10);
     Page::new(name, vec![host], objects).ok()
 }
 
 fn object(label: String, kind: Kind, kilobytes: u64, model: RequestModel) -> Object {
     Object {
-        label,
-        host: HostId(0),
-        kind,
         request_bytes: if model.round_trip { REQUEST_BYTES } else { 0 },
         response_header_bytes: 0,
-        body_bytes: kilobytes * KB,
-        server_wait: Duration::ZERO,
-        discovery: Discovery::AtStart,
+        ..Object::plain(label, kind, kilobytes * KB)
     }
 }
 

@@ -1,8 +1,7 @@
 //! One object by itself.
 
-use crate::page::{Discovery, Host, HostId, Kind, Object, Page};
-use crate::{Http, Tls};
-use units::Duration;
+use crate::Http;
+use crate::page::{Host, Kind, Object, Page};
 
 impl Page {
     /// A document of so many bytes, 1 to 2^40, over HTTP/1.1 without TLS: a request of 100 bytes, a header of 200, no think
@@ -11,22 +10,9 @@ impl Page {
     /// # Panics
     /// If it is larger than that.
     pub fn single(body_bytes: u64) -> Self {
-        let host = Host {
-            name: "server.example".to_owned(),
-            http: Http::Http11,
-            tls: Tls::None,
-            http10_connections: Host::UNLIMITED,
-        };
-        let object = Object {
-            label: "object".to_owned(),
-            host: HostId(0),
-            kind: Kind::Html,
-            request_bytes: 100,
-            response_header_bytes: 200,
-            body_bytes,
-            server_wait: Duration::ZERO,
-            discovery: Discovery::AtStart,
-        };
+        let host = Host::plain("server.example", Http::Http11);
+        let object =
+            Object { request_bytes: 100, ..Object::plain("object", Kind::Html, body_bytes) };
         let name = match body_bytes % 1000 {
             0 => format!("{} KB", body_bytes / 1000),
             _ => format!("{body_bytes} B"),
