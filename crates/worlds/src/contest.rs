@@ -26,6 +26,8 @@ pub struct Entry {
     pub world: World,
     /// Its turns, in their order: all of them, also those made again for lateness.
     pub turns: Vec<Turn>,
+    /// Why it took no more turns than these, if it did not take all: its agent no longer worked.
+    pub left_out: Option<String>,
 }
 
 /// One client's visits.
@@ -67,7 +69,8 @@ pub fn load_count(contenders: &[Contender], worlds: &[World], repeats: u32) -> u
 }
 
 /// Runs the race in all worlds; answers by contender in their order, then by world as asked for.
-/// What real worlds have not ([`Race::background`], sites of several servers) they leave out.
+/// What real worlds have not ([`Race::background`], sites of several servers) they leave out. A contender whose agent
+/// fails when others have been measured is left out from there on ([`Entry::left_out`]).
 ///
 /// # Errors
 /// If the machine does not let it: see [`cannot_be_had`].
@@ -84,13 +87,31 @@ pub fn run(race: &Race, how: Run<'_>) -> io::Result<Vec<Entry>> {
     for repeat in 0..race.repeats {
         for (contender, entry) in &mut entries {
             let Some(place) = entry.world.real(contender) else { continue };
-            let loader = &contender.loader(race);
-            let who = Who { place, service, loader, client: how.client };
-            entry.take_turn(race, (who, folder), (repeat, &mut order))?;
+            if entry.left_out.is_none() {
+                let loader = &contender.loader(race);
+                let who = Who { place, service, loader, client: how.client };
+                let took = entry.take_turn(race, (who, folder), (repeat, &mut order));
+                entry.left_out = reason_to_go_on_without(contender, took)?;
+            }
             (how.on_run)();
         }
     }
     Ok(entries.into_iter().map(|(_, entry)| entry).collect())
+}
+
+/// Why the race goes on without a contender after this turn of its; `None` if it goes on with it. An agent may stop
+/// working at any time, when somebody starts another; that is no reason to lose what was measured.
+fn reason_to_go_on_without(
+    contender: &Contender,
+    took: io::Result<()>,
+) -> io::Result<Option<String>> {
+    match took {
+        Ok(()) => Ok(None),
+        Err(error) if contender.agent().is_some() && !cannot_be_had(&error) => {
+            Ok(Some(error.to_string()))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// True if `error` says that this machine has no real worlds: a privilege, TUN devices or a congestion
@@ -101,7 +122,7 @@ pub fn cannot_be_had(error: &io::Error) -> bool {
 
 impl Entry {
     fn new(contender: &Contender, world: World) -> Self {
-        Self { scheme: contender.name().to_owned(), world, turns: Vec::new() }
+        Self { scheme: contender.name().to_owned(), world, turns: Vec::new(), left_out: None }
     }
 
     /// The turns that count: one of each repeat.
@@ -166,5 +187,26 @@ fn sample(load: &Load) -> Sample {
         dropped: load.dropped,
         lateness: Duration::ZERO,
         failure: load.failure.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_failing_agent_is_gone_on_without() {
+        let outcome = |name: &str, kind: ErrorKind| {
+            let contender = Contender::parse(name).expect("a contender");
+            let error = io::Error::new(kind, "another agent runs");
+            reason_to_go_on_without(&contender, Err(error)).ok().flatten()
+        };
+        let another = Some("another agent runs".to_owned());
+        assert_eq!(outcome("hs-cubic", ErrorKind::Other), another);
+        // The machine is to blame, or the link: nobody can go on.
+        assert_eq!(outcome("hs-cubic", ErrorKind::PermissionDenied), None);
+        assert_eq!(outcome("linux", ErrorKind::Other), None);
+        let contender = Contender::parse("hs-cubic").expect("a contender");
+        assert_eq!(reason_to_go_on_without(&contender, Ok(())).expect("it went well"), None);
     }
 }

@@ -141,6 +141,9 @@ impl Serialize for Row<'_> {
             return map.end();
         };
         map.serialize_entry("completed", &line.is_complete())?;
+        if let Some(why) = &line.left_out {
+            map.serialize_entry("left_out", why)?;
+        }
         let extremes = [
             ("html_s_min", line.html_s.map(|spread| spread.min)),
             ("html_s_max", line.html_s.map(|spread| spread.max)),

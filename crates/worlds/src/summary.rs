@@ -51,6 +51,8 @@ pub struct Line {
     pub redone: u32,
     /// All visits, also those that were repeated.
     pub samples: Vec<Measured>,
+    /// Why there are no more, if there are fewer than were asked for.
+    pub left_out: Option<String>,
 }
 
 /// One visit.
@@ -150,14 +152,13 @@ impl Line {
             dropped_packets: Spread::of(counted().map(|s| Some(s.dropped_packets as f64))),
             redone: entry.turns.iter().filter(|turn| turn.is_redone).count() as u32,
             samples,
+            left_out: entry.left_out.clone(),
         }
     }
-}
 
-impl Line {
-    /// Every visit that counts ended with every object.
+    /// Every visit that was asked for was made, and ended with every object.
     pub fn is_complete(&self) -> bool {
-        self.page_s.is_some()
+        self.page_s.is_some() && self.left_out.is_none()
     }
 }
 

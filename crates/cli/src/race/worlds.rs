@@ -165,7 +165,9 @@ fn rows(summary: &Summary, worlds: &[World]) -> Vec<Row> {
             let cells = worlds
                 .iter()
                 .flat_map(|world| cells(summary.line(scheme, *world, limit.visit), *world));
-            let head = head(summary, (scheme, limit.visit));
+            let is_out = summary.lines.iter().any(|l| l.scheme == scheme && l.left_out.is_some());
+            let name = if is_out { format!("{scheme} (left out)") } else { scheme.to_owned() };
+            let head = head(summary, (&name, limit.visit));
             rows.push(Row { cells: head.chain(cells).collect(), is_reference: false });
         }
         let number =
@@ -216,12 +218,26 @@ fn say_how_late(summary: &Summary) {
     }
 }
 
+/// Who has not made all visits; once, though it concerns first visits and repeated ones.
+fn left_out(summary: &Summary) -> impl Iterator<Item = String> {
+    let first = summary.limits.first().map(|limit| limit.visit);
+    let lines = summary.lines.iter().filter(move |line| Some(line.visit) == first);
+    lines.filter_map(|line| {
+        let why = line.left_out.as_ref()?;
+        let count = line.samples.iter().filter(|sample| !sample.redone).count();
+        Some(format!(
+            "{} on {}: left out after {count} of its repeats: {why}",
+            line.scheme, line.world
+        ))
+    })
+}
+
 fn complain(summary: &Summary) -> Result<(), Failure> {
     let failed = summary.lines.iter().flat_map(|line| {
         let why = line.samples.iter().filter_map(|sample| sample.failure.as_ref());
         why.map(move |why| format!("{} on {}: {why}", line.scheme, line.world))
     });
-    let lines: Vec<String> = failed.collect();
+    let lines: Vec<String> = failed.chain(left_out(summary)).collect();
     match lines.is_empty() {
         true => Ok(()),
         false => {

@@ -5,9 +5,10 @@ use crate::run::{command, folder, headstart};
 use nix::fcntl::{Flock, FlockArg};
 use serde_json::Value;
 use std::env;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -92,6 +93,72 @@ fn without_an_agent_the_others_race() {
         .map(|row| row["name"].as_str().unwrap())
         .collect();
     assert_eq!(rows, ["linux", "limit"]);
+}
+
+/// What an agent does where another one has the congestion control, as a shell says it.
+const ANOTHER: &str =
+    "echo 'there is a congestion control hs_cubic already: another agent runs' >&2; exit 1";
+
+/// A race of `linux,hs-cubic` in which this shell script is the agent's program.
+fn race_with(script: &str, name: &str, arguments: &[&str]) -> Output {
+    let folder = folder(name);
+    let [own, agent] = ["headstart", "headstart-agent"].map(|name| folder.join(name));
+    fs::hard_link(env!("CARGO_BIN_EXE_headstart"), &own).unwrap();
+    fs::write(&agent, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&agent, Permissions::from_mode(0o755)).unwrap();
+    let race = ["race", "text", "--http", "1.1", "--schemes", "linux,hs-cubic", "--json"];
+    Command::new(own).args(race).args(KERNEL).args(PATH).args(arguments).output().unwrap()
+}
+
+#[test]
+fn where_another_agent_runs_the_others_race() {
+    let output = race_with(ANOTHER, "race-beside-agent", &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("needs root") || said.contains("no congestion control cubic") {
+        eprintln!("skipped: {said}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("note: without hs-cubic: there is a congestion control hs_cubic"),
+        "{said}"
+    );
+    let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(samples_of(&race, "linux"), Some(1));
+    assert_eq!(samples_of(&race, "hs-cubic"), None);
+}
+
+/// Visits of a scheme that count; `None` if there is no such row.
+fn samples_of(race: &Value, name: &str) -> Option<usize> {
+    let row = race["schemes"].as_array()?.iter().find(|row| row["name"] == name)?;
+    Some(row["samples"].as_array()?.iter().filter(|sample| sample["redone"] == false).count())
+}
+
+#[test]
+fn an_agent_that_comes_later_costs_no_samples() {
+    let Some(_alone) = agent() else { return };
+    let program = Path::new(env!("CARGO_BIN_EXE_headstart")).with_file_name("headstart-agent");
+    // Once it is tried, and a turn is redone five times at most. So it attends to one turn or more of seven.
+    let count = "runs=$(dirname \"$0\")/runs; echo >> $runs";
+    let work = format!("[ $(wc -l < $runs) -le 7 ] && exec {} \"$@\"", program.display());
+    let script = format!("{count}\n{work}\n{ANOTHER}");
+    let output = race_with(&script, "race-before-agent", &["--repeat", "8"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    if is_skipped(&said) {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(samples_of(&race, "linux"), Some(8));
+    let count = samples_of(&race, "hs-cubic").expect("a row");
+    assert!((1..=6).contains(&count), "{count}");
+    let left_out = format!("hs-cubic on kernel: left out after {count} of its repeats: there is a");
+    assert!(said.contains(&left_out), "{said}");
+    let mut rows = race["schemes"].as_array().unwrap().iter();
+    let row = rows.find(|row| row["name"] == "hs-cubic").unwrap();
+    assert_eq!(row["completed"], false);
+    assert!(row["left_out"].as_str().unwrap().ends_with("another agent runs"), "{row}");
+    assert!(row["page_s"].as_f64().is_some(), "{row}");
 }
 
 #[test]

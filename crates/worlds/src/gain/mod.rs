@@ -82,7 +82,11 @@ impl Plan {
                 captures: None,
                 on_run,
             };
-            let summary = Summary::new(&race, &contest::run(&race, how)?);
+            let entries = contest::run(&race, how)?;
+            if let Some(out) = entries.iter().find_map(|entry| entry.left_out.as_ref()) {
+                return Err(io::Error::other(out.clone()));
+            }
+            let summary = Summary::new(&race, &entries);
             gains.claims.extend(case.bounds.iter().map(|bound| Claim::new(case, &summary, bound)));
             gains.times.extend(summary.lines.iter().map(|line| Time::new(case, &summary, line)));
         }
