@@ -34,7 +34,7 @@ use units::Rate;
 pub(crate) struct Bed {
     pub(crate) client: Interface,
     pub(crate) server: Interface,
-    _emulation: Emulation,
+    emulation: Emulation,
     log: log::Log,
     /// Goes before the one that it is in.
     below: Cgroup,
@@ -76,7 +76,7 @@ impl Bed {
         let (_, recorders) = Recording::begin(files).map_err(|error| error.to_string())?;
         options.recorders = Some(recorders);
         let (client, server, emulation) = hosts(options).map_err(|error| error.to_string())?;
-        Ok(Self { client, server, _emulation: emulation, log, below, cgroup, _alone: alone })
+        Ok(Self { client, server, emulation, log, below, cgroup, _alone: alone })
     }
 
     /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is, and holds nothing out
@@ -227,6 +227,11 @@ impl Bed {
     /// What the link has delivered of the server, but for the first so many packets.
     pub(crate) fn sent_by_server(&self, after: usize) -> Vec<Delivered> {
         self.log.sent_by_server(after)
+    }
+
+    /// What one packet in a hundred exceeded, since this was asked last, in being handed over late.
+    pub(crate) fn lateness(&self) -> units::Duration {
+        self.emulation.take_lateness().p99()
     }
 
     /// What the log says so far is said no more.
