@@ -42,7 +42,7 @@ static inline bool may_search(const struct connection *c)
 	       !c->in_first_flight;
 }
 
-/* NULL if the connection is to be left alone, or is what it was already (`go_on`). */
+/* NULL if the connection is to be left alone, or has begun (`go_on`). */
 static inline struct connection *begin_upon_cubic(struct sock *sk)
 {
 	struct beside_cubic *b = beside_cubic(sk);

@@ -108,11 +108,12 @@ fn print(agreement: &Agreement, in_short: bool) -> Result<(), Failure> {
     stdout::print_table(&sums(&agreement.schemes))?;
     for count in &agreement.worlds {
         stdout::print(&format!(
-            "\n{}: {} of {} cells inside, {} outside: {}\n",
+            "\n{}: {} of {} cells inside, {} outside ({} of these where times overlap): {}\n",
             count.world,
             count.inside,
             count.cells,
             count.outside,
+            count.met,
             if count.agrees { "agrees" } else { "does not agree" },
         ))?;
     }
@@ -151,7 +152,8 @@ fn table(cells: &[&agreement::Cell]) -> Table {
         ("path", Quantity::Text, "Rate, round trip, queue"),
         ("scheme", Quantity::Text, "How the servers send"),
         ("world", Quantity::Text, "Beside which world"),
-        ("sim", Quantity::Time, "Simulated"),
+        ("sim", Quantity::Time, "Simulated, median"),
+        ("min – max", Quantity::Text, "Its extremes over seeds"),
         ("real", Quantity::Time, "Measured, median"),
         ("min – max", Quantity::Text, "Its extremes"),
         ("difference", Quantity::Gain, "Simulated over measured, less one"),
@@ -176,7 +178,8 @@ fn row(cell: &agreement::Cell) -> Row {
             Cell::Text(cell.path.clone()),
             Cell::Text(cell.scheme.clone()),
             Cell::Text(cell.world.to_owned()),
-            number(cell.sim_s),
+            number(cell.sim_s.map(|sim| sim.median)),
+            text(cell.sim_s.map(|sim| spread((sim.min, sim.max)))),
             number(cell.real_s.map(|real| real.median)),
             text(cell.real_s.map(|real| spread((real.min, real.max)))),
             number(cell.difference),

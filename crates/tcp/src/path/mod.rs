@@ -14,6 +14,7 @@ mod restart;
 mod send_log;
 mod shared;
 mod startup_report;
+mod wait;
 
 use crate::ack::{AckSample, DeliveryMeter, RoundMeter, RttEstimator};
 use crate::config::{Config, IdleRestart};
@@ -38,6 +39,7 @@ pub(crate) use shared::{Origin, Upheaval};
 use startup_report::StartUpMeter;
 pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant};
+use wait::Wait;
 
 /// Segments that leave unpaced at the start of a path, as Linux does it.
 const UNPACED_SEGMENTS: u64 = 10;
@@ -57,6 +59,8 @@ pub struct Path {
     pacer: Option<PathPacer>,
     /// What the start-up wants sending to be spaced by.
     planned: Option<PlannedSending>,
+    /// How late its timer was for what leaves.
+    wait: Wait,
     in_flight: u64,
     sent_total: u64,
     acked_total: u64,
@@ -127,6 +131,7 @@ impl Path {
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then_some(pacer),
             planned: None,
+            wait: Wait::default(),
             in_flight: 0,
             sent_total: 0,
             acked_total: 0,
@@ -306,16 +311,17 @@ impl Path {
 
     #[inline(never)]
     fn pace(&mut self, now: Instant, segment: &Segment, fresh: u64) {
+        let late = self.wait.end(now);
         if let Some(pacer) = &mut self.pacer {
             let set = self.window.pacing_rate();
             let rate = set.filter(|_| self.segments_sent > UNPACED_SEGMENTS);
             let bytes = (u64::from(segment.len), u64::from(segment.wire_bytes()));
             let (mss, min_rtt) = (self.window.mss(), self.rtt.min_rtt());
-            pacer.on_sent(now, bytes, rate, || pacer::batch(set, mss, min_rtt));
+            pacer.on_sent((now, late), bytes, rate, || pacer::batch(set, mss, min_rtt));
         }
         self.take_order();
         if let Some(planned) = &mut self.planned {
-            planned.on_sent(now, fresh);
+            planned.on_sent(now, late, fresh);
         }
     }
 
@@ -360,7 +366,9 @@ impl Path {
         self.take_order();
         let by_rate = self.pacer.as_ref().map(|pacer| pacer.next_release(now));
         let by_plan = self.planned.as_ref().map(PlannedSending::next_release);
-        by_rate.max(by_plan).filter(|&at| at > now)
+        let at = by_rate.max(by_plan).filter(|&at| at > now);
+        self.wait.on_asked(now, at);
+        at
     }
 
     /// The time that the start-up's plan gives a segment, if one is under way that spaces.

@@ -4,7 +4,9 @@ use arith::bbr;
 use units::{Duration, Instant, Rate};
 
 /// Spreads segments out at a rate: after each one, the next waits for the time it takes at that
-/// rate. Time not used is not saved up, so an idle pacer sends one segment, not a burst.
+/// rate. Time not used is not saved up, so an idle pacer sends one segment, not a burst. Only what
+/// left late because a timer did is made up for, by half of that time at most: timers always are
+/// late, and what is sent would be slower than the rate by as much with every segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
     next: Instant,
@@ -21,13 +23,18 @@ impl Pacer {
         self.next
     }
 
-    /// Books `bytes` leaving now at `rate`.
-    pub fn on_sent(&mut self, now: Instant, bytes: u64, rate: Rate) {
+    /// Books `bytes` leaving now at `rate`, `late` after the timer that they waited for was due.
+    pub fn on_sent(&mut self, now: Instant, late: Duration, bytes: u64, rate: Rate) {
         let gap = rate.transmit_time(bytes);
         // A rate of zero never stops a path for good: the timer would have nothing to wait for.
         let gap = if gap == Duration::MAX { Duration::ZERO } else { gap };
-        self.next = self.next.max(now) + gap;
+        self.next = self.next.max(due(now, late, gap)) + gap;
     }
+}
+
+/// When what left `late` counts as having left, of segments that are to be a gap apart.
+pub(super) fn due(now: Instant, late: Duration, gap: Duration) -> Instant {
+    Instant::ZERO + now.saturating_since(Instant::ZERO + late.min(gap / 2))
 }
 
 /// Paces as Linux does: what fits into one batch of segmentation offload leaves at once, and then
@@ -89,13 +96,13 @@ impl PathPacer {
     /// Books a segment of `payload` bytes, of `wire` bytes with headers.
     pub(super) fn on_sent(
         &mut self,
-        now: Instant,
+        (now, late): (Instant, Duration),
         (payload, wire): (u64, u64),
         rate: Option<Rate>,
         batch: impl FnOnce() -> u64,
     ) {
         match (self, rate) {
-            (Self::Even(pacer), Some(rate)) => pacer.on_sent(now, wire, rate),
+            (Self::Even(pacer), Some(rate)) => pacer.on_sent(now, late, wire, rate),
             (Self::Even(_), None) => {}
             (Self::Batched(batches), rate) => {
                 let size = if batches.is_open(now) { 0 } else { batch() };
@@ -120,6 +127,26 @@ mod tests {
 
     /// 1000 bytes take 1 ms.
     const RATE: Rate = Rate::from_mbps(8);
+
+    #[test]
+    fn a_timer_that_is_late_does_not_slow_the_rate() {
+        let mut pacer = Pacer::default();
+        pacer.on_sent(at(5000), Duration::ZERO, 1000, RATE);
+        // Each 0.2 ms after 1 ms has passed: not 1.2 ms apart.
+        for n in 1..=10 {
+            let due = at(5000 + 1000 * n);
+            assert_eq!(pacer.next_release(), due);
+            let late = Duration::from_micros(200);
+            pacer.on_sent(due + late, late, 1000, RATE);
+        }
+        // By 3 ms: half a millisecond is made up for.
+        assert_eq!(pacer.next_release(), at(16_000));
+        pacer.on_sent(at(19_000), Duration::from_millis(3), 1000, RATE);
+        assert_eq!(pacer.next_release(), at(19_500));
+        // What did not wait for a timer is not late.
+        pacer.on_sent(at(30_000), Duration::ZERO, 1000, RATE);
+        assert_eq!(pacer.next_release(), at(31_000));
+    }
 
     #[test]
     fn a_batch_leaves_at_once_and_then_its_time_passes() {

@@ -1,6 +1,7 @@
 //! Carries out the [`SendPlan`] of a start-up.
 
 use super::bucket::TokenBucket;
+use super::pacer::due;
 use crate::send_plan::{SendPlan, Shape};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -9,7 +10,8 @@ use units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub(super) struct PlannedSending {
     plan: SendPlan,
-    /// When the last segments left, up to `burst` of them, oldest first.
+    /// When the last segments left, up to `burst` of them, oldest first; those for which the timer was late, when they
+    /// were due ([`due`]).
     recent: VecDeque<Instant>,
     bucket: TokenBucket,
     /// Segments of new data sent so far.
@@ -64,11 +66,11 @@ impl PlannedSending {
         next
     }
 
-    /// Books a segment leaving now with `fresh` bytes of new data.
-    pub(super) fn on_sent(&mut self, now: Instant, fresh: u64) {
+    /// Books a segment leaving now with `fresh` bytes of new data, `late` after the timer that it waited for was due.
+    pub(super) fn on_sent(&mut self, now: Instant, late: Duration, fresh: u64) {
         match self.plan.shape {
             Shape::Bucket => self.bucket.take(now, self.plan.gap),
-            Shape::Interval => self.remember(now),
+            Shape::Interval => self.remember(due(now, late, self.plan.gap)),
         }
         self.segments += u32::from(fresh > 0);
         self.bytes += fresh;
@@ -105,37 +107,51 @@ mod tests {
         // Two at 5 ms, the next burst from 15 ms on.
         for _ in 0..2 {
             assert!(planned.next_release() <= at(5));
-            planned.on_sent(at(5), 1000);
+            planned.on_sent(at(5), Duration::ZERO, 1000);
         }
         assert_eq!(planned.next_release(), at(15));
         // Late at 40 ms: again two, and the next not before 50 ms.
         for _ in 0..2 {
             assert!(planned.next_release() <= at(40));
-            planned.on_sent(at(40), 1000);
+            planned.on_sent(at(40), Duration::ZERO, 1000);
         }
         assert_eq!(planned.next_release(), at(50));
+    }
+
+    #[test]
+    fn a_timer_that_is_late_does_not_stretch_the_gaps() {
+        let mut planned = PlannedSending::new(SendPlan::spaced(1, Duration::from_millis(10)));
+        planned.on_sent(at(5), Duration::ZERO, 1000);
+        // 1 ms late each time: due every 10 ms all the same.
+        for n in 1..=5 {
+            assert_eq!(planned.next_release(), at(5 + 10 * n));
+            planned.on_sent(at(6 + 10 * n), Duration::from_millis(1), 1000);
+        }
+        // 9 ms late: half a gap is made up for.
+        planned.on_sent(at(74), Duration::from_millis(9), 1000);
+        assert_eq!(planned.next_release(), at(79));
     }
 
     #[test]
     fn no_interval_of_a_gap_holds_more_than_a_burst() {
         // One at 5 ms, one late in the burst at 14: a burst at 15 would put three within 10 ms.
         let mut planned = PlannedSending::new(plan());
-        planned.on_sent(at(5), 1000);
-        planned.on_sent(at(14), 1000);
+        planned.on_sent(at(5), Duration::ZERO, 1000);
+        planned.on_sent(at(14), Duration::ZERO, 1000);
         assert_eq!(planned.next_release(), at(15));
-        planned.on_sent(at(15), 1000);
+        planned.on_sent(at(15), Duration::ZERO, 1000);
         assert_eq!(planned.next_release(), at(24));
     }
 
     #[test]
     fn another_order_does_not_forget_what_has_just_left() {
         let mut planned = PlannedSending::new(plan());
-        planned.on_sent(at(0), 1000);
-        planned.on_sent(at(0), 1000);
+        planned.on_sent(at(0), Duration::ZERO, 1000);
+        planned.on_sent(at(0), Duration::ZERO, 1000);
         let mut planned = planned.follow(SendPlan::spaced(2, Duration::from_millis(4)));
         assert_eq!(planned.next_release(), at(4));
-        planned.on_sent(at(4), 1000);
-        planned.on_sent(at(4), 1000);
+        planned.on_sent(at(4), Duration::ZERO, 1000);
+        planned.on_sent(at(4), Duration::ZERO, 1000);
         // One at a time, from the last one on.
         let planned = planned.follow(SendPlan::spaced(1, Duration::from_millis(4)));
         assert_eq!(planned.next_release(), at(8));
@@ -144,10 +160,10 @@ mod tests {
     #[test]
     fn new_data_stops_where_it_is_told_to() {
         let mut planned = PlannedSending::new(SendPlan { stop_after: Some(2), ..plan() });
-        planned.on_sent(at(0), 1000);
-        planned.on_sent(at(0), 0);
+        planned.on_sent(at(0), Duration::ZERO, 1000);
+        planned.on_sent(at(0), Duration::ZERO, 0);
         assert!(!planned.has_stopped(), "what is sent again does not count");
-        planned.on_sent(at(10), 1000);
+        planned.on_sent(at(10), Duration::ZERO, 1000);
         assert!(planned.has_stopped());
     }
 
@@ -161,7 +177,7 @@ mod tests {
             if planned.marks(400) {
                 marked.push(n);
             }
-            planned.on_sent(at(n), 400);
+            planned.on_sent(at(n), Duration::ZERO, 400);
         }
         assert_eq!(marked, [2, 3, 4, 5, 6, 7]);
     }
