@@ -61,7 +61,7 @@ static inline u32 proven(u32 cwnd, u32 flight, u32 first, u32 delivered)
 	u32 arrived, used;
 
 	if (first == 0) {
-		arrived = flight > ~0U / 2 ? ~0U : flight * 2;
+		arrived = flight > ~0U / 2 ? ~0U : flight * 2 + 1;
 	} else {
 		used = delivered < first ? delivered : first;
 		arrived = used > flight ? used : flight;

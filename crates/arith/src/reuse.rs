@@ -108,8 +108,9 @@ pub const fn window_at_loss(cwnd: u32, in_slow_start: bool) -> u32 {
 /// The window, in segments, that a connection has proven which ends with `cwnd` and without a loss
 /// since `flight` segments, its largest flight that arrived whole.
 ///
-/// One that began cold (`first` = 0) has proven what slow start would send next: twice that flight,
-/// and no more than `cwnd`. One that began with a remembered window of `first` has proven only what
+/// One that began cold (`first` = 0) has proven what slow start would send next: twice that flight and one, since Linux's
+/// grows while the window is below twice what was outstanding (`tcp_is_cwnd_limited`), by two for the ACK of two segments; and
+/// no more than `cwnd`. One that began with a remembered window of `first` has proven only what
 /// arrived: its first flight as far as it was used (`delivered` segments in all), or a later one.
 ///
 /// # Examples
@@ -117,12 +118,14 @@ pub const fn window_at_loss(cwnd: u32, in_slow_start: bool) -> u32 {
 /// use arith::reuse::proven;
 /// // 21 segments from a window of 10: flights of 10 and 11, window 21 or 22 at the end.
 /// assert_eq!(proven(22, 11, 0, 21), 22);
+/// // 139 segments: flights of 10, 20, 40 and 69. What was sent once can be sent again.
+/// assert_eq!(proven(149, 69, 0, 139), 139);
 /// // 142 segments remembered, 21 used: 21 proven, whatever the window says.
 /// assert_eq!(proven(142, 10, 142, 21), 21);
 /// ```
 pub const fn proven(cwnd: u32, flight: u32, first: u32, delivered: u32) -> u32 {
     let arrived = if first == 0 {
-        flight.saturating_mul(2)
+        flight.saturating_mul(2).saturating_add(1)
     } else {
         let used = if delivered < first { delivered } else { first };
         if used > flight { used } else { flight }

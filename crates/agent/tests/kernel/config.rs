@@ -1,6 +1,6 @@
 //! Whose connections are attended to, and what a configuration changes while the agent runs.
 
-use crate::bed::{Agent, Bed, Server, finish, until};
+use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic, until};
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Waits for the connection's end: in a host that has gone it would keep the programs for minutes.
 fn is_attended(bed: &Bed, agent: &Agent, server: &Server) -> bool {
     let closed = agent.closed();
-    let is_attended = finish(&mut bed.open(server, 1000), 1000) == "hs_cubic";
+    let is_attended = is_upon_cubic(&finish(&mut bed.open(server, 1000), 1000));
     agent.wait_for_closed(closed + u64::from(is_attended));
     is_attended
 }

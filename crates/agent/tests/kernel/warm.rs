@@ -2,7 +2,7 @@
 //!
 //! 20 Mbit/s, 80 ms: a connection's first byte takes two round trips, 160 ms, a full packet 0.6 ms.
 
-use crate::bed::{Bed, assert_one_flight, fastest, finish};
+use crate::bed::{Bed, assert_one_flight, fastest, finish, is_upon_cubic};
 use socket2::Domain;
 use std::thread;
 use std::time::Duration;
@@ -111,7 +111,7 @@ fn who_chose_a_congestion_control_keeps_it() {
     let own = bed.serve(Domain::IPV4, Some("reno"));
     assert_eq!(finish(&mut bed.open(&own, 1000), 1000), "reno");
     let other = bed.serve(Domain::IPV4, None);
-    assert_eq!(finish(&mut bed.open(&other, 1000), 1000), "hs_cubic");
+    assert!(is_upon_cubic(&finish(&mut bed.open(&other, 1000), 1000)));
     agent.wait_for_closed(1);
     assert_eq!(agent.status().connections.cold.closed, 1);
 }
@@ -122,7 +122,7 @@ fn a_prefix_may_be_left_alone_or_taken_as_one_path() {
     {
         let _agent = bed.agent(&["--prefix", "198.18.0.0/15=0"]);
         let server = bed.serve(Domain::IPV4, None);
-        assert_ne!(finish(&mut bed.open(&server, 1000), 1000), "hs_cubic");
+        assert!(!is_upon_cubic(&finish(&mut bed.open(&server, 1000), 1000)));
     }
     let agent = bed.agent(&["--prefix", "198.18.0.0/15"]);
     let server = bed.serve(Domain::IPV4, None);

@@ -9,7 +9,7 @@ mod time;
 
 pub(crate) use log::Delivered;
 pub(crate) use program::Agent;
-pub(crate) use server::{Server, control_of, finish, read, request};
+pub(crate) use server::{Server, control_of, finish, is_upon_cubic, read, request};
 pub(crate) use time::{fastest, median, timed, until};
 
 use agent::schemes::Choice;

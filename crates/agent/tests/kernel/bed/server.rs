@@ -24,6 +24,11 @@ pub(crate) fn control_of(stream: &mut TcpStream) -> String {
     String::from_utf8(name.to_vec()).unwrap().trim_end_matches('\0').to_owned()
 }
 
+/// Whether a congestion control of that name is `hs_cubic`, or what that begins with.
+pub(crate) fn is_upon_cubic(name: &str) -> bool {
+    ["hs_cubic", "hs_cubic_start"].contains(&name)
+}
+
 /// Reads so many bytes.
 pub(crate) fn read(stream: &mut TcpStream, bytes: u64) {
     let got = io::copy(&mut stream.take(bytes), &mut io::sink()).unwrap();
