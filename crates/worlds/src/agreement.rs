@@ -1,7 +1,7 @@
 //! Do the three worlds tell the same story? Single objects and a page under what Linux servers run, over
 //! a grid of paths, simulated, by our endpoint and by the kernel, each figure beside the others.
 
-use crate::client::Client;
+use crate::client::{Browser, Client};
 use crate::contender::Contender;
 use crate::contest::{self, Run};
 use crate::kernel::Server;
@@ -107,6 +107,7 @@ impl Grid {
                     worlds: &worlds,
                     contenders: &contenders,
                     client: Client::default(),
+                    browser: &Browser::Loader,
                     server: &self.server,
                     agent: None,
                     captures: None,

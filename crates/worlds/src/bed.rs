@@ -1,12 +1,12 @@
 //! One client, its servers, and the link between them, for the visits of one repeat.
 
 use crate::captures::{self, Ends};
-use crate::client::Client;
+use crate::client::{Browser, Client, Tongue, Visitor};
 use crate::exchange::Exchange;
 use crate::host::Host;
 use crate::kernel::Service;
+use crate::timer;
 use crate::world::Real;
-use crate::{client, timer};
 use emulator::{
     Addresses, Clock, Emulation, EmulationReport, Interface, InterfaceConfig, Namespace, Options,
     Recording, Scheduling,
@@ -51,7 +51,7 @@ pub(crate) fn visit(
             // Client and kernel servers run here: on a busy machine they would ask and answer ms late,
             // of which the link knows nothing. They sleep but for a few us per packet.
             Scheduling::best();
-            Bed::new(race, who, (seed, captures))?.run(race, who.loader)
+            Bed::new(race, who, (seed, captures))?.run(race, who)
         });
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
@@ -68,6 +68,22 @@ pub(crate) struct Who<'a> {
     pub(crate) loader: &'a LoaderConfig,
     /// Who is served.
     pub(crate) client: Client,
+    /// Who asks there.
+    pub(crate) browser: &'a Browser,
+}
+
+impl Who<'_> {
+    /// What both ends can speak.
+    fn tongue(&self) -> Tongue {
+        let server = match self.place {
+            Real::Wire(_) => Tongue::Counts,
+            Real::Kernel(_) => self.service.server.tongue(),
+        };
+        match [self.browser.tongue(), server].contains(&Tongue::Http) {
+            true => Tongue::Http,
+            false => Tongue::Counts,
+        }
+    }
 }
 
 /// Everything between the browser and its servers, and they themselves but for their tasks.
@@ -97,16 +113,15 @@ impl Bed {
         Ok(Self { client, _device: device, own, host, emulation, recording, clock })
     }
 
-    fn run(self, race: &Race, loader: &LoaderConfig) -> io::Result<Vec<Sample>> {
+    fn run(self, race: &Race, who: Who<'_>) -> io::Result<Vec<Sample>> {
         let Self { client, own, host, emulation, recording, clock, _device } = self;
         client.enter()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let samples = LocalSet::new().block_on(&runtime, async {
-            let (exchange, openings) = Exchange::new(&race.page, loader, clock);
+            let (exchange, openings) = Exchange::new((&race.page, who.loader), who.tongue(), clock);
             let servers = host.serve(&exchange).await?;
-            let browser = client::run(exchange.clone(), openings, (own, servers, host.tongue()));
-            tokio::task::spawn_local(browser);
-            io::Result::Ok(visits(race, &exchange, &emulation).await)
+            let visitor = who.browser.open((&exchange, openings), (&client, own, servers));
+            visits(race, (&visitor, &clock), &emulation).await
         })?;
         let EmulationReport { down, up } = emulation.stop();
         captures::finish(recording)?;
@@ -118,40 +133,38 @@ impl Bed {
 }
 
 /// All visits in order. Behind one that does not end there is none.
-async fn visits(race: &Race, exchange: &Exchange, emulation: &Emulation) -> Vec<Sample> {
+async fn visits(
+    race: &Race,
+    (visitor, clock): (&Visitor, &Clock),
+    emulation: &Emulation,
+) -> io::Result<Vec<Sample>> {
     let mut samples: Vec<Sample> = Vec::new();
     for n in 0..race.visits.count.max(1) {
         if n > 0 {
-            let next = exchange.clock().now() + race.visits.idle;
-            timer::sleep_until(exchange.clock(), Some(next)).await;
+            timer::sleep_until(clock, Some(clock.now() + race.visits.idle)).await;
         }
-        let sample = one_visit(exchange, emulation, n > 0).await;
+        let sample = one_visit(visitor, emulation, n > 0).await?;
         let is_over = sample.page.is_none();
         samples.push(sample);
         if is_over {
             break;
         }
     }
-    samples
+    Ok(samples)
 }
 
-async fn one_visit(exchange: &Exchange, emulation: &Emulation, again: bool) -> Sample {
+async fn one_visit(visitor: &Visitor, emulation: &Emulation, again: bool) -> io::Result<Sample> {
     let before = dropped(emulation);
     // What was late before is not this visit's.
     emulation.take_lateness();
-    let start = exchange.start(again);
-    let finished = tokio::select! {
-        visit = exchange.finished(start) => Some(visit),
-        () = timer::sleep_until(exchange.clock(), Some(start + TIME_LIMIT)) => None,
-    };
-    let visit = finished.unwrap_or_else(|| exchange.given_up(start, TIME_LIMIT));
-    Sample {
+    let visit = visitor.visit(again).await?;
+    Ok(Sample {
         html: visit.html,
         page: visit.page,
         dropped: dropped(emulation) - before,
         lateness: emulation.take_lateness().p99(),
         failure: visit.failure,
-    }
+    })
 }
 
 fn dropped(emulation: &Emulation) -> u64 {

@@ -3,7 +3,7 @@
 
 use crate::bed::{self, Sample, Who};
 use crate::captures::Folder;
-use crate::client::Client;
+use crate::client::{Browser, Client};
 use crate::contender::Contender;
 use crate::kernel::{Agent, Server, Service};
 use crate::world::World;
@@ -52,6 +52,8 @@ pub struct Run<'a> {
     pub contenders: &'a [Contender],
     /// The browser's TCP in real worlds; [`Race::client`] has to be its model.
     pub client: Client,
+    /// Who asks there; [`Browser::refusal`] says what curl cannot.
+    pub browser: &'a Browser,
     /// What serves in the kernel's.
     pub server: &'a Server,
     /// The agent of those that have one.
@@ -89,7 +91,8 @@ pub fn run(race: &Race, how: Run<'_>) -> io::Result<Vec<Entry>> {
             let Some(place) = entry.world.real(contender) else { continue };
             if entry.left_out.is_none() {
                 let loader = &contender.loader(race);
-                let who = Who { place, service, loader, client: how.client };
+                let (client, browser) = (how.client, how.browser);
+                let who = Who { place, service, loader, client, browser };
                 let took = entry.take_turn(race, (who, folder), (repeat, &mut order));
                 entry.left_out = reason_to_go_on_without(contender, took)?;
             }

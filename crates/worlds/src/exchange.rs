@@ -6,6 +6,9 @@
 //! same requests, the same discovery and the same sizes, TLS and HTTP/2 included. Client and servers
 //! are tasks of one thread; nothing here waits.
 
+use crate::client::Tongue;
+use crate::kernel::site;
+use crate::timer;
 use emulator::Clock;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -114,6 +117,7 @@ pub(crate) struct Exchange {
     openings: mpsc::UnboundedSender<Opening>,
     /// The loader has something new to wait for, or is done.
     moved: Rc<Notify>,
+    tongue: Tongue,
     clock: Clock,
 }
 
@@ -128,8 +132,8 @@ pub(crate) struct Visit {
 impl Exchange {
     /// Nobody has asked for anything yet; who is to open connections hears of them.
     pub(crate) fn new(
-        page: &Arc<Page>,
-        config: &LoaderConfig,
+        (page, config): (&Arc<Page>, &LoaderConfig),
+        tongue: Tongue,
         clock: Clock,
     ) -> (Self, mpsc::UnboundedReceiver<Opening>) {
         let (openings, to_open) = mpsc::unbounded_channel();
@@ -141,11 +145,20 @@ impl Exchange {
             callers: BTreeMap::new(),
         };
         let inner = Rc::new(RefCell::new(inner));
-        (Self { inner, openings, moved: Rc::default(), clock }, to_open)
+        (Self { inner, openings, moved: Rc::default(), tongue, clock }, to_open)
+    }
+
+    /// One visit by the loader, or what there is of it after `limit`.
+    pub(crate) async fn visit(&self, again: bool, limit: Duration) -> Visit {
+        let start = self.start(again);
+        tokio::select! {
+            visit = self.finished(start) => visit,
+            () = timer::sleep_until(&self.clock, Some(start + limit)) => self.given_up(start, limit),
+        }
     }
 
     /// The user asks for the page, the first time or once more.
-    pub(crate) fn start(&self, again: bool) -> Instant {
+    fn start(&self, again: bool) -> Instant {
         let now = self.clock.now();
         self.tell(|loader, now| match again {
             false => loader.start(now),
@@ -246,7 +259,7 @@ impl Exchange {
     }
 
     /// Waits until the visit that began at `start` has ended.
-    pub(crate) async fn finished(&self, start: Instant) -> Visit {
+    async fn finished(&self, start: Instant) -> Visit {
         loop {
             let until = {
                 let inner = self.inner.borrow();
@@ -257,7 +270,7 @@ impl Exchange {
             };
             tokio::select! {
                 () = self.moved.notified() => {}
-                () = crate::timer::sleep_until(&self.clock, until) => {
+                () = timer::sleep_until(&self.clock, until) => {
                     self.tell(|loader, now| loader.handle_timeout(now));
                 }
             }
@@ -265,9 +278,19 @@ impl Exchange {
     }
 
     /// What there is of the visit that began at `start` after `limit`, which was too long.
-    pub(crate) fn given_up(&self, start: Instant, limit: Duration) -> Visit {
+    fn given_up(&self, start: Instant, limit: Duration) -> Visit {
         let sofar = visit(&self.inner.borrow().loader, start);
         Visit { failure: Some(format!("not over after {limit}")), ..sofar }
+    }
+
+    /// What is there on servers that speak HTTP.
+    pub(crate) fn object_at(&self, path: &str) -> Option<Object> {
+        site::object_at(&self.inner.borrow().page, path).cloned()
+    }
+
+    /// What is spoken.
+    pub(crate) const fn tongue(&self) -> Tongue {
+        self.tongue
     }
 
     /// The clock of all this.

@@ -8,12 +8,17 @@ pub(crate) const CHUNK: usize = 1 << 18;
 
 static FILLER: [u8; CHUNK] = [b'.'; CHUNK];
 
+/// The first of so many.
+pub(crate) fn chunk(bytes: u64) -> &'static [u8] {
+    &FILLER[..bytes.min(CHUNK as u64) as usize]
+}
+
 /// Writes so many.
 pub(crate) async fn write(to: &mut (impl AsyncWrite + Unpin), mut bytes: u64) -> io::Result<()> {
     while bytes > 0 {
-        let chunk = bytes.min(CHUNK as u64);
-        to.write_all(&FILLER[..chunk as usize]).await?;
-        bytes -= chunk;
+        let chunk = chunk(bytes);
+        to.write_all(chunk).await?;
+        bytes -= chunk.len() as u64;
     }
     Ok(())
 }

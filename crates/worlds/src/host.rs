@@ -1,6 +1,5 @@
 //! The servers' end of a bed, of whichever world.
 
-use crate::client::Tongue;
 use crate::exchange::Exchange;
 use crate::kernel::{Kernel, Service};
 use crate::wire::Wire;
@@ -49,14 +48,6 @@ impl Host {
         match &self.kind {
             Kind::Kernel(kernel) => kernel.port(),
             Kind::Wire(wire) => wire.port(),
-        }
-    }
-
-    /// What it understands.
-    pub(crate) const fn tongue(&self) -> Tongue {
-        match &self.kind {
-            Kind::Kernel(kernel) => kernel.tongue(),
-            Kind::Wire(_) => Tongue::Counts,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A race in several worlds as JSON: what a simulated race prints, a row for each scheme, visit and
 //! world, with medians where that has means, and every sample.
 
-use crate::client::Client;
+use crate::client::{Browser, Client};
 use crate::contest::TOO_LATE;
 use crate::kernel::Server;
 use crate::summary::{LimitLine, Line, Spread, Summary};
@@ -20,6 +20,8 @@ pub struct RaceJson<'a> {
     pub server: Option<&'a Server>,
     /// Who was served in real worlds.
     pub client: Client,
+    /// Who asked there.
+    pub browser: &'a Browser,
     /// What came of it.
     pub summary: &'a Summary,
 }
@@ -48,11 +50,12 @@ struct Worlds<'a>(&'a RaceJson<'a>);
 
 impl Serialize for Worlds<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(RaceJson { worlds, server, client, .. }) = self;
+        let Self(RaceJson { worlds, server, client, browser, .. }) = self;
         let names: Vec<&str> = worlds.iter().map(|world| world.name()).collect();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("on", &names)?;
         map.serialize_entry("kernel_server", &server.map(Server::name))?;
+        map.serialize_entry("client", browser.name())?;
         map.serialize_entry("client_window_bytes", &client.window)?;
         map.serialize_entry("lateness_limit_s", &TOO_LATE.as_secs_f64())?;
         map.end()

@@ -3,9 +3,9 @@
 //!
 //! In the real worlds the client is Linux in a network namespace of its own, the path is crate
 //! `emulator`'s, and the page is loaded by the same loader as in simulation (`exchange`): the same
-//! concurrency, discovery, sizes and think times, TLS as bytes of their sizes. All hosts of a page are
-//! ports of one server, which in the kernel's world may be nginx, and Linux may have an agent there (`kernel`); a `contender` is a
-//! scheme of the core or such a Linux. A `bed` is one client's visits in one such world; [`run`]
+//! concurrency, discovery, sizes and think times, TLS as bytes of their sizes. A single object may be curl's to
+//! load (`client`). All hosts of a page are ports of one server, which in the kernel's world may be nginx, and Linux
+//! may have an agent there (`kernel`); a `contender` is a scheme of the core or such a Linux. A `bed` is one client's visits in one such world; [`run`]
 //! interleaves worlds and schemes, and repeats what the machine handed over too late; [`agreement`] holds
 //! the worlds against each other over a grid of paths, [`gain`] Linux with an agent against Linux as it comes.
 
@@ -21,6 +21,7 @@ pub mod gain;
 mod host;
 mod json;
 mod kernel;
+mod programs;
 mod server;
 mod summary;
 mod timer;
@@ -28,7 +29,7 @@ mod wire;
 mod world;
 
 pub use bed::{Sample, TIME_LIMIT};
-pub use client::Client;
+pub use client::{Browser, Client, Curl};
 pub use contender::{AGENT_PARAMETER, AGENT_SCHEMES, AgentScheme, Contender, NamedAgentScheme};
 pub use contest::{Entry, Run, TOO_LATE, Turn, cannot_be_had, load_count, run};
 pub use json::RaceJson;

@@ -75,13 +75,11 @@ impl Wire {
 
 async fn accept(exchange: Exchange, (host, mut listener): (HostId, Listener)) {
     while let Ok((stream, peer)) = listener.accept().await {
-        let Some(conn) = exchange.caller(peer.port()) else { continue };
         let exchange = exchange.clone();
         spawn_local(async move {
-            let low_water = exchange.low_water(host);
             let knobs = Stream { handle: stream.handle() };
-            // A connection that fails is one that the loader sees end.
-            let _ = serve(&exchange, conn, (stream, knobs, low_water)).await;
+            // A connection that fails is one that the client sees end.
+            let _ = serve(&exchange, (host, peer), (stream, knobs)).await;
         });
     }
 }

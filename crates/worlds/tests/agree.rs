@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{LoaderConfig, Page};
-use worlds::{Client, Contender, Run, Server, Summary, World};
+use worlds::{Browser, Client, Contender, Run, Server, Summary, World};
 
 fn race(page: &str, schemes: &[&str]) -> Race {
     Race {
@@ -31,6 +31,7 @@ fn run(race: &Race, worlds: &[World]) -> Option<Summary> {
         worlds,
         contenders: &contenders,
         client: Client::default(),
+        browser: &Browser::Loader,
         server: &Server::Builtin,
         agent: None,
         captures: None,

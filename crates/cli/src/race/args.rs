@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use units::Duration;
 use workload::{BUILTINS, Http, LoaderConfig, Tls};
-use worlds::{Client, Contender, ServerChoice, World};
+use worlds::{Browser, Client, Contender, ServerChoice, World};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
@@ -91,6 +91,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SERVER", default_value = "auto")]
     pub(super) server: ServerChoice,
 
+    /// What loads on wire and kernel: loader, as in simulation, or curl as it is installed
+    ///
+    /// curl loads one object in the clear, like 30kB, and tells the time: a process for each visit, so several
+    /// take --reconnect. In simulation the loader loads all the same.
+    #[arg(long = "client", value_name = "CLIENT", default_value = "loader")]
+    pub(super) browser: Browser,
+
     /// Window that the client offers from the beginning, like 1MB [default: Linux' own, 64 kB at first]
     ///
     /// With --on, where the client is Linux or its model. What is sent at once is never more.
@@ -144,6 +151,8 @@ Examples:
       The same page over the same path, simulated and sent by the Linux kernel.
   sudo headstart race 200kB --on kernel --repeat 7 --visits 2 --idle 1 --reconnect --schemes linux,linux-bbr,hs-cubic,hs-bbr
       The Linux kernel as it is and with an agent: first visits, and repeated ones over new connections.
+  sudo headstart race 30kB --on kernel --client curl --repeat 7 --schemes linux,linux-bbr
+      One object from nginx to curl, both as they are installed.
   headstart race map --http 1.0 --path-preset t1-1998 --json
       A page of 1998, machine-readable (--json-schema says how to read it).
 

@@ -59,6 +59,11 @@ fn refuse_without_a_kernel(args: &Args) -> Result<(), Failure> {
             "--client-window is for --on; simulated hosts have what their scheme says: linux+rwnd=1MB",
         ));
     }
+    if !args.browser.is_loader() {
+        return Err(Failure::input(
+            "--client curl is for --on wire or kernel; in simulation there is the loader",
+        ));
+    }
     let agents: Vec<&str> = args
         .contenders()
         .iter()

@@ -9,13 +9,14 @@ use experiment::race::Race;
 use report::{Cell, Quantity, Row, Table, write_atomically};
 use std::io;
 use worlds::{
-    AgentScheme, Contender, Line, RaceJson, Run, Server, ServerChoice, Spread, Summary, World,
-    cannot_be_had,
+    AgentScheme, Browser, Contender, Line, RaceJson, Run, Server, ServerChoice, Spread, Summary,
+    World, cannot_be_had,
 };
 
 /// Runs `race` in the worlds that were asked for, as far as the machine lets it.
 pub(super) fn run(args: &Args, race: &Race) -> Result<(), Failure> {
     refuse_what_only_simulation_has(race)?;
+    refuse_what_the_client_cannot(args, race)?;
     let client = Some(args.client().model());
     let hosts = worlds::agreement::simulated_hosts();
     let race = &Race { client, hosts, ..race.clone() };
@@ -24,16 +25,19 @@ pub(super) fn run(args: &Args, race: &Race) -> Result<(), Failure> {
     let raced = as_far_as_possible(args, (race, &server))?;
     // A report that cannot be written is no reason to keep the results back.
     let written = write_report(args, race, &raced);
-    let Raced { summary, worlds, server } = &raced;
+    let Raced { summary, worlds, server, browser } = &raced;
     match args.json {
         true => {
             let (server, client) = (server.as_ref(), args.client());
-            stdout::print_json(&RaceJson { race, worlds, server, client, summary })?;
+            stdout::print_json(&RaceJson { race, worlds, server, client, browser, summary })?;
         }
         false => stdout::print_table(&table(summary, worlds))?,
     }
     if let Some(server) = server {
         remark(&format!("served on kernel by {}", server.name()));
+    }
+    if !browser.is_loader() {
+        remark(&format!("loaded in real time by {}", browser.name()));
     }
     if let Some(folder) = &args.pcap {
         remark(&format!("captures: {}", folder.display()));
@@ -49,6 +53,8 @@ pub(super) struct Raced {
     pub(super) worlds: Vec<World>,
     /// If the kernel's world was among them.
     pub(super) server: Option<Server>,
+    /// Who asked in real worlds; the loader if there were none.
+    pub(super) browser: Browser,
 }
 
 /// What serves in the kernel's world, if that is asked for.
@@ -94,6 +100,13 @@ fn refuse_what_only_simulation_has(race: &Race) -> Result<(), Failure> {
     }
 }
 
+fn refuse_what_the_client_cannot(args: &Args, race: &Race) -> Result<(), Failure> {
+    match args.browser.refusal(race, (args.contenders(), &args.on)) {
+        Some(why) => Err(Failure::input(format!("--client curl: {why}"))),
+        None => Ok(()),
+    }
+}
+
 fn say_who_is_left_out(args: &Args) {
     for world in &args.on {
         let out = args.contenders().iter().filter(|contender| !contender.runs_in(*world));
@@ -126,6 +139,7 @@ fn raced(args: &Args, (race, server): (&Race, &Server), worlds: &[World]) -> io:
         worlds,
         contenders: &contenders,
         client: args.client(),
+        browser: &args.browser,
         server,
         agent: agent.as_ref(),
         captures: args.pcap.as_deref(),
@@ -135,7 +149,9 @@ fn raced(args: &Args, (race, server): (&Race, &Server), worlds: &[World]) -> io:
     progress.end();
     let summary = Summary::new(race, &entries?);
     let server = worlds.contains(&World::Kernel).then(|| server.clone());
-    Ok(Raced { summary, worlds: worlds.to_vec(), server })
+    let is_real = worlds.iter().any(|world| world.is_real());
+    let browser = if is_real { args.browser.clone() } else { Browser::Loader };
+    Ok(Raced { summary, worlds: worlds.to_vec(), server, browser })
 }
 
 pub(super) fn table(summary: &Summary, worlds: &[World]) -> Table {

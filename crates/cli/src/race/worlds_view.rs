@@ -33,12 +33,16 @@ const LATENESS: &str = "How late the emulated link handed packets over, 99th per
 
 /// What is true of all worlds and what of each.
 fn where_it_ran(raced: &Raced) -> Vec<String> {
+    let client = match raced.browser.is_loader() {
+        true => "a Linux client".to_owned(),
+        false => format!("a Linux client ({})", raced.browser.name()),
+    };
     let about = |world: &World| match world {
         World::Sim => "sim: simulated, to a client modelled on Linux".to_owned(),
-        World::Wire => "wire: our endpoint to a Linux client over an emulated link".to_owned(),
+        World::Wire => format!("wire: our endpoint to {client} over an emulated link"),
         World::Kernel => {
             let server = raced.server.as_ref().map_or("", |server| server.name());
-            format!("kernel: Linux ({server}) to a Linux client over an emulated link")
+            format!("kernel: Linux ({server}) to {client} over an emulated link")
         }
     };
     raced.worlds.iter().map(about).collect()

@@ -7,6 +7,7 @@ mod emulate;
 mod papers;
 mod race;
 mod race_agent;
+mod race_curl;
 mod race_worlds;
 mod readme;
 mod run;

@@ -90,7 +90,7 @@ impl Ask<'_> {
 
 /// Runs what HTTP/2 runs beside a connection on this thread.
 #[derive(Clone, Copy)]
-struct Here;
+pub(crate) struct Here;
 
 impl<F: Future + 'static> Executor<F> for Here {
     fn execute(&self, future: F) {

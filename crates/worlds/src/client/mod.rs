@@ -1,8 +1,16 @@
 //! The browser's connections: sockets of the Linux kernel, in whatever namespace the thread is in.
 //!
-//! To servers of ours the bytes are without meaning; to others they are HTTP (`http`).
+//! To servers of ours the bytes are without meaning; to others they are HTTP (`http`). Who asks is the loader that
+//! simulations have, or curl (`browser`).
 
+mod browser;
+mod curl;
 mod http;
+
+pub use browser::Browser;
+pub(crate) use browser::Visitor;
+pub use curl::Curl;
+pub(crate) use http::Here;
 
 use crate::exchange::{Exchange, Opening, Order};
 use crate::filler;
@@ -51,27 +59,27 @@ const MOST_BUFFER: u64 = 32 << 20;
 /// Orders of one connection that are looked at together, at most: more than a page has objects.
 const AT_ONCE: usize = 1024;
 
-/// What servers understand.
+/// What clients and servers say to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tongue {
-    /// How many bytes they are sent; the exchange tells them what it means.
+    /// How many bytes they are sent; the exchange tells them what that means.
     Counts,
     /// HTTP.
     Http,
 }
 
 /// Opens what the loader wants opened, to `servers` by the page's hosts, until nobody wants any more.
-pub(crate) async fn run(
+async fn run(
     exchange: Exchange,
     mut openings: mpsc::UnboundedReceiver<Opening>,
-    (own, servers, tongue): (SocketAddr, Vec<SocketAddr>, Tongue),
+    (own, servers): (SocketAddr, Vec<SocketAddr>),
 ) {
     while let Some(opening) = openings.recv().await {
         let (exchange, server) = (exchange.clone(), servers[opening.host.index()]);
         spawn_local(async move {
             let conn = opening.conn;
             // What went wrong is what the loader says of the object then.
-            let _ = converse(&exchange, opening, (own, server, tongue)).await;
+            let _ = converse(&exchange, opening, (own, server)).await;
             exchange.on_closed(conn);
         });
     }
@@ -81,10 +89,10 @@ pub(crate) async fn run(
 async fn converse(
     exchange: &Exchange,
     opening: Opening,
-    (own, server, tongue): (SocketAddr, SocketAddr, Tongue),
+    (own, server): (SocketAddr, SocketAddr),
 ) -> io::Result<()> {
     let stream = connect(exchange, opening.conn, (own, server)).await?;
-    if tongue == Tongue::Http {
+    if exchange.tongue() == Tongue::Http {
         return http::converse(exchange, opening, stream).await;
     }
     let (read, write) = stream.into_split();

@@ -7,6 +7,7 @@ mod cases;
 
 pub use cases::{Beside, Bound, Case};
 
+use crate::client::Browser;
 use crate::contender::Contender;
 use crate::contest::{self, Run, load_count};
 use crate::kernel::{Agent, Server};
@@ -24,17 +25,36 @@ pub struct Plan {
     pub repeats: u32,
     /// What serves.
     pub server: Server,
+    /// Who asks.
+    pub browser: Browser,
 }
 
 impl Plan {
     /// All paths: about ten minutes.
     pub fn full() -> Self {
-        Self { cases: cases::full(), repeats: 7, server: Server::Builtin }
+        Self::new(cases::full(), 7)
     }
 
     /// CUBIC over one path: a minute.
     pub fn quick() -> Self {
-        Self { cases: cases::quick(), repeats: 3, server: Server::Builtin }
+        Self::new(cases::quick(), 3)
+    }
+
+    const fn new(cases: Vec<Case>, repeats: u32) -> Self {
+        Self { cases, repeats, server: Server::Builtin, browser: Browser::Loader }
+    }
+
+    /// The same with another who asks, and what that leaves out: names of cases, and why.
+    #[must_use]
+    pub fn asked_by(mut self, browser: &Browser) -> (Self, Vec<(String, String)>) {
+        let why = |case: &Case| {
+            let by = (case.contenders.as_slice(), &[World::Kernel][..]);
+            browser.refusal(&case.race(self.repeats), by)
+        };
+        let left_out = self.cases.iter().filter_map(|case| Some((case.name.clone(), why(case)?)));
+        let left_out = left_out.collect();
+        self.cases.retain(|case| why(case).is_none());
+        (Self { browser: browser.clone(), ..self }, left_out)
     }
 
     /// Loads in real time, all in all.
@@ -77,6 +97,7 @@ impl Plan {
                 worlds: &[World::Kernel],
                 contenders: &case.contenders,
                 client: case.client,
+                browser: &self.browser,
                 server: &self.server,
                 agent: Some(agent),
                 captures: None,
@@ -252,6 +273,23 @@ mod tests {
         assert_eq!(plan.contenders().len(), 4);
         assert!(plan.cases.iter().all(|c| c.bounds.iter().all(|b| b.scheme != "hs-bbr")));
         assert!(plan.cases.iter().any(|c| c.bounds.iter().any(|b| b.scheme == "hs-session")));
+    }
+
+    #[test]
+    fn curl_has_the_single_objects_over_new_connections() {
+        let curl = Browser::Curl(crate::client::Curl::nominal());
+        let names = |plan: &Plan| plan.cases.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+        let (plan, left_out) = Plan::quick().asked_by(&curl);
+        assert_eq!(names(&plan), ["30 KB", "200 KB", "200 KB, 1 MB offered"]);
+        let [(name, why)] = &left_out[..] else { panic!("{left_out:?}") };
+        assert!(name == "200 KB after 2s" && why.contains("--reconnect"), "{name}: {why}");
+        // Two pages of twelve objects beside it.
+        let full = Plan::full();
+        let (plan, left_out) = full.clone().asked_by(&curl);
+        assert_eq!((plan.cases.len(), left_out.len()), (full.cases.len() - 3, 3));
+        assert_eq!(plan.browser.name(), "curl/7.88.1");
+        let (same, nothing) = full.clone().asked_by(&Browser::Loader);
+        assert_eq!((names(&same), nothing.len()), (names(&full), 0));
     }
 
     #[test]

@@ -7,10 +7,11 @@ use nix::{libc, setsockopt_impl, sockopt_impl};
 use socket2::Socket;
 use std::cell::Cell;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::spawn_local;
-use workload::{ConnId, HostId};
+use workload::HostId;
 
 /// `HEADSTART_SIZE` of the agent's `headstart.h`.
 const SIZE: i32 = 0x7e00;
@@ -40,24 +41,23 @@ pub(super) fn serve(
 
 async fn accept(exchange: Exchange, (host, listener): (HostId, TcpListener), says_size: bool) {
     while let Ok((stream, peer)) = listener.accept().await {
-        let Some(conn) = exchange.caller(peer.port()) else { continue };
         let exchange = exchange.clone();
         spawn_local(async move {
-            // A connection that fails is one that the loader sees end.
-            let _ = one(&exchange, (conn, host), (stream, says_size)).await;
+            // A connection that fails is one that the client sees end.
+            let _ = one(&exchange, (host, peer), (stream, says_size)).await;
         });
     }
 }
 
 async fn one(
     exchange: &Exchange,
-    (conn, host): (ConnId, HostId),
+    caller: (HostId, SocketAddr),
     (stream, says_size): (TcpStream, bool),
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = stream.as_fd().try_clone_to_owned()?.into();
     let socketry = Socketry { socket, says_size, corked: Cell::new(false) };
-    serve_one(exchange, conn, (stream, socketry, exchange.low_water(host))).await
+    serve_one(exchange, caller, (stream, socketry)).await
 }
 
 /// The kernel takes more only while less than the low water is unsent, so what it has taken is no

@@ -59,7 +59,8 @@ impl Server {
         }
     }
 
-    const fn tongue(&self) -> Tongue {
+    /// What it understands at best.
+    pub(crate) const fn tongue(&self) -> Tongue {
         match self {
             Self::Builtin => Tongue::Counts,
             Self::Nginx(_) => Tongue::Http,
@@ -89,11 +90,10 @@ pub(crate) struct Service<'a> {
 pub(crate) struct Kernel {
     device: Interface,
     listeners: Vec<TcpListener>,
-    tongue: Tongue,
     /// Answers are announced by their size.
     says_size: bool,
-    /// Lives as long as this.
-    _nginx: Option<Serving>,
+    /// Lives as long as this; without it this process serves.
+    nginx: Option<Serving>,
     /// Lives longest.
     _agent: Option<Attending>,
 }
@@ -131,8 +131,7 @@ impl Kernel {
             Server::Nginx(nginx) => Some(nginx.serve(&namespace, (page, config), &listeners)?),
         };
         let says_size = matches!(control, Control::Attended(scheme) if scheme.says_size());
-        let tongue = server.tongue();
-        Ok(Self { device, listeners, tongue, says_size, _nginx: nginx, _agent: agent })
+        Ok(Self { device, listeners, says_size, nginx, _agent: agent })
     }
 
     /// Where its packets are read and written.
@@ -140,16 +139,11 @@ impl Kernel {
         self.device.port()
     }
 
-    /// What it understands.
-    pub(crate) const fn tongue(&self) -> Tongue {
-        self.tongue
-    }
-
     /// Serves the page's hosts, in their order, for as long as the runtime lives.
     pub(crate) fn serve(&self, exchange: &Exchange) -> io::Result<()> {
-        match self.tongue {
-            Tongue::Counts => builtin::serve(exchange, &self.listeners, self.says_size),
-            Tongue::Http => Ok(()),
+        match &self.nginx {
+            None => builtin::serve(exchange, &self.listeners, self.says_size),
+            Some(_) => Ok(()),
         }
     }
 }

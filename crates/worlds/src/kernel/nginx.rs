@@ -6,10 +6,10 @@
 //! this process dies, and all its files are in a file system in memory that no other process sees.
 
 use super::{private, site};
+use crate::programs;
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
-use std::env;
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -37,10 +37,7 @@ pub struct Nginx {
 impl Nginx {
     /// The one that is installed, if there is one that says its name.
     pub fn installed() -> Option<Self> {
-        let path = env::var_os("PATH").unwrap_or_default();
-        let folders = env::split_paths(&path).chain(FOLDERS.iter().map(PathBuf::from));
-        let programs = folders.map(|folder| folder.join("nginx"));
-        programs.filter(|program| program.is_file()).find_map(|program| Self::at(&program).ok())
+        programs::named("nginx", &FOLDERS).find_map(|program| Self::at(&program).ok())
     }
 
     /// The program at a path.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
-use workload::{Http, LoaderConfig, ObjectId, Page, Protocol};
+use workload::{Http, LoaderConfig, Object, ObjectId, Page, Protocol};
 
 /// What is asked for in the place of TLS's handshake.
 pub(crate) const FLIGHT: &str = "/flight";
@@ -16,6 +16,11 @@ pub(crate) const FLIGHT: &str = "/flight";
 /// Where an object is.
 pub(crate) fn path(object: ObjectId) -> String {
     format!("/{}", object.index())
+}
+
+/// What is there, of a page.
+pub(crate) fn object_at<'a>(page: &'a Page, at: &str) -> Option<&'a Object> {
+    page.ids().find(|id| path(*id) == at).map(|id| page.object(id))
 }
 
 /// Bytes of the header that the server puts before an answer: status, Server, Date, Content-Type,
@@ -29,7 +34,7 @@ pub(crate) const fn head_bytes(protocol: Protocol) -> u64 {
 
 /// Why a server that speaks HTTP cannot have the page; `None` if it can.
 pub(crate) fn refusal(page: &Page, config: &LoaderConfig) -> Option<String> {
-    let asks_for_nothing = |object: &&workload::Object| object.request_bytes == 0;
+    let asks_for_nothing = |object: &&Object| object.request_bytes == 0;
     if let Some(object) = page.objects().iter().find(asks_for_nothing) {
         let label = &object.label;
         return Some(format!("a request of no bytes, like that for {label:?}, is not HTTP"));

@@ -1,11 +1,15 @@
 //! The servers' connections, over any stream: the kernel's or our endpoint's.
 
+mod http;
+
+use crate::client::Tongue;
 use crate::exchange::{Exchange, Next, Part};
 use crate::filler;
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use workload::ConnId;
+use workload::{ConnId, HostId};
 
 /// What a server may do with a connection beside reading and writing it.
 pub(crate) trait Knobs {
@@ -19,8 +23,26 @@ pub(crate) trait Knobs {
     fn unsent_below(&self, low: u64) -> impl Future<Output = u64>;
 }
 
-/// Serves one connection to its end.
+/// Serves a peer's connection to a host to its end, in what is spoken.
 pub(crate) async fn serve<S>(
+    exchange: &Exchange,
+    (host, peer): (HostId, SocketAddr),
+    (stream, knobs): (S, impl Knobs),
+) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
+{
+    if exchange.tongue() == Tongue::Http {
+        return http::serve(exchange, host, (stream, knobs)).await;
+    }
+    match exchange.caller(peer.port()) {
+        Some(conn) => count(exchange, conn, (stream, knobs, exchange.low_water(host))).await,
+        None => Ok(()),
+    }
+}
+
+/// The same of bytes whose meaning the exchange tells.
+async fn count<S>(
     exchange: &Exchange,
     conn: ConnId,
     (stream, knobs, low_water): (S, impl Knobs, Option<u64>),

@@ -1,0 +1,112 @@
+//! Who asks for the page in real time: the loader that simulations have, or curl as it is installed.
+
+use super::curl::{Curl, Load};
+use super::{Tongue, run};
+use crate::bed::TIME_LIMIT;
+use crate::contender::Contender;
+use crate::exchange::{Exchange, Opening, Visit};
+use crate::kernel::site;
+use crate::world::World;
+use emulator::Namespace;
+use experiment::race::Race;
+use std::io;
+use std::net::SocketAddr;
+use std::str::FromStr;
+use tokio::sync::mpsc;
+use tokio::task::spawn_local;
+
+/// Who asks for the page in real time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Browser {
+    /// The loader of crate `workload`, as in simulation.
+    #[default]
+    Loader,
+    /// curl, once for each visit.
+    Curl(Curl),
+}
+
+impl Browser {
+    /// As it is called in results.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Loader => "loader",
+            Self::Curl(curl) => curl.version(),
+        }
+    }
+
+    /// True if it is the loader that simulations have.
+    pub const fn is_loader(&self) -> bool {
+        matches!(self, Self::Loader)
+    }
+
+    /// Why it cannot make a race's visits, of those contenders that real worlds have; `None` if it can.
+    pub fn refusal(
+        &self,
+        race: &Race,
+        (contenders, worlds): (&[Contender], &[World]),
+    ) -> Option<String> {
+        let Self::Curl(_) = self else { return None };
+        let races = |one: &&Contender| worlds.iter().any(|world| world.real(one).is_some());
+        let of_contender = |one: &Contender| {
+            let why = site::refusal(&race.page, &one.loader(race))?;
+            Some(format!("{}: {why}", one.name()))
+        };
+        Load::refusal(race).or_else(|| contenders.iter().filter(races).find_map(of_contender))
+    }
+
+    /// What it understands at best.
+    pub(crate) const fn tongue(&self) -> Tongue {
+        match self {
+            Self::Loader => Tongue::Counts,
+            Self::Curl(_) => Tongue::Http,
+        }
+    }
+
+    /// Made ready for visits, from an address in the namespace, of servers by the page's hosts.
+    pub(crate) fn open(
+        &self,
+        (exchange, openings): (&Exchange, mpsc::UnboundedReceiver<Opening>),
+        (namespace, own, servers): (&Namespace, SocketAddr, Vec<SocketAddr>),
+    ) -> Visitor {
+        match self {
+            Self::Loader => {
+                spawn_local(run(exchange.clone(), openings, (own, servers)));
+                Visitor::Loader(exchange.clone())
+            }
+            Self::Curl(curl) => Visitor::Curl(Load::new(curl, (exchange, namespace), &servers)),
+        }
+    }
+}
+
+impl FromStr for Browser {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "loader" => Ok(Self::Loader),
+            "curl" => Curl::installed().map(Self::Curl).ok_or_else(|| {
+                "no curl in PATH: install it (Debian's package is called curl)".to_owned()
+            }),
+            _ => Err("use loader or curl".to_owned()),
+        }
+    }
+}
+
+/// A browser with a page before it.
+pub(crate) enum Visitor {
+    Loader(Exchange),
+    Curl(Load),
+}
+
+impl Visitor {
+    /// One visit, which is not over after [`TIME_LIMIT`] at most.
+    ///
+    /// # Errors
+    /// If the machine starts no process.
+    pub(crate) async fn visit(&self, again: bool) -> io::Result<Visit> {
+        match self {
+            Self::Loader(exchange) => Ok(exchange.visit(again, TIME_LIMIT).await),
+            Self::Curl(load) => load.visit(TIME_LIMIT).await,
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Programs of others, where they are installed.
+
+use std::env;
+use std::path::PathBuf;
+
+/// Files of a name in `PATH` and behind it in other folders, that first which a shell would run.
+pub(crate) fn named(name: &str, beyond: &[&str]) -> impl Iterator<Item = PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&path).chain(beyond.iter().map(PathBuf::from));
+    let programs: Vec<PathBuf> = folders.map(|folder| folder.join(name)).collect();
+    programs.into_iter().filter(|program| program.is_file())
+}
