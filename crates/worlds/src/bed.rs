@@ -2,7 +2,7 @@
 
 use crate::captures::{self, Ends};
 use crate::client::{Browser, Client, Tongue, Visitor};
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Visit};
 use crate::host::Host;
 use crate::kernel::Service;
 use crate::timer;
@@ -157,14 +157,10 @@ async fn one_visit(visitor: &Visitor, emulation: &Emulation, again: bool) -> io:
     let before = dropped(emulation);
     // What was late before is not this visit's.
     emulation.take_lateness();
-    let visit = visitor.visit(again).await?;
-    Ok(Sample {
-        html: visit.html,
-        page: visit.page,
-        dropped: dropped(emulation) - before,
-        lateness: emulation.take_lateness().p99(),
-        failure: visit.failure,
-    })
+    let measure = || (dropped(emulation) - before, emulation.take_lateness().p99());
+    let (visit, (dropped, lateness)) = visitor.visit(again, measure).await?;
+    let Visit { html, page, failure } = visit;
+    Ok(Sample { html, page, dropped, lateness, failure })
 }
 
 fn dropped(emulation: &Emulation) -> u64 {

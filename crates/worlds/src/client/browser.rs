@@ -99,14 +99,21 @@ pub(crate) enum Visitor {
 }
 
 impl Visitor {
-    /// One visit, which is not over after [`TIME_LIMIT`] at most.
+    /// One visit, given up after [`TIME_LIMIT`], and what is measured at its end.
     ///
     /// # Errors
     /// If the machine starts no process.
-    pub(crate) async fn visit(&self, again: bool) -> io::Result<Visit> {
+    pub(crate) async fn visit<T>(
+        &self,
+        again: bool,
+        measure: impl FnOnce() -> T,
+    ) -> io::Result<(Visit, T)> {
         match self {
-            Self::Loader(exchange) => Ok(exchange.visit(again, TIME_LIMIT).await),
-            Self::Curl(load) => load.visit(TIME_LIMIT).await,
+            Self::Loader(exchange) => {
+                let visit = exchange.visit(again, TIME_LIMIT).await;
+                Ok((visit, measure()))
+            }
+            Self::Curl(load) => load.visit(TIME_LIMIT, measure).await,
         }
     }
 }

@@ -10,19 +10,19 @@ use crate::programs;
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
 use experiment::race::Race;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::unix::pipe::Receiver;
 use units::Duration;
 use workload::{Http, Kind, ObjectId, Tls};
 
 /// What it is to tell: seconds from the beginning of the transfer, before the socket is made, to its end, when the
-/// last byte has been written to where nothing is kept (curl(1), `--write-out`). There is no name to look up.
-const TIME: &str = "%{time_total}s";
+/// last byte has been written to where nothing is kept (curl(1), `--write-out`). There is no name to look up. It is told
+/// on standard error, which is not buffered: before the connection is closed.
+const TIME: &str = "%{stderr}%{time_total}s\\n";
 
 /// A program that is curl.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,18 +100,31 @@ impl Load {
         }
     }
 
-    /// One visit.
+    /// One visit, and what is measured when its time is told. What the machine then takes to end the process is no
+    /// matter of the visit's.
     ///
     /// # Errors
     /// If the machine starts no process.
-    pub(super) async fn visit(&self, limit: Duration) -> io::Result<Visit> {
-        let Said { status, stdout, stderr } = Said::listen(self.start(limit)?).await?;
-        Ok(match time_of(status, (&stdout, &stderr)) {
+    pub(super) async fn visit<T>(
+        &self,
+        limit: Duration,
+        measure: impl FnOnce() -> T,
+    ) -> io::Result<(Visit, T)> {
+        let mut sandbox = self.start(limit)?;
+        let pipe = sandbox.streams.stderr.take().ok_or(ErrorKind::BrokenPipe)?;
+        let mut pipe = BufReader::new(Receiver::from_owned_fd(pipe.into())?);
+        let mut said = String::new();
+        pipe.read_line(&mut said).await?;
+        let measured = measure();
+        pipe.read_to_string(&mut said).await?;
+        // Its pipe is closed: there is nothing left to wait for.
+        let visit = match time_of(sandbox.wait()?, &said) {
             Ok(time) => {
                 Visit { html: self.is_html.then_some(time), page: Some(time), failure: None }
             }
             Err(why) => Visit { html: None, page: None, failure: Some(why) },
-        })
+        };
+        Ok((visit, measured))
     }
 
     fn start(&self, limit: Duration) -> io::Result<Sandbox> {
@@ -126,45 +139,22 @@ impl Load {
         command.args(["--silent", "--show-error", "--fail"]);
         command.args(["--max-time", &limit.as_secs_f64().to_string()]);
         command.args(["--output", "/dev/null", "--write-out", TIME, &self.url]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         Sandbox::start(&self.namespace, command)
     }
 }
 
-/// What a command said, and how it ended.
-struct Said {
-    status: ExitStatus,
-    stdout: String,
-    stderr: String,
-}
-
-impl Said {
-    /// Waits for it while servers on this thread go on.
-    async fn listen(mut sandbox: Sandbox) -> io::Result<Self> {
-        let streams = &mut sandbox.streams;
-        let stdout = streams.stdout.take().map(OwnedFd::from);
-        let stderr = streams.stderr.take().map(OwnedFd::from);
-        let (stdout, stderr) = tokio::try_join!(read(stdout), read(stderr))?;
-        // Its pipes are closed: there is nothing left to wait for.
-        Ok(Self { status: sandbox.wait()?, stdout, stderr })
-    }
-}
-
-async fn read(pipe: Option<OwnedFd>) -> io::Result<String> {
-    let mut said = Vec::new();
-    if let Some(pipe) = pipe {
-        Receiver::from_owned_fd(pipe)?.read_to_end(&mut said).await?;
-    }
-    Ok(String::from_utf8_lossy(&said).into_owned())
-}
-
 /// The time that it told, or why there is none, in its own words.
-fn time_of(status: ExitStatus, (stdout, stderr): (&str, &str)) -> Result<Duration, String> {
-    if !status.success() {
-        let code = sandbox::exit_code(status);
-        return Err(format!("{} (exit code {code})", stderr.trim()));
+fn time_of(status: ExitStatus, said: &str) -> Result<Duration, String> {
+    let (times, words): (Vec<_>, Vec<_>) =
+        said.lines().partition(|line| line.parse::<Duration>().is_ok());
+    match (status.success(), times.first()) {
+        (true, Some(time)) => time.parse().map_err(|error| format!("{time}: {error}")),
+        (true, None) => Err(format!("curl told no time: {}", words.join("; "))),
+        (false, _) => {
+            Err(format!("{} (exit code {})", words.join("; "), sandbox::exit_code(status)))
+        }
     }
-    stdout.trim().parse().map_err(|error| format!("curl told no time: {error}"))
 }
 
 #[cfg(test)]
@@ -176,10 +166,10 @@ mod tests {
     fn what_curl_says_is_a_time_or_a_failure() {
         let ended = |code: i32| ExitStatus::from_raw(code << 8);
         // Six digits behind the point are microseconds.
-        let time = time_of(ended(0), ("0.247123s", ""));
+        let time = time_of(ended(0), "0.247123s\n");
         assert_eq!(time, Ok(Duration::from_micros(247_123)));
-        let why = time_of(ended(7), ("0.000000s", "curl: (7) Failed to connect\n"));
+        let why = time_of(ended(7), "curl: (7) Failed to connect\n0.000000s\n");
         assert_eq!(why, Err("curl: (7) Failed to connect (exit code 7)".to_owned()));
-        assert!(time_of(ended(0), ("", "")).unwrap_err().starts_with("curl told no time"));
+        assert_eq!(time_of(ended(0), ""), Err("curl told no time: ".to_owned()));
     }
 }
