@@ -2,7 +2,7 @@
 //!
 //! 20 Mbit/s, 80 ms, a queue of 100 packets: 138 packets in a round trip, 238 with the queue.
 
-use crate::bed::{Agent, Bed, assert_one_flight, control_of, finish, link_of, until};
+use crate::bed::{Agent, Bed, Server, assert_one_flight, control_of, finish, link_of, until};
 use crate::cable::ip;
 use crate::memory::newest;
 use crate::overhead::{Stats, costs};
@@ -11,6 +11,7 @@ use link::Reordering;
 use serde::Deserialize;
 use socket2::Domain;
 use std::io::Read;
+use std::net::Shutdown;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -162,9 +163,28 @@ fn who_vanishes_leaves_its_share_to_the_others() {
     let Some(bed) = Bed::new() else { return };
     let _agent = session(&bed);
     let server = bed.serve(Domain::IPV4, None);
+    // 4144 packets take 2.49 s. The timeout has cost the window of all three tenths; with half of what is left for who does
+    // not use it, it would be 7 s. A busy machine may add losses: one of three is enough.
+    const MOST: Duration = Duration::from_millis(5000);
+    let mut fastest = Duration::MAX;
+    for _ in 0..3 {
+        let Some(time) = beside_one_that_vanishes(&bed, &server) else { return };
+        eprintln!("6 MB beside one that vanished: {time:?}");
+        fastest = fastest.min(time);
+        if fastest < MOST {
+            return;
+        }
+    }
+    panic!("{fastest:?}");
+}
+
+/// Time of 6 MB of one of two members of a session, of which the other is not heard of any more; that one comes back then. `None`, having
+/// said so, where it cannot be.
+fn beside_one_that_vanishes(bed: &Bed, server: &Server) -> Option<Duration> {
     const MUCH: u64 = 40_000_000;
-    let mut here = bed.open(&server, MUCH);
-    let mut gone = bed.open(&server, MUCH);
+    let mut here = bed.open(server, MUCH);
+    let mut gone = bed.open(server, MUCH);
+    let hang_up = gone.try_clone().unwrap();
     let port = gone.local_addr().unwrap().port().to_string();
     let far = server.port().to_string();
     let read = Arc::new(AtomicU64::new(0));
@@ -181,19 +201,17 @@ fn who_vanishes_leaves_its_share_to_the_others() {
     let rule = ["ipproto", "tcp", "sport", &port, "dport", &far, "blackhole"];
     if !ip(&bed.client, &[&["rule", "add"][..], &rule[..]].concat()) {
         eprintln!("skipped: no rules for ports");
-        return;
+        return None;
     }
     // A timeout, and what is under way.
     crate::bed::read(&mut here, 1_500_000);
     let silent = read.load(Ordering::Relaxed);
     let time = timed(|| crate::bed::read(&mut here, 6_000_000));
-    eprintln!("6 MB beside one that vanished: {time:?}");
-    // 4144 packets take 2.49 s. The timeout has cost the window of all three tenths; with half of what is left for who does
-    // not use it, it would be 7 s.
-    assert!(time < Duration::from_millis(5500), "{time:?}");
     assert!(ip(&bed.client, &[&["rule", "del"][..], &rule[..]].concat()));
     // Back again, after timeouts that have doubled.
     until("the other one goes on", || read.load(Ordering::Relaxed) > silent + 500_000);
+    hang_up.shutdown(Shutdown::Both).unwrap();
+    Some(time)
 }
 
 #[test]
