@@ -60,8 +60,8 @@ static inline enum control control_for(const char has[TCP_CA_NAME_MAX])
 
 static inline void give(struct bpf_sock_ops *ops, enum control control)
 {
-	char cubic[TCP_CA_NAME_MAX] = "hs_cubic", start[TCP_CA_NAME_MAX] = "hs_cubic_start", bbr[TCP_CA_NAME_MAX] = "hs_bbr";
-	char session[TCP_CA_NAME_MAX] = "hs_session";
+	char cubic[TCP_CA_NAME_MAX] = "hs_cubic", start[TCP_CA_NAME_MAX] = "hs_cubic_start";
+	char bbr[TCP_CA_NAME_MAX] = "hs_bbr", session[TCP_CA_NAME_MAX] = "hs_session";
 
 	/* Where it is not loaded, the socket keeps what it has. */
 	if (control == CONTROL_CUBIC && settings.flags & PACE_COLD)

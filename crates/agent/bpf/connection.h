@@ -168,7 +168,8 @@ static inline bool is_held_out(const struct sock *sk)
 	return (u64)hash * PER_MILLION >> 32 < settings.holdout;
 }
 
-static inline bool may_begin_warm(const struct connection *c)
+/* Its window is ours to choose: nobody is to compare others with it. */
+static inline bool may_choose_window(const struct connection *c)
 {
 	return !c->is_held_out && !(settings.flags & LEAVE_WINDOWS);
 }
@@ -189,7 +190,7 @@ static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32
 	given = *of;
 	cap = cap < tp->snd_cwnd_clamp ? cap : tp->snd_cwnd_clamp;
 	window = recall(path, lent(path, given, now), now, tp->srtt_us >> 3, c->cold, cap);
-	if (window && may_begin_warm(c) && lend(of, path, given, now, window))
+	if (window && may_choose_window(c) && lend(of, path, given, now, window))
 		begin_warm(sk, c, path, window);
 	return window;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_cubic`: the kernel's own CUBIC, which begins with what is remembered of the path. `hs_cubic_start`: the same while it may search
- * (search.h), which then goes on as `hs_cubic`. */
+/* `hs_cubic`: the kernel's own CUBIC, which begins with what is remembered of the path. `hs_cubic_start`: the same while it may
+ * search (search.h), which then goes on as `hs_cubic`. */
 #ifndef HEADSTART_CUBIC_H
 #define HEADSTART_CUBIC_H
 
@@ -35,11 +35,10 @@ static inline void demand_room_beside_cubic(void)
 		asm volatile("r0 = *(u64 *)(r0 + 0)" ::: "r0");
 }
 
-/* Cold, and nobody is to compare others with it. */
+/* Cold, and to be measured. */
 static inline bool may_search(const struct connection *c)
 {
-	return settings.flags & PACE_COLD && !(settings.flags & LEAVE_WINDOWS) && !c->is_held_out &&
-	       !c->in_first_flight;
+	return settings.flags & PACE_COLD && may_choose_window(c) && !c->in_first_flight;
 }
 
 /* NULL if the connection is to be left alone, or has begun (`go_on`). */

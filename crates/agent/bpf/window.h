@@ -67,7 +67,7 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	given = *of;
 	cap = to.cap < tp->snd_cwnd_clamp ? to.cap : tp->snd_cwnd_clamp;
 	c->would = recall(path, lent(path, given, now), now, tp->srtt_us >> 3, c->cold, cap);
-	if (c->would && may_begin_warm(c) && lend(of, path, given, now, c->would))
+	if (c->would && may_choose_window(c) && lend(of, path, given, now, c->would))
 		open_wide(ops, sk, c, path, c->would);
 }
 

@@ -35,8 +35,8 @@ with an agent (hs-cubic, hs-bbr, hs-session) and as it comes (linux is its CUBIC
 Asked of repeated visits over new connections: at most 0.80 of linux's time, 0.58 where the client offers 1 MB, and
 there at most 1.05 of the limit; less than linux-bbr's. Of 200 KB over a connection that was idle: at most 0.5 of
 linux's and 1.03 of linux-bbr's. Of first visits: at most 1.03 of the same without an agent. Medians; what the limit
-itself does not reach is `barred` and no failure. About ten minutes. With --client curl the connection that was idle and
-the pages are left out.
+itself does not reach is `barred` and no failure. About twenty minutes. With --client curl the connection that was
+idle and the pages are left out.
 
 Needs root, TUN devices and headstart-agent. Exit code 0 only if nothing fails.";
 

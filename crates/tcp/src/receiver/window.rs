@@ -115,8 +115,8 @@ impl OfferedWindow {
     pub fn offer(&mut self, rcv_nxt: u64, room: Room, in_syn: bool) -> u16 {
         let shift = if in_syn { 0 } else { self.shift };
         let window = self.possible_edge(rcv_nxt, room).saturating_sub(rcv_nxt);
-        // In units of the shift: rounded up, so that nothing is scaled away (Linux), or down, but, as long as that costs less than a unit beyond
-        // the buffer, not to less than was promised.
+        // In units of the shift: rounded up, so that nothing is scaled away (Linux), or down, but, as long as that
+        // costs less than a unit beyond the buffer, not to less than was promised.
         let promised = self.edge.saturating_sub(rcv_nxt).div_ceil(1 << shift);
         let keeps = (promised << shift) + room.backlog.unread < room.capacity + (1 << shift);
         let whole = if self.rounds_up { window.div_ceil(1 << shift) } else { window >> shift };
