@@ -2,7 +2,7 @@
 //!
 //! 20 Mbit/s, 80 ms, 138 packets in a round trip.
 
-use crate::bed::{Bed, assert_one_flight, fastest, finish};
+use crate::bed::{Bed, assert_one_flight, calmly, fastest, finish};
 use socket2::Domain;
 use std::time::Duration;
 
@@ -19,69 +19,75 @@ fn has_bbr() -> bool {
 
 #[test]
 fn what_the_host_has_by_default_is_what_is_wrapped() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent_giving("auto", &[]);
-    // Any namespace may choose these two; CUBIC only where the host allows it.
-    for (default, given) in [("reno", "reno"), ("bbr", "hs_bbr")] {
-        if default == "bbr" && !has_bbr() {
-            continue;
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent_giving("auto", &[]);
+        // Any namespace may choose these two; CUBIC only where the host allows it.
+        for (default, given) in [("reno", "reno"), ("bbr", "hs_bbr")] {
+            if default == "bbr" && !has_bbr() {
+                continue;
+            }
+            bed.set_default_control(default);
+            let server = bed.serve(Domain::IPV4, None);
+            assert_eq!(finish(&mut bed.open(&server, 1000), 1000), given);
         }
-        bed.set_default_control(default);
-        let server = bed.serve(Domain::IPV4, None);
-        assert_eq!(finish(&mut bed.open(&server, 1000), 1000), given);
-    }
-    if has_bbr() {
-        agent.wait_for_closed(1);
-    }
+        if has_bbr() {
+            agent.wait_for_closed(1);
+        }
+    });
 }
 
 #[test]
 fn a_second_visit_under_bbr_takes_a_round_trip_less() {
-    let Some(bed) = Bed::new() else { return };
-    if !has_bbr() {
-        return;
-    }
-    let agent = bed.agent_giving("bbr", &[]);
-    let server = bed.serve(Domain::IPV4, None);
-    let cold = fastest((1..=3).map(|closed| {
-        agent.forget(None);
-        let time = bed.visit(&server, 30_000);
-        agent.wait_for_closed(closed);
-        time
-    }));
-    // Windows of 10 and 20 for 21 segments: a third round trip.
-    assert!(cold >= 3 * RTT, "{cold:?}");
-    let warm = fastest((4..=8).map(|closed| {
-        let time = bed.visit(&server, 30_000);
-        agent.wait_for_closed(closed);
-        time
-    }));
-    // One flight, as with CUBIC.
-    assert!(warm >= 2 * RTT, "{warm:?}");
-    assert!(warm < 3 * RTT, "{warm:?}");
-    assert!(warm.as_secs_f64() <= 0.85 * cold.as_secs_f64(), "{warm:?}, cold {cold:?}");
-    eprintln!("30 kB: cold {cold:?}, warm {warm:?}");
-    assert_eq!(agent.status().connections.warm.retreats, 0);
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        if !has_bbr() {
+            return;
+        }
+        let agent = bed.agent_giving("bbr", &[]);
+        let server = bed.serve(Domain::IPV4, None);
+        let cold = fastest((1..=3).map(|closed| {
+            agent.forget(None);
+            let time = bed.visit(&server, 30_000);
+            agent.wait_for_closed(closed);
+            time
+        }));
+        // Windows of 10 and 20 for 21 segments: a third round trip.
+        assert!(cold >= 3 * RTT, "{cold:?}");
+        let warm = fastest((4..=8).map(|closed| {
+            let time = bed.visit(&server, 30_000);
+            agent.wait_for_closed(closed);
+            time
+        }));
+        // One flight, as with CUBIC.
+        assert!(warm >= 2 * RTT, "{warm:?}");
+        assert!(warm < 3 * RTT, "{warm:?}");
+        assert!(warm.as_secs_f64() <= 0.85 * cold.as_secs_f64(), "{warm:?}, cold {cold:?}");
+        eprintln!("30 kB: cold {cold:?}, warm {warm:?}");
+        assert_eq!(agent.status().connections.warm.retreats, 0);
+    });
 }
 
 #[test]
 fn what_bbr_has_measured_is_remembered_and_sent_at_once() {
-    let Some(bed) = Bed::new() else { return };
-    if !has_bbr() {
-        return;
-    }
-    bed.widen_receive_window();
-    let agent = bed.agent_giving("bbr", &[]);
-    let server = bed.serve(Domain::IPV4, None);
-    let cold = bed.visit(&server, 200_000);
-    agent.wait_for_closed(1);
-    agent.forget(None);
-    // Long enough that BBR finds the pipe full: 3 round trips at the same rate.
-    bed.visit(&server, 3_000_000);
-    agent.wait_for_closed(2);
-    // 20 Mbit/s in 80 ms: 133 packets of 1500 bytes, and what the round trip takes longer.
-    let window = agent.paths()[0].window;
-    assert!((120..=160).contains(&window), "{window}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        if !has_bbr() {
+            return;
+        }
+        bed.widen_receive_window();
+        let agent = bed.agent_giving("bbr", &[]);
+        let server = bed.serve(Domain::IPV4, None);
+        let cold = bed.visit(&server, 200_000);
+        agent.wait_for_closed(1);
+        agent.forget(None);
+        // Long enough that BBR finds the pipe full: 3 round trips at the same rate.
+        bed.visit(&server, 3_000_000);
+        agent.wait_for_closed(2);
+        // 20 Mbit/s in 80 ms: 133 packets of 1500 bytes, and what the round trip takes longer.
+        let window = agent.paths()[0].window;
+        assert!((120..=160).contains(&window), "{window}");
 
-    assert_one_flight((&bed, &agent, &server), 2, cold);
+        assert_one_flight((&bed, &agent, &server), 2, cold);
+    });
 }

@@ -1,6 +1,6 @@
 //! Whose connections are attended to, and what a configuration changes while the agent runs.
 
-use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic, until};
+use crate::bed::{Agent, Bed, Server, calmly, finish, is_upon_cubic, until};
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::fs;
@@ -16,69 +16,75 @@ fn is_attended(bed: &Bed, agent: &Agent, server: &Server) -> bool {
 
 #[test]
 fn ports_are_attended_to_or_left_alone() {
-    let Some(bed) = Bed::new() else { return };
-    let (meant, other) = (bed.serve(Domain::IPV4, None), bed.serve(Domain::IPV6, None));
-    {
-        let agent = bed.agent(&["--local-port", &meant.port().to_string()]);
-        assert!(is_attended(&bed, &agent, &meant));
-        assert!(!is_attended(&bed, &agent, &other));
-    }
-    {
-        let agent = bed.agent(&["--except-local-port", &other.port().to_string()]);
-        assert!(is_attended(&bed, &agent, &meant));
-        assert!(!is_attended(&bed, &agent, &other));
-    }
-    // The client's port is none of these.
-    let agent = bed.agent(&["--remote-port", &meant.port().to_string()]);
-    assert!(!is_attended(&bed, &agent, &meant));
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let (meant, other) = (bed.serve(Domain::IPV4, None), bed.serve(Domain::IPV6, None));
+        {
+            let agent = bed.agent(&["--local-port", &meant.port().to_string()]);
+            assert!(is_attended(&bed, &agent, &meant));
+            assert!(!is_attended(&bed, &agent, &other));
+        }
+        {
+            let agent = bed.agent(&["--except-local-port", &other.port().to_string()]);
+            assert!(is_attended(&bed, &agent, &meant));
+            assert!(!is_attended(&bed, &agent, &other));
+        }
+        // The client's port is none of these.
+        let agent = bed.agent(&["--remote-port", &meant.port().to_string()]);
+        assert!(!is_attended(&bed, &agent, &meant));
+    });
 }
 
 #[test]
 fn the_nearer_cgroup_counts() {
-    let Some(bed) = Bed::new() else { return };
-    let (above, below) = (bed.serve(Domain::IPV4, None), bed.serve_below(Domain::IPV4));
-    {
-        let agent = bed.agent(&["--except-cgroup", bed.below().to_str().unwrap()]);
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let (above, below) = (bed.serve(Domain::IPV4, None), bed.serve_below(Domain::IPV4));
+        {
+            let agent = bed.agent(&["--except-cgroup", bed.below().to_str().unwrap()]);
+            assert!(is_attended(&bed, &agent, &above));
+            assert!(!is_attended(&bed, &agent, &below));
+        }
+        // Both are attended to, once.
+        let agent = bed.agent(&["--cgroup", bed.below().to_str().unwrap()]);
         assert!(is_attended(&bed, &agent, &above));
-        assert!(!is_attended(&bed, &agent, &below));
-    }
-    // Both are attended to, once.
-    let agent = bed.agent(&["--cgroup", bed.below().to_str().unwrap()]);
-    assert!(is_attended(&bed, &agent, &above));
-    assert!(is_attended(&bed, &agent, &below));
-    agent.wait_for_closed(2);
-    assert_eq!(agent.status().connections.cold.closed, 2);
+        assert!(is_attended(&bed, &agent, &below));
+        agent.wait_for_closed(2);
+        assert_eq!(agent.status().connections.cold.closed, 2);
+    });
 }
 
 #[test]
 fn a_reload_changes_what_it_can_and_an_error_changes_nothing() {
-    let Some(bed) = Bed::new() else { return };
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reloaded.toml");
-    let server = bed.serve(Domain::IPV4, None);
-    let port = server.port();
-    fs::write(&file, format!("except-local-port = [{port}]\ncap = 100\n")).unwrap();
-    let agent = bed.agent(&["--config", file.to_str().unwrap(), "--max-age", "60"]);
-    assert_eq!(agent.status().cap, 100);
-    assert!(!is_attended(&bed, &agent, &server));
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reloaded.toml");
+        let server = bed.serve(Domain::IPV4, None);
+        let port = server.port();
+        fs::write(&file, format!("except-local-port = [{port}]\ncap = 100\n")).unwrap();
+        let agent = bed.agent(&["--config", file.to_str().unwrap(), "--max-age", "60"]);
+        assert_eq!(agent.status().cap, 100);
+        assert!(!is_attended(&bed, &agent, &server));
 
-    fs::write(&file, "cap = 50\nmax-paths = 7\nprefix = [\"198.18.0.0/15=20\"]\n").unwrap();
-    agent.signal(Signal::SIGHUP);
-    until("it is read anew", || agent.status().cap == 50);
-    assert!(is_attended(&bed, &agent, &server));
-    assert_eq!(agent.status().max_paths, 65_536);
-    assert!(agent.said().contains("max-paths is as it was until"), "{}", agent.said());
-    agent.wait_for_closed(1);
-    // By the prefix that is new.
-    assert_eq!(agent.paths()[0].prefix, "198.18.0.0/15".parse().unwrap());
-
-    for (wrong, why) in [
-        ("cap = 20\nhodlout = 0.1\n", "reloaded.toml:2: unknown key \"hodlout\" (did you mean"),
-        ("cap = 20\nexcept-cgroup = [\"/nonexistent\"]\n", "cannot open cgroup /nonexistent"),
-    ] {
-        fs::write(&file, wrong).unwrap();
+        fs::write(&file, "cap = 50\nmax-paths = 7\nprefix = [\"198.18.0.0/15=20\"]\n").unwrap();
         agent.signal(Signal::SIGHUP);
-        until("it complains", || agent.said().contains(why));
-        assert_eq!(agent.status().cap, 50);
+        until("it is read anew", || agent.status().cap == 50);
         assert!(is_attended(&bed, &agent, &server));
-    }
+        assert_eq!(agent.status().max_paths, 65_536);
+        assert!(agent.said().contains("max-paths is as it was until"), "{}", agent.said());
+        agent.wait_for_closed(1);
+        // By the prefix that is new.
+        assert_eq!(agent.paths()[0].prefix, "198.18.0.0/15".parse().unwrap());
+
+        for (wrong, why) in [
+            ("cap = 20\nhodlout = 0.1\n", "reloaded.toml:2: unknown key \"hodlout\" (did you mean"),
+            ("cap = 20\nexcept-cgroup = [\"/nonexistent\"]\n", "cannot open cgroup /nonexistent"),
+        ] {
+            fs::write(&file, wrong).unwrap();
+            agent.signal(Signal::SIGHUP);
+            until("it complains", || agent.said().contains(why));
+            assert_eq!(agent.status().cap, 50);
+            assert!(is_attended(&bed, &agent, &server));
+        }
+    });
 }

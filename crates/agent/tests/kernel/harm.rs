@@ -4,7 +4,7 @@
 //! 20 Mbit/s and 80 ms are 133 segments of 1500 bytes, the queue holds 100: of 700 in one flight, which leaves
 //! in 70 ms at 1.2 windows in a round trip, 117 are sent on and 100 wait. The rest is lost.
 
-use crate::bed::{Agent, Bed, Server, finish};
+use crate::bed::{Agent, Bed, Server, calmly, finish};
 use crate::memory::Memory;
 use socket2::Domain;
 
@@ -22,156 +22,170 @@ fn fail(bed: &Bed, agent: &Agent, server: &Server) {
 
 #[test]
 fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
-    let Some(bed) = Bed::new() else { return };
-    bed.widen_receive_window();
-    let agent = bed.agent(TOO_LARGE);
-    let server = bed.serve(Domain::IPV4, None);
-    bed.visit(&server, 200_000);
-    agent.wait_for_closed(1);
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let agent = bed.agent(TOO_LARGE);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 200_000);
+        agent.wait_for_closed(1);
 
-    fail(&bed, &agent, &server);
-    let sums = agent.status().connections.warm;
-    assert_eq!((sums.closed, sums.first_windows, sums.retreats), (1, TOO_MANY.into(), 1));
-    let lost = &agent.status().comparison;
-    assert_eq!(lost.iter().filter_map(|class| class.warm.lost_first).count(), 1);
-    let path = &agent.paths()[0];
-    assert!(path.window <= TOO_MANY / 2, "{path:?}");
-    assert_eq!((path.connections, path.retreats), (2, 1), "{path:?}");
-    assert!(path.segments_retransmitted > 100, "{path:?}");
+        fail(&bed, &agent, &server);
+        let sums = agent.status().connections.warm;
+        assert_eq!((sums.closed, sums.first_windows, sums.retreats), (1, TOO_MANY.into(), 1));
+        let lost = &agent.status().comparison;
+        assert_eq!(lost.iter().filter_map(|class| class.warm.lost_first).count(), 1);
+        let path = &agent.paths()[0];
+        assert!(path.window <= TOO_MANY / 2, "{path:?}");
+        assert_eq!((path.connections, path.retreats), (2, 1), "{path:?}");
+        assert!(path.segments_retransmitted > 100, "{path:?}");
 
-    // The second in a row: what is there now was learnt after that, by the same connection.
-    fail(&bed, &agent, &server);
-    let path = &agent.paths()[0];
-    assert_eq!((path.connections, path.retreats), (1, 0), "{path:?}");
-    assert!(path.window <= TOO_MANY / 2, "{path:?}");
-    assert_eq!(agent.status().connections.warm.retreats, 2);
+        // The second in a row: what is there now was learnt after that, by the same connection.
+        fail(&bed, &agent, &server);
+        let path = &agent.paths()[0];
+        assert_eq!((path.connections, path.retreats), (1, 0), "{path:?}");
+        assert!(path.window <= TOO_MANY / 2, "{path:?}");
+        assert_eq!(agent.status().connections.warm.retreats, 2);
+    });
 }
 
 #[test]
 fn a_window_that_fails_under_bbr_is_halved_too() {
-    let Some(bed) = Bed::new() else { return };
-    if let Err(why) = agent::schemes::Scheme::Bbr.found() {
-        eprintln!("skipped: {why}");
-        return;
-    }
-    bed.widen_receive_window();
-    let agent = bed.agent_giving("bbr", TOO_LARGE);
-    let server = bed.serve(Domain::IPV4, None);
-    bed.visit(&server, 200_000);
-    agent.wait_for_closed(1);
-    Memory::new().change(|path| path.window = TOO_MANY);
-    // Short enough that BBR does not find the pipe full, and measures nothing: three round trips.
-    bed.visit(&server, 1_000_000);
-    agent.wait_for_closed(2);
-    let sums = agent.status().connections.warm;
-    assert_eq!((sums.closed, sums.first_windows, sums.retreats), (1, TOO_MANY.into(), 1));
-    let path = &agent.paths()[0];
-    assert!(path.window <= TOO_MANY / 2, "{path:?}");
-    assert_eq!((path.connections, path.retreats), (2, 1), "{path:?}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        if let Err(why) = agent::schemes::Scheme::Bbr.found() {
+            eprintln!("skipped: {why}");
+            return;
+        }
+        bed.widen_receive_window();
+        let agent = bed.agent_giving("bbr", TOO_LARGE);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 200_000);
+        agent.wait_for_closed(1);
+        Memory::new().change(|path| path.window = TOO_MANY);
+        // Short enough that BBR does not find the pipe full, and measures nothing: three round trips.
+        bed.visit(&server, 1_000_000);
+        agent.wait_for_closed(2);
+        let sums = agent.status().connections.warm;
+        assert_eq!((sums.closed, sums.first_windows, sums.retreats), (1, TOO_MANY.into(), 1));
+        let path = &agent.paths()[0];
+        assert!(path.window <= TOO_MANY / 2, "{path:?}");
+        assert_eq!((path.connections, path.retreats), (2, 1), "{path:?}");
+    });
 }
 
 #[test]
 fn a_success_between_failures_keeps_the_memory() {
-    let Some(bed) = Bed::new() else { return };
-    bed.widen_receive_window();
-    let agent = bed.agent(TOO_LARGE);
-    let server = bed.serve(Domain::IPV4, None);
-    bed.visit(&server, 200_000);
-    agent.wait_for_closed(1);
-    fail(&bed, &agent, &server);
-    Memory::new().change(|path| path.window = 30);
-    bed.visit(&server, 30_000);
-    agent.wait_for_closed(3);
-    fail(&bed, &agent, &server);
-    let path = &agent.paths()[0];
-    assert_eq!((path.connections, path.warm, path.retreats), (4, 3, 2), "{path:?}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let agent = bed.agent(TOO_LARGE);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 200_000);
+        agent.wait_for_closed(1);
+        fail(&bed, &agent, &server);
+        Memory::new().change(|path| path.window = 30);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(3);
+        fail(&bed, &agent, &server);
+        let path = &agent.paths()[0];
+        assert_eq!((path.connections, path.warm, path.retreats), (4, 3, 2), "{path:?}");
+    });
 }
 
 #[test]
 fn warm_starts_that_send_much_again_end_all_warm_starts_until_it_is_armed() {
-    let Some(bed) = Bed::new() else { return };
-    bed.widen_receive_window();
-    let limits = ["--cap", "1024", "--off-connections", "4", "--off-ratio", "2"];
-    let agent = bed.agent(&limits);
-    let server = bed.serve(Domain::IPV4, None);
-    // Something to compare with that loses nothing.
-    bed.visit(&server, 30_000);
-    agent.wait_for_closed(1);
-    for _ in 0..4 {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let limits = ["--cap", "1024", "--off-connections", "4", "--off-ratio", "2"];
+        let agent = bed.agent(&limits);
+        let server = bed.serve(Domain::IPV4, None);
+        // Something to compare with that loses nothing.
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        for _ in 0..4 {
+            assert_eq!(agent.status().off, None);
+            fail(&bed, &agent, &server);
+        }
+        let why = agent.status().off.expect("it is off");
+        assert!(why.starts_with("4 warm starts sent "), "{why}");
+        assert!(agent.said().contains("ALL WINDOWS ARE LEFT ALONE"), "{}", agent.said());
+
+        Memory::new().change(|path| path.window = 30);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(6);
+        let sums = agent.status().connections;
+        assert_eq!((sums.warm.closed, sums.cold.closed), (4, 2));
+        // It says what it would have done.
+        assert_eq!((sums.cold.proposed, sums.cold.first_windows), (1, 20));
+
+        assert!(agent.arm());
         assert_eq!(agent.status().off, None);
-        fail(&bed, &agent, &server);
-    }
-    let why = agent.status().off.expect("it is off");
-    assert!(why.starts_with("4 warm starts sent "), "{why}");
-    assert!(agent.said().contains("ALL WINDOWS ARE LEFT ALONE"), "{}", agent.said());
-
-    Memory::new().change(|path| path.window = 30);
-    bed.visit(&server, 30_000);
-    agent.wait_for_closed(6);
-    let sums = agent.status().connections;
-    assert_eq!((sums.warm.closed, sums.cold.closed), (4, 2));
-    // It says what it would have done.
-    assert_eq!((sums.cold.proposed, sums.cold.first_windows), (1, 20));
-
-    assert!(agent.arm());
-    assert_eq!(agent.status().off, None);
-    Memory::new().change(|path| path.window = 30);
-    bed.visit(&server, 30_000);
-    agent.wait_for_closed(7);
-    assert_eq!(agent.status().connections.warm.closed, 5);
-    assert!(!agent.arm());
+        Memory::new().change(|path| path.window = 30);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(7);
+        assert_eq!(agent.status().connections.warm.closed, 5);
+        assert!(!agent.arm());
+    });
 }
 
 #[test]
 fn held_out_connections_are_stock_and_teach() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&["--holdout", "1"]);
-    let server = bed.serve(Domain::IPV4, None);
-    for closed in 1..=2 {
-        bed.visit(&server, 30_000);
-        agent.wait_for_closed(closed);
-    }
-    let sums = agent.status().connections;
-    // The first had no memory to be kept from.
-    assert_eq!((sums.cold.closed, sums.holdout.closed, sums.warm.closed), (1, 1, 0));
-    assert_eq!(sums.holdout.first_windows, 10);
-    assert!(sums.holdout.proposed_windows >= 20, "{sums:?}");
-    assert_eq!(agent.paths()[0].connections, 2);
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--holdout", "1"]);
+        let server = bed.serve(Domain::IPV4, None);
+        for closed in 1..=2 {
+            bed.visit(&server, 30_000);
+            agent.wait_for_closed(closed);
+        }
+        let sums = agent.status().connections;
+        // The first had no memory to be kept from.
+        assert_eq!((sums.cold.closed, sums.holdout.closed, sums.warm.closed), (1, 1, 0));
+        assert_eq!(sums.holdout.first_windows, 10);
+        assert!(sums.holdout.proposed_windows >= 20, "{sums:?}");
+        assert_eq!(agent.paths()[0].connections, 2);
+    });
 }
 
 #[test]
 fn chance_decides_who_is_held_out() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&["--holdout", "0.5"]);
-    let server = bed.serve(Domain::IPV4, None);
-    bed.visit(&server, 30_000);
-    agent.wait_for_closed(1);
-    const VISITS: u64 = 40;
-    let mut open: Vec<_> = (0..VISITS).map(|_| bed.open(&server, 1000)).collect();
-    for stream in &mut open {
-        finish(stream, 1000);
-    }
-    drop(open);
-    agent.wait_for_closed(1 + VISITS);
-    let held_out = agent.status().connections.holdout.closed;
-    // 20 and four standard errors of √10: less likely than 1 in 10,000 otherwise.
-    assert!((7..=33).contains(&held_out), "{held_out} of {VISITS}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--holdout", "0.5"]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        const VISITS: u64 = 40;
+        let mut open: Vec<_> = (0..VISITS).map(|_| bed.open(&server, 1000)).collect();
+        for stream in &mut open {
+            finish(stream, 1000);
+        }
+        drop(open);
+        agent.wait_for_closed(1 + VISITS);
+        let held_out = agent.status().connections.holdout.closed;
+        // 20 and four standard errors of √10: less likely than 1 in 10,000 otherwise.
+        assert!((7..=33).contains(&held_out), "{held_out} of {VISITS}");
+    });
 }
 
 #[test]
 fn a_dry_run_touches_no_window_and_says_what_it_would_be() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&["--dry-run"]);
-    let server = bed.serve(Domain::IPV4, None);
-    for closed in 1..=2 {
-        bed.visit(&server, 30_000);
-        agent.wait_for_closed(closed);
-    }
-    let status = agent.status();
-    assert!(status.dry_run);
-    let sums = status.connections;
-    assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.warm.closed), (2, 20, 0));
-    // What the first one taught, as `warm` derives it.
-    assert_eq!(sums.cold.proposed, 1);
-    assert!((22..=31).contains(&sums.cold.proposed_windows), "{sums:?}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--dry-run"]);
+        let server = bed.serve(Domain::IPV4, None);
+        for closed in 1..=2 {
+            bed.visit(&server, 30_000);
+            agent.wait_for_closed(closed);
+        }
+        let status = agent.status();
+        assert!(status.dry_run);
+        let sums = status.connections;
+        assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.warm.closed), (2, 20, 0));
+        // What the first one taught, as `warm` derives it.
+        assert_eq!(sums.cold.proposed, 1);
+        assert!((22..=31).contains(&sums.cold.proposed_windows), "{sums:?}");
+    });
 }

@@ -1,7 +1,7 @@
 //! Peers that lie: what they say may inflate what is remembered of their own prefix, gains them no window above the cap,
 //! and changes nothing for other prefixes. And very many of them.
 
-use crate::bed::{Agent, Bed};
+use crate::bed::{Agent, Bed, calmly};
 use crate::memory::Memory;
 use crate::peers::{Peers, Standing};
 use agent::contract::PathKey;
@@ -111,18 +111,24 @@ fn key(agent: &Agent, prefix: &str) -> PathKey {
 
 #[test]
 fn acknowledging_what_has_not_arrived_gains_no_more_than_the_cap() {
-    let Some(window) = assert_gains_nothing(|| Box::new(optimist)) else { return };
-    assert_eq!(window, u64::from(CAP));
+    calmly(|| {
+        let Some(window) = assert_gains_nothing(|| Box::new(optimist)) else { return };
+        assert_eq!(window, u64::from(CAP));
+    });
 }
 
 #[test]
 fn acknowledging_what_cannot_have_arrived_gains_no_more_than_the_cap() {
-    // Less even, where the round trip that it feigns is too short for its next handshake.
-    assert_gains_nothing(|| Box::new(guesser));
+    calmly(|| {
+        // Less even, where the round trip that it feigns is too short for its next handshake.
+        assert_gains_nothing(|| Box::new(guesser));
+    });
 }
 
 #[test]
 fn lying_about_what_has_arrived_gains_no_more_than_the_cap() {
-    let Some(window) = assert_gains_nothing(|| Box::new(selective())) else { return };
-    assert_eq!(window, u64::from(CAP));
+    calmly(|| {
+        let Some(window) = assert_gains_nothing(|| Box::new(selective())) else { return };
+        assert_eq!(window, u64::from(CAP));
+    });
 }

@@ -1,6 +1,6 @@
 //! A first flight's mark, seen on the link: on every packet of it, and on none before or after.
 
-use crate::bed::{Bed, finish, request};
+use crate::bed::{Bed, calmly, finish, request};
 use socket2::Domain;
 use std::net::TcpStream;
 use std::thread;
@@ -29,47 +29,54 @@ fn assert_first_flight_is_marked(bed: &Bed, before: usize) {
 
 #[test]
 fn exactly_the_first_flight_is_marked() {
-    let Some(bed) = Bed::new() else { return };
-    bed.widen_receive_window();
-    let agent = bed.agent(&["--mark", "--cap", "30"]);
-    let mut closed = 0;
-    for family in [Domain::IPV4, Domain::IPV6] {
-        let server = bed.serve(family, None);
-        let before = bed.settled();
-        bed.visit(&server, BYTES);
-        agent.wait_for_closed(closed + 1);
-        bed.settled();
-        assert!(marks(&bed, before).iter().all(|is_marked| !is_marked), "a cold start is marked");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let agent = bed.agent(&["--mark", "--cap", "30"]);
+        let mut closed = 0;
+        for family in [Domain::IPV4, Domain::IPV6] {
+            let server = bed.serve(family, None);
+            let before = bed.settled();
+            bed.visit(&server, BYTES);
+            agent.wait_for_closed(closed + 1);
+            bed.settled();
+            assert!(
+                marks(&bed, before).iter().all(|is_marked| !is_marked),
+                "a cold start is marked"
+            );
 
-        let before = bed.settled();
-        let mut kept: TcpStream = bed.open(&server, BYTES);
-        finish(&mut kept, BYTES);
-        bed.settled();
-        assert_first_flight_is_marked(&bed, before);
+            let before = bed.settled();
+            let mut kept: TcpStream = bed.open(&server, BYTES);
+            finish(&mut kept, BYTES);
+            bed.settled();
+            assert_first_flight_is_marked(&bed, before);
 
-        // Once more from memory after idle, and over the same connection.
-        thread::sleep(Duration::from_secs(2));
-        let before = bed.settled();
-        request(&mut kept, BYTES);
-        finish(&mut kept, BYTES);
-        bed.settled();
-        assert_first_flight_is_marked(&bed, before);
-        drop(kept);
-        closed += 2;
-        agent.wait_for_closed(closed);
-    }
+            // Once more from memory after idle, and over the same connection.
+            thread::sleep(Duration::from_secs(2));
+            let before = bed.settled();
+            request(&mut kept, BYTES);
+            finish(&mut kept, BYTES);
+            bed.settled();
+            assert_first_flight_is_marked(&bed, before);
+            drop(kept);
+            closed += 2;
+            agent.wait_for_closed(closed);
+        }
+    });
 }
 
 #[test]
 fn nothing_is_marked_unless_asked_for() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&[]);
-    let server = bed.serve(Domain::IPV4, None);
-    for closed in 1..=2 {
-        bed.visit(&server, BYTES);
-        agent.wait_for_closed(closed);
-    }
-    bed.settled();
-    assert_eq!(agent.status().connections.warm.closed, 1);
-    assert!(marks(&bed, 0).iter().all(|is_marked| !is_marked));
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV4, None);
+        for closed in 1..=2 {
+            bed.visit(&server, BYTES);
+            agent.wait_for_closed(closed);
+        }
+        bed.settled();
+        assert_eq!(agent.status().connections.warm.closed, 1);
+        assert!(marks(&bed, 0).iter().all(|is_marked| !is_marked));
+    });
 }

@@ -1,6 +1,6 @@
 //! What the programs cost: of the kernel's time for each ACK, and of its verifier's patience when loaded.
 
-use crate::bed::{Bed, Server, finish};
+use crate::bed::{Bed, Server, calmly, finish};
 use crate::cable::Cable;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore, ObjectBuilder};
@@ -142,34 +142,36 @@ fn attach_plain() -> Vec<Link> {
 
 #[test]
 fn an_ack_costs_little_more_than_without() {
-    let Some(bed) = Bed::new() else { return };
-    if let Err(why) = agent::schemes::Scheme::Bbr.found() {
-        eprintln!("skipped: {why}");
-        return;
-    }
-    let _stats = Stats::begin();
-    let _plain = attach_plain();
-    let Some(cable) = Cable::between_hosts_of(&bed) else { return };
-    for (control, plain, at_most) in [
-        ("cubic", "pl_cubic", BEYOND_AT_MOST),
-        ("bbr", "pl_bbr", BEYOND_AT_MOST),
-        ("session", "pl_cubic", SESSION_BEYOND_AT_MOST),
-    ] {
-        let _agent = bed.agent_giving(control, &[]);
-        let names = [plain, &format!("hs_{control}")];
-        bed.client.namespace().set_sysctl("net.ipv4.tcp_rmem", WIDE).unwrap();
-        let servers = [Some(plain), None].map(|name| bed.serve(Domain::IPV4, name));
-        let cold = per_ack(&bed, servers.each_ref(), names, BYTES);
-        // So that something is acknowledged at least that often.
-        bed.client.namespace().set_sysctl("net.ipv4.tcp_rmem", NARROW).unwrap();
-        let servers = [Some(plain), None].map(|name| cable.serve(name));
-        let warm = per_ack(&bed, servers.each_ref(), names, FAST_BYTES);
-        for (caches, [without, with]) in [("cold", cold), ("warm", warm)] {
-            let beyond = with - without;
-            eprintln!("hs_{control}, {caches} caches: {with:.0}, {beyond:.0} beyond {plain}");
-            assert!(beyond <= at_most, "{control}: {cold:?} {warm:?}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        if let Err(why) = agent::schemes::Scheme::Bbr.found() {
+            eprintln!("skipped: {why}");
+            return;
         }
-    }
+        let _stats = Stats::begin();
+        let _plain = attach_plain();
+        let Some(cable) = Cable::between_hosts_of(&bed) else { return };
+        for (control, plain, at_most) in [
+            ("cubic", "pl_cubic", BEYOND_AT_MOST),
+            ("bbr", "pl_bbr", BEYOND_AT_MOST),
+            ("session", "pl_cubic", SESSION_BEYOND_AT_MOST),
+        ] {
+            let _agent = bed.agent_giving(control, &[]);
+            let names = [plain, &format!("hs_{control}")];
+            bed.client.namespace().set_sysctl("net.ipv4.tcp_rmem", WIDE).unwrap();
+            let servers = [Some(plain), None].map(|name| bed.serve(Domain::IPV4, name));
+            let cold = per_ack(&bed, servers.each_ref(), names, BYTES);
+            // So that something is acknowledged at least that often.
+            bed.client.namespace().set_sysctl("net.ipv4.tcp_rmem", NARROW).unwrap();
+            let servers = [Some(plain), None].map(|name| cable.serve(name));
+            let warm = per_ack(&bed, servers.each_ref(), names, FAST_BYTES);
+            for (caches, [without, with]) in [("cold", cold), ("warm", warm)] {
+                let beyond = with - without;
+                eprintln!("hs_{control}, {caches} caches: {with:.0}, {beyond:.0} beyond {plain}");
+                assert!(beyond <= at_most, "{control}: {cold:?} {warm:?}");
+            }
+        }
+    });
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What must not happen: windows above the cap, anything left behind, harm when the agent dies.
 
-use crate::bed::{Bed, control_of, finish, is_upon_cubic, read, until};
+use crate::bed::{Bed, calmly, control_of, finish, is_upon_cubic, read, until};
 use crate::memory::Memory;
 use agent::contract::{Path, PathKey};
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
@@ -32,124 +32,135 @@ fn left_of(ours: &HashSet<(&'static str, u32)>) -> usize {
 
 #[test]
 fn kill_9_lets_running_connections_finish_and_new_ones_be_as_before() {
-    let Some(bed) = Bed::new() else { return };
-    let before = in_kernel();
-    let mut agent = bed.agent(&[]);
-    let server = bed.serve(Domain::IPV4, None);
-    bed.visit(&server, 200_000);
-    agent.wait_for_closed(1);
-    let ours: HashSet<_> = in_kernel().difference(&before).copied().collect();
-    let count = |kind| ours.iter().filter(|(other, _)| *other == kind).count();
-    // CUBIC's and BBR's; paths, summaries, what a connection knows, settings at the least.
-    assert!(count("program") >= 8 && count("map") >= 4, "{ours:?}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let before = in_kernel();
+        let mut agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 200_000);
+        agent.wait_for_closed(1);
+        let ours: HashSet<_> = in_kernel().difference(&before).copied().collect();
+        let count = |kind| ours.iter().filter(|(other, _)| *other == kind).count();
+        // CUBIC's and BBR's; paths, summaries, what a connection knows, settings at the least.
+        assert!(count("program") >= 8 && count("map") >= 4, "{ours:?}");
 
-    // 2 MB take 0.8 s at least: it has begun and runs while the agent dies.
-    let mut running = bed.open(&server, 2_000_000);
-    assert!(is_upon_cubic(&control_of(&mut running)));
-    agent.kill();
-    assert!(!is_upon_cubic(&finish(&mut bed.open(&server, 30_000), 30_000)));
-    read(&mut running, 2_000_000);
-    drop(running);
+        // 2 MB take 0.8 s at least: it has begun and runs while the agent dies.
+        let mut running = bed.open(&server, 2_000_000);
+        assert!(is_upon_cubic(&control_of(&mut running)));
+        agent.kill();
+        assert!(!is_upon_cubic(&finish(&mut bed.open(&server, 30_000), 30_000)));
+        read(&mut running, 2_000_000);
+        drop(running);
 
-    assert!(!fs::read_to_string(AVAILABLE).unwrap().contains("hs_"));
-    // Sockets that still close hold the programs.
-    until("programs and maps are gone", || left_of(&ours) == 0);
+        assert!(!fs::read_to_string(AVAILABLE).unwrap().contains("hs_"));
+        // Sockets that still close hold the programs.
+        until("programs and maps are gone", || left_of(&ours) == 0);
 
-    // The next one begins as if nothing had been.
-    let agent = bed.agent(&[]);
-    assert!(is_upon_cubic(&finish(&mut bed.open(&server, 1000), 1000)));
-    agent.wait_for_closed(1);
+        // The next one begins as if nothing had been.
+        let agent = bed.agent(&[]);
+        assert!(is_upon_cubic(&finish(&mut bed.open(&server, 1000), 1000)));
+        agent.wait_for_closed(1);
+    });
 }
 
 #[test]
 fn no_first_window_is_above_the_cap() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&["--cap", "20", "--prefix", "2001:2::/48=13"]);
-    for (family, cap) in [(Domain::IPV4, 20), (Domain::IPV6, 13)] {
-        let server = bed.serve(family, None);
-        let before = agent.status().connections;
-        let closed = before.warm.closed + before.cold.closed;
-        bed.visit(&server, 200_000);
-        agent.wait_for_closed(closed + 1);
-        let most = agent.paths().iter().map(|path| path.window).max();
-        assert!(most > Some(cap), "{most:?}");
-        bed.visit(&server, 200_000);
-        agent.wait_for_closed(closed + 2);
-        let warm = agent.status().connections.warm;
-        assert_eq!(warm.closed - before.warm.closed, 1);
-        assert_eq!(warm.first_windows - before.warm.first_windows, u64::from(cap));
-    }
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--cap", "20", "--prefix", "2001:2::/48=13"]);
+        for (family, cap) in [(Domain::IPV4, 20), (Domain::IPV6, 13)] {
+            let server = bed.serve(family, None);
+            let before = agent.status().connections;
+            let closed = before.warm.closed + before.cold.closed;
+            bed.visit(&server, 200_000);
+            agent.wait_for_closed(closed + 1);
+            let most = agent.paths().iter().map(|path| path.window).max();
+            assert!(most > Some(cap), "{most:?}");
+            bed.visit(&server, 200_000);
+            agent.wait_for_closed(closed + 2);
+            let warm = agent.status().connections.warm;
+            assert_eq!(warm.closed - before.warm.closed, 1);
+            assert_eq!(warm.first_windows - before.warm.first_windows, u64::from(cap));
+        }
+    });
 }
 
 #[test]
 fn a_poisoned_memory_gains_no_more_than_the_cap_and_reaches_no_other_prefix() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&["--cap", "20"]);
-    let server = bed.serve(Domain::IPV4, None);
-    bed.visit(&server, 30_000);
-    agent.wait_for_closed(1);
-    let own = agent.paths()[0].clone();
-    let own = PathKey { prefix: own.prefix, namespace: own.namespace };
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--cap", "20"]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        let own = agent.paths()[0].clone();
+        let own = PathKey { prefix: own.prefix, namespace: own.namespace };
 
-    let memory = Memory::new();
-    let (window, ssthresh) = (u32::MAX, u32::MAX);
-    memory.change(|path| *path = Path { window, ssthresh, ..*path });
-    let neighbour = PathKey { prefix: "198.18.1.0/24".parse().unwrap(), namespace: own.namespace };
-    memory.put(neighbour, &memory.get(own));
-    bed.visit(&server, 30_000);
-    agent.wait_for_closed(2);
-    let warm = agent.status().connections.warm;
-    assert_eq!((warm.closed, warm.first_windows, warm.retreats), (1, 20, 0), "{warm:?}");
+        let memory = Memory::new();
+        let (window, ssthresh) = (u32::MAX, u32::MAX);
+        memory.change(|path| *path = Path { window, ssthresh, ..*path });
+        let neighbour =
+            PathKey { prefix: "198.18.1.0/24".parse().unwrap(), namespace: own.namespace };
+        memory.put(neighbour, &memory.get(own));
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(2);
+        let warm = agent.status().connections.warm;
+        assert_eq!((warm.closed, warm.first_windows, warm.retreats), (1, 20, 0), "{warm:?}");
 
-    // Of the poisoned neighbour nothing is believed here.
-    assert_eq!(agent.forget(Some("198.18.0.0/24")), 1);
-    bed.visit(&server, 30_000);
-    agent.wait_for_closed(3);
-    let sums = agent.status().connections;
-    assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.cold.proposed), (2, 20, 0));
+        // Of the poisoned neighbour nothing is believed here.
+        assert_eq!(agent.forget(Some("198.18.0.0/24")), 1);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(3);
+        let sums = agent.status().connections;
+        assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.cold.proposed), (2, 20, 0));
+    });
 }
 
 #[test]
 fn a_round_trip_that_a_peer_made_long_does_not_slow_others_of_its_prefix() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&[]);
-    let server = bed.serve(Domain::IPV4, None);
-    let cold = bed.visit(&server, 30_000);
-    agent.wait_for_closed(1);
-    // 22 to 31 segments in 60 s would take a minute.
-    Memory::new().change(|path| path.srtt_us = 60_000_000);
-    let poisoned = bed.visit(&server, 30_000);
-    agent.wait_for_closed(2);
-    let sums = agent.status().connections;
-    assert_eq!((sums.cold.closed, sums.cold.first_windows), (2, 20), "{sums:?}");
-    assert!(poisoned < 2 * cold, "{poisoned:?}, cold {cold:?}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV4, None);
+        let cold = bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        // 22 to 31 segments in 60 s would take a minute.
+        Memory::new().change(|path| path.srtt_us = 60_000_000);
+        let poisoned = bed.visit(&server, 30_000);
+        agent.wait_for_closed(2);
+        let sums = agent.status().connections;
+        assert_eq!((sums.cold.closed, sums.cold.first_windows), (2, 20), "{sums:?}");
+        assert!(poisoned < 2 * cold, "{poisoned:?}, cold {cold:?}");
+    });
 }
 
 #[test]
 fn a_second_agent_is_refused_and_disturbs_nothing() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&[]);
-    let second = std::process::Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
-        .args(["--state", "none", "--socket", "/nonexistent/agent.sock"])
-        .output()
-        .unwrap();
-    assert_eq!(second.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert!(said.contains("/nonexistent/agent.sock"), "{said}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&[]);
+        let second = std::process::Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
+            .args(["--state", "none", "--socket", "/nonexistent/agent.sock"])
+            .output()
+            .unwrap();
+        assert_eq!(second.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&second.stderr).into_owned();
+        assert!(said.contains("/nonexistent/agent.sock"), "{said}");
 
-    let other =
-        std::env::temp_dir().join(format!("headstart-agent-second-{}.sock", std::process::id()));
-    let second = std::process::Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
-        .args(["--state", "none", "--socket"])
-        .arg(&other)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert_eq!(second.status.code(), Some(2), "{said}");
-    assert!(said.contains("another agent runs"), "{said}");
-    assert!(!other.exists());
+        let other = std::env::temp_dir()
+            .join(format!("headstart-agent-second-{}.sock", std::process::id()));
+        let second = std::process::Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
+            .args(["--state", "none", "--socket"])
+            .arg(&other)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&second.stderr).into_owned();
+        assert_eq!(second.status.code(), Some(2), "{said}");
+        assert!(said.contains("another agent runs"), "{said}");
+        assert!(!other.exists());
 
-    let server = bed.serve(Domain::IPV4, None);
-    assert!(is_upon_cubic(&finish(&mut bed.open(&server, 1000), 1000)));
-    agent.wait_for_closed(1);
+        let server = bed.serve(Domain::IPV4, None);
+        assert!(is_upon_cubic(&finish(&mut bed.open(&server, 1000), 1000)));
+        agent.wait_for_closed(1);
+    });
 }

@@ -1,6 +1,6 @@
 //! The agent as a service: rights, readiness, metrics, health, and the unit that is shipped.
 
-use crate::bed::Bed;
+use crate::bed::{Bed, calmly};
 use crate::memory::Memory;
 use socket2::Domain;
 use std::io::{ErrorKind, Read, Write};
@@ -26,72 +26,76 @@ fn get(socket: &Path, path: &str) -> String {
 
 #[test]
 fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
-    let Some(bed) = Bed::new() else { return };
-    bed.widen_receive_window();
-    let socket = temporary("metrics.sock");
-    let place = format!("unix:{}", socket.display());
-    let agent = bed.agent(&["--metrics", &place, "--cap", "1024", "--off-connections", "1"]);
-    let server = bed.serve(Domain::IPV4, None);
-    bed.visit(&server, 30_000);
-    agent.wait_for_closed(1);
-    let text = get(&socket, "/metrics");
-    assert!(text.starts_with("HTTP/1.1 200"), "{text}");
-    for line in [
-        "headstart_connections_total{start=\"cold\"} 1",
-        "headstart_connections_total{start=\"warm\"} 0",
-        "headstart_first_window_segments_total{start=\"cold\"} 10",
-        "headstart_class_connections_total{start=\"warm\",up_to_bytes=\"any\"} 0",
-        "headstart_paths 1",
-        "headstart_off 0",
-    ] {
-        assert!(text.lines().any(|other| other == line), "{line} is not in {text}");
-    }
-    // Of the peer there is nothing.
-    assert!(!text.contains("198.18."), "{text}");
-    assert!(get(&socket, "/health").starts_with("HTTP/1.1 200"));
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let socket = temporary("metrics.sock");
+        let place = format!("unix:{}", socket.display());
+        let agent = bed.agent(&["--metrics", &place, "--cap", "1024", "--off-connections", "1"]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        let text = get(&socket, "/metrics");
+        assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        for line in [
+            "headstart_connections_total{start=\"cold\"} 1",
+            "headstart_connections_total{start=\"warm\"} 0",
+            "headstart_first_window_segments_total{start=\"cold\"} 10",
+            "headstart_class_connections_total{start=\"warm\",up_to_bytes=\"any\"} 0",
+            "headstart_paths 1",
+            "headstart_off 0",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line} is not in {text}");
+        }
+        // Of the peer there is nothing.
+        assert!(!text.contains("198.18."), "{text}");
+        assert!(get(&socket, "/health").starts_with("HTTP/1.1 200"));
 
-    Memory::new().change(|path| path.window = 700);
-    bed.visit(&server, 1_000_000);
-    agent.wait_for_closed(2);
-    let health = get(&socket, "/health");
-    assert!(health.starts_with("HTTP/1.1 503"), "{health}");
-    assert!(health.contains("all windows are left alone: 1 warm starts sent"), "{health}");
-    assert!(get(&socket, "/metrics").contains("\nheadstart_off 1\n"));
-    assert!(get(&socket, "/other").starts_with("HTTP/1.1 404"));
-    let _ = fs::remove_file(&socket);
+        Memory::new().change(|path| path.window = 700);
+        bed.visit(&server, 1_000_000);
+        agent.wait_for_closed(2);
+        let health = get(&socket, "/health");
+        assert!(health.starts_with("HTTP/1.1 503"), "{health}");
+        assert!(health.contains("all windows are left alone: 1 warm starts sent"), "{health}");
+        assert!(get(&socket, "/metrics").contains("\nheadstart_off 1\n"));
+        assert!(get(&socket, "/other").starts_with("HTTP/1.1 404"));
+        let _ = fs::remove_file(&socket);
+    });
 }
 
 #[test]
 fn it_says_that_it_is_ready_and_works_with_three_rights_alone() {
-    let Some(bed) = Bed::new() else { return };
-    let manager = temporary("notify.sock");
-    let socket = UnixDatagram::bind(&manager).unwrap();
-    socket.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
-    let (three, asked) = ("-all,+bpf,+perfmon,+net_admin", temporary("ready.sock"));
-    let child = Command::new("setpriv")
-        .args(["--no-new-privs", "--inh-caps=-all", "--bounding-set", three])
-        .arg(env!("CARGO_BIN_EXE_headstart-agent"))
-        .args(["--state", "none", "--cgroup"])
-        .arg(bed.below().parent().unwrap())
-        .arg("--socket")
-        .arg(&asked)
-        .env("NOTIFY_SOCKET", &manager)
-        .spawn();
-    let mut child = match child {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            eprintln!("skipped: no setpriv (util-linux)");
-            return;
-        }
-        child => child.unwrap(),
-    };
-    let mut said = [0; 4096];
-    let length = socket.recv(&mut said);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let _ = (fs::remove_file(&manager), fs::remove_file(&asked));
-    let said = String::from_utf8_lossy(&said[..length.expect("it is ready")]).into_owned();
-    assert!(said.contains("READY=1"), "{said}");
-    assert!(said.contains("STATUS=attending to new connections of"), "{said}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let manager = temporary("notify.sock");
+        let socket = UnixDatagram::bind(&manager).unwrap();
+        socket.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
+        let (three, asked) = ("-all,+bpf,+perfmon,+net_admin", temporary("ready.sock"));
+        let child = Command::new("setpriv")
+            .args(["--no-new-privs", "--inh-caps=-all", "--bounding-set", three])
+            .arg(env!("CARGO_BIN_EXE_headstart-agent"))
+            .args(["--state", "none", "--cgroup"])
+            .arg(bed.below().parent().unwrap())
+            .arg("--socket")
+            .arg(&asked)
+            .env("NOTIFY_SOCKET", &manager)
+            .spawn();
+        let mut child = match child {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                eprintln!("skipped: no setpriv (util-linux)");
+                return;
+            }
+            child => child.unwrap(),
+        };
+        let mut said = [0; 4096];
+        let length = socket.recv(&mut said);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let _ = (fs::remove_file(&manager), fs::remove_file(&asked));
+        let said = String::from_utf8_lossy(&said[..length.expect("it is ready")]).into_owned();
+        assert!(said.contains("READY=1"), "{said}");
+        assert!(said.contains("STATUS=attending to new connections of"), "{said}");
+    });
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! Learnt at 20 Mbit/s and 80 ms: 138 packets. Used at 5 Mbit/s with a queue of 25: 33 packets in a round trip, 58 with
 //! the queue.
 
-use crate::bed::{Agent, Bed, Server, median};
+use crate::bed::{Agent, Bed, Server, calmly, median};
 use crate::memory::Memory;
 use agent::clock::monotonic_ns;
 use agent::contract::{Path, PathKey};
@@ -179,10 +179,12 @@ fn kept([cold, warm, marked]: &[Turn; 3]) -> [f64; 2] {
 
 #[test]
 fn a_transfer_is_not_slower_for_a_memory_that_is_out_of_date() {
-    let Some(stale) = Stale::new() else { return };
-    let times = times(&stale.medians(1, true));
-    eprintln!("of cold: {times:?}");
-    assert!(times.iter().all(|part| *part <= 1.03), "{times:?}");
+    calmly(|| {
+        let Some(stale) = Stale::new() else { return };
+        let times = times(&stale.medians(1, true));
+        eprintln!("of cold: {times:?}");
+        assert!(times.iter().all(|part| *part <= 1.03), "{times:?}");
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! 20 Mbit/s, 80 ms: a connection's first byte takes two round trips, 160 ms, a full packet 0.6 ms.
 
-use crate::bed::{Bed, assert_one_flight, fastest, finish, is_upon_cubic};
+use crate::bed::{Bed, assert_one_flight, calmly, fastest, finish, is_upon_cubic};
 use socket2::Domain;
 use std::thread;
 use std::time::Duration;
@@ -11,128 +11,140 @@ const RTT: Duration = Duration::from_millis(80);
 
 #[test]
 fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&[]);
-    let server = bed.serve(Domain::IPV4, None);
-    let cold = fastest((1..=3).map(|closed| {
-        assert_eq!(agent.forget(None), usize::from(closed > 1));
-        let time = bed.visit(&server, 30_000);
-        agent.wait_for_closed(closed);
-        time
-    }));
-    // Windows of 10 and 20 for 21 segments: a third round trip.
-    assert!(cold >= 3 * RTT, "{cold:?}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV4, None);
+        let cold = fastest((1..=3).map(|closed| {
+            assert_eq!(agent.forget(None), usize::from(closed > 1));
+            let time = bed.visit(&server, 30_000);
+            agent.wait_for_closed(closed);
+            time
+        }));
+        // Windows of 10 and 20 for 21 segments: a third round trip.
+        assert!(cold >= 3 * RTT, "{cold:?}");
 
-    let path = &agent.paths()[0];
-    assert_eq!(path.prefix, "198.18.0.0/24".parse().unwrap());
-    // Two are sent for each that has arrived: of 21, 15 are outstanding together once 5 or 6 have. Slow start would
-    // go on with twice that, but 31 at most: 10, and one more for each that has arrived.
-    assert!((22..=31).contains(&path.window), "{path:?}");
-    assert_eq!(path.ssthresh, None, "{path:?}");
+        let path = &agent.paths()[0];
+        assert_eq!(path.prefix, "198.18.0.0/24".parse().unwrap());
+        // Two are sent for each that has arrived: of 21, 15 are outstanding together once 5 or 6 have. Slow start would
+        // go on with twice that, but 31 at most: 10, and one more for each that has arrived.
+        assert!((22..=31).contains(&path.window), "{path:?}");
+        assert_eq!(path.ssthresh, None, "{path:?}");
 
-    let warm = fastest((4..=8).map(|closed| {
-        let time = bed.visit(&server, 30_000);
-        agent.wait_for_closed(closed);
-        time
-    }));
-    // One flight: 10 segments at once, 11 more at 1.2 times 30 in 80 ms, 2.2 ms apart.
-    assert!(warm >= 2 * RTT, "{warm:?}");
-    assert!(warm < 3 * RTT, "{warm:?}");
-    assert!(warm.as_secs_f64() <= 0.85 * cold.as_secs_f64(), "{warm:?}, cold {cold:?}");
-    eprintln!("30 kB: cold {cold:?}, warm {warm:?}");
+        let warm = fastest((4..=8).map(|closed| {
+            let time = bed.visit(&server, 30_000);
+            agent.wait_for_closed(closed);
+            time
+        }));
+        // One flight: 10 segments at once, 11 more at 1.2 times 30 in 80 ms, 2.2 ms apart.
+        assert!(warm >= 2 * RTT, "{warm:?}");
+        assert!(warm < 3 * RTT, "{warm:?}");
+        assert!(warm.as_secs_f64() <= 0.85 * cold.as_secs_f64(), "{warm:?}, cold {cold:?}");
+        eprintln!("30 kB: cold {cold:?}, warm {warm:?}");
 
-    let sums = agent.status().connections;
-    assert_eq!((sums.cold.closed, sums.warm.closed), (3, 5), "{sums:?}");
-    assert_eq!(sums.warm.retreats, 0, "{sums:?}");
+        let sums = agent.status().connections;
+        assert_eq!((sums.cold.closed, sums.warm.closed), (3, 5), "{sums:?}");
+        assert_eq!(sums.warm.retreats, 0, "{sums:?}");
+    });
 }
 
 #[test]
 fn a_second_visit_of_200_kb_sends_its_window_at_once() {
-    let Some(bed) = Bed::new() else { return };
-    bed.widen_receive_window();
-    let agent = bed.agent(&[]);
-    let server = bed.serve(Domain::IPV4, None);
-    // 69 at least are outstanding in the last flight, some 90 while it takes the place of the one of 40; there is no
-    // more than 10 and one for each of 139 that have arrived. A machine that stands still for a while tears flights apart:
-    // then once more.
-    let whole = (1..=5).find_map(|closed| {
-        agent.forget(None);
-        let cold = bed.visit(&server, 200_000);
-        agent.wait_for_closed(closed);
-        // Windows of 10, 20, 40, 80 for 139 segments: 160 ms and three more round trips.
-        assert!(cold >= 5 * RTT, "{cold:?}");
-        let window = agent.paths()[0].window;
-        assert!(window <= 150, "{window}");
-        eprintln!("proven: {window}");
-        (window >= 130).then_some((closed, cold))
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV4, None);
+        // 69 at least are outstanding in the last flight, some 90 while it takes the place of the one of 40; there is no
+        // more than 10 and one for each of 139 that have arrived. A machine that stands still for a while tears flights apart:
+        // then once more.
+        let whole = (1..=5).find_map(|closed| {
+            agent.forget(None);
+            let cold = bed.visit(&server, 200_000);
+            agent.wait_for_closed(closed);
+            // Windows of 10, 20, 40, 80 for 139 segments: 160 ms and three more round trips.
+            assert!(cold >= 5 * RTT, "{cold:?}");
+            let window = agent.paths()[0].window;
+            assert!(window <= 150, "{window}");
+            eprintln!("proven: {window}");
+            (window >= 130).then_some((closed, cold))
+        });
+        let (closed, cold) = whole.expect("a window of 130");
+        assert_one_flight((&bed, &agent, &server), closed, cold);
     });
-    let (closed, cold) = whole.expect("a window of 130");
-    assert_one_flight((&bed, &agent, &server), closed, cold);
 }
 
 #[test]
 fn after_idle_the_window_that_was_proven_is_sent_again() {
-    let Some(bed) = Bed::new() else { return };
-    bed.widen_receive_window();
-    let agent = bed.agent(&[]);
-    let server = bed.serve(Domain::IPV4, None);
-    let mut kept = bed.open(&server, 200_000);
-    finish(&mut kept, 200_000);
-    let restarted = fastest((0..3).map(|_| {
-        // The kernel halves an idle window for each retransmission timeout, of 300 ms at most here: by six
-        // times, to 10 segments.
-        thread::sleep(Duration::from_secs(2));
-        Bed::again(&mut kept, 200_000)
-    }));
-    drop(kept);
-    // A round trip and 83 ms of packets; from 10 segments on there would be three more round trips.
-    assert!(restarted >= 2 * RTT, "{restarted:?}");
-    assert!(restarted < 3 * RTT, "{restarted:?}");
-    eprintln!("200 kB after idle: {restarted:?}");
-    agent.wait_for_closed(1);
-    let cold = agent.status().connections.cold;
-    assert_eq!((cold.closed, cold.restarts, cold.retreats), (1, 3, 0), "{cold:?}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV4, None);
+        let mut kept = bed.open(&server, 200_000);
+        finish(&mut kept, 200_000);
+        let restarted = fastest((0..3).map(|_| {
+            // The kernel halves an idle window for each retransmission timeout, of 300 ms at most here: by six
+            // times, to 10 segments.
+            thread::sleep(Duration::from_secs(2));
+            Bed::again(&mut kept, 200_000)
+        }));
+        drop(kept);
+        // A round trip and 83 ms of packets; from 10 segments on there would be three more round trips.
+        assert!(restarted >= 2 * RTT, "{restarted:?}");
+        assert!(restarted < 3 * RTT, "{restarted:?}");
+        eprintln!("200 kB after idle: {restarted:?}");
+        agent.wait_for_closed(1);
+        let cold = agent.status().connections.cold;
+        assert_eq!((cold.closed, cold.restarts, cold.retreats), (1, 3, 0), "{cold:?}");
+    });
 }
 
 #[test]
 fn ipv6_is_remembered_by_its_own_prefix() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&[]);
-    let server = bed.serve(Domain::IPV6, None);
-    for closed in 1..=2 {
-        bed.visit(&server, 30_000);
-        agent.wait_for_closed(closed);
-    }
-    assert_eq!(agent.paths()[0].prefix, "2001:2::/48".parse().unwrap());
-    assert_eq!(agent.status().connections.warm.closed, 1);
-    assert_eq!(agent.forget(Some("198.18.0.0/15")), 0);
-    assert_eq!(agent.forget(Some("2001:2::/32")), 1);
-    assert_eq!(agent.paths(), []);
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV6, None);
+        for closed in 1..=2 {
+            bed.visit(&server, 30_000);
+            agent.wait_for_closed(closed);
+        }
+        assert_eq!(agent.paths()[0].prefix, "2001:2::/48".parse().unwrap());
+        assert_eq!(agent.status().connections.warm.closed, 1);
+        assert_eq!(agent.forget(Some("198.18.0.0/15")), 0);
+        assert_eq!(agent.forget(Some("2001:2::/32")), 1);
+        assert_eq!(agent.paths(), []);
+    });
 }
 
 #[test]
 fn who_chose_a_congestion_control_keeps_it() {
-    let Some(bed) = Bed::new() else { return };
-    let agent = bed.agent(&[]);
-    let own = bed.serve(Domain::IPV4, Some("reno"));
-    assert_eq!(finish(&mut bed.open(&own, 1000), 1000), "reno");
-    let other = bed.serve(Domain::IPV4, None);
-    assert!(is_upon_cubic(&finish(&mut bed.open(&other, 1000), 1000)));
-    agent.wait_for_closed(1);
-    assert_eq!(agent.status().connections.cold.closed, 1);
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&[]);
+        let own = bed.serve(Domain::IPV4, Some("reno"));
+        assert_eq!(finish(&mut bed.open(&own, 1000), 1000), "reno");
+        let other = bed.serve(Domain::IPV4, None);
+        assert!(is_upon_cubic(&finish(&mut bed.open(&other, 1000), 1000)));
+        agent.wait_for_closed(1);
+        assert_eq!(agent.status().connections.cold.closed, 1);
+    });
 }
 
 #[test]
 fn a_prefix_may_be_left_alone_or_taken_as_one_path() {
-    let Some(bed) = Bed::new() else { return };
-    {
-        let _agent = bed.agent(&["--prefix", "198.18.0.0/15=0"]);
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        {
+            let _agent = bed.agent(&["--prefix", "198.18.0.0/15=0"]);
+            let server = bed.serve(Domain::IPV4, None);
+            assert!(!is_upon_cubic(&finish(&mut bed.open(&server, 1000), 1000)));
+        }
+        let agent = bed.agent(&["--prefix", "198.18.0.0/15"]);
         let server = bed.serve(Domain::IPV4, None);
-        assert!(!is_upon_cubic(&finish(&mut bed.open(&server, 1000), 1000)));
-    }
-    let agent = bed.agent(&["--prefix", "198.18.0.0/15"]);
-    let server = bed.serve(Domain::IPV4, None);
-    bed.visit(&server, 30_000);
-    agent.wait_for_closed(1);
-    assert_eq!(agent.paths()[0].prefix, "198.18.0.0/15".parse().unwrap());
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        assert_eq!(agent.paths()[0].prefix, "198.18.0.0/15".parse().unwrap());
+    });
 }

@@ -2,7 +2,7 @@
 //!
 //! 20 Mbit/s, 80 ms.
 
-use crate::bed::{Agent, Bed, Server, fastest, finish};
+use crate::bed::{Agent, Bed, Server, calmly, fastest, finish};
 use crate::memory::Memory;
 use agent::mode::Mode;
 use socket2::Domain;
@@ -49,76 +49,87 @@ fn assert_begins_warm(control: &str) {
 
 #[test]
 fn a_second_visit_takes_a_round_trip_less_with_any_congestion_control() {
-    assert_begins_warm("reno");
+    calmly(|| {
+        assert_begins_warm("reno");
+    });
 }
 
 #[test]
 fn a_second_visit_under_the_kernels_bbr_takes_a_round_trip_less() {
-    assert_begins_warm("bbr");
+    calmly(|| {
+        assert_begins_warm("bbr");
+    });
 }
 
 #[test]
 fn all_but_the_first_ten_segments_are_paced() {
-    let Some(bed) = Bed::new() else { return };
-    bed.widen_receive_window();
-    let (agent, server) = windows(&bed, "reno", &["--cap", "100"]);
-    let cold = bed.visit(&server, 200_000);
-    agent.wait_for_closed(1);
-    let window = agent.paths()[0].window;
-    assert!((130..=150).contains(&window), "{window}");
-    let before = bed.settled();
-    let warm = bed.visit(&server, 200_000);
-    agent.wait_for_closed(2);
-    bed.settled();
-    eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
-    assert_eq!(agent.status().connections.warm.first_windows, 100);
-    let data = bed.sent_by_server(before);
-    let at: Vec<_> = data.iter().filter(|packet| packet.bytes > 100).map(|p| p.arrived).collect();
-    // 100 segments at 1.2 windows in 80 ms: 0.67 ms apart, the last 60 ms after the tenth; nothing but the flight can have
-    // left before something of it has been acknowledged.
-    let spread = Duration::from_nanos(at[99] - at[UNPACED - 1]);
-    assert!(spread >= Duration::from_millis(54), "{spread:?}");
-    assert!(Duration::from_nanos(at[99] - at[0]) < RTT, "{at:?}");
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let (agent, server) = windows(&bed, "reno", &["--cap", "100"]);
+        let cold = bed.visit(&server, 200_000);
+        agent.wait_for_closed(1);
+        let window = agent.paths()[0].window;
+        assert!((130..=150).contains(&window), "{window}");
+        let before = bed.settled();
+        let warm = bed.visit(&server, 200_000);
+        agent.wait_for_closed(2);
+        bed.settled();
+        eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
+        assert_eq!(agent.status().connections.warm.first_windows, 100);
+        let data = bed.sent_by_server(before);
+        let at: Vec<_> =
+            data.iter().filter(|packet| packet.bytes > 100).map(|p| p.arrived).collect();
+        // 100 segments at 1.2 windows in 80 ms: 0.67 ms apart, the last 60 ms after the tenth; nothing but the flight can have
+        // left before something of it has been acknowledged.
+        let spread = Duration::from_nanos(at[99] - at[UNPACED - 1]);
+        assert!(spread >= Duration::from_millis(54), "{spread:?}");
+        assert!(Duration::from_nanos(at[99] - at[0]) < RTT, "{at:?}");
+    });
 }
 
 #[test]
 fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
-    let Some(bed) = Bed::new() else { return };
-    bed.widen_receive_window();
-    let (agent, server) = windows(&bed, "reno", &["--cap", "1024"]);
-    bed.visit(&server, 200_000);
-    agent.wait_for_closed(1);
-    // As in `harm`: most of 700 segments is lost.
-    let fail = |closed| {
-        Memory::new().change(|path| path.window = 700);
-        bed.visit(&server, 1_000_000);
-        agent.wait_for_closed(closed);
-    };
-    fail(2);
-    let path = &agent.paths()[0];
-    assert!(path.window <= 350, "{path:?}");
-    assert_eq!((path.retreats, path.connections), (1, 2), "{path:?}");
-    fail(3);
-    // What is there now, if anything, was learnt after that by the same connection.
-    for path in agent.paths() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let (agent, server) = windows(&bed, "reno", &["--cap", "1024"]);
+        bed.visit(&server, 200_000);
+        agent.wait_for_closed(1);
+        // As in `harm`: most of 700 segments is lost.
+        let fail = |closed| {
+            Memory::new().change(|path| path.window = 700);
+            bed.visit(&server, 1_000_000);
+            agent.wait_for_closed(closed);
+        };
+        fail(2);
+        let path = &agent.paths()[0];
         assert!(path.window <= 350, "{path:?}");
-        assert_eq!((path.retreats, path.connections), (0, 1), "{path:?}");
-    }
-    let sums = agent.status().connections;
-    assert_eq!((sums.warm.closed, sums.warm.retreats), (2, 2), "{sums:?}");
+        assert_eq!((path.retreats, path.connections), (1, 2), "{path:?}");
+        fail(3);
+        // What is there now, if anything, was learnt after that by the same connection.
+        for path in agent.paths() {
+            assert!(path.window <= 350, "{path:?}");
+            assert_eq!((path.retreats, path.connections), (0, 1), "{path:?}");
+        }
+        let sums = agent.status().connections;
+        assert_eq!((sums.warm.closed, sums.warm.retreats), (2, 2), "{sums:?}");
+    });
 }
 
 #[test]
 fn no_more_is_set_than_was_asked_for() {
-    let Some(bed) = Bed::new() else { return };
-    let (agent, server) = windows(&bed, "reno", &["--dry-run"]);
-    for closed in 1..=2 {
-        bed.visit(&server, 30_000);
-        agent.wait_for_closed(closed);
-    }
-    let cold = agent.status().connections.cold;
-    assert_eq!((cold.closed, cold.first_windows, cold.proposed), (2, 20, 1));
-    drop(agent);
-    let agent = bed.agent_giving("auto", &[]);
-    assert_eq!(agent.status().mode, Mode::Wrap);
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let (agent, server) = windows(&bed, "reno", &["--dry-run"]);
+        for closed in 1..=2 {
+            bed.visit(&server, 30_000);
+            agent.wait_for_closed(closed);
+        }
+        let cold = agent.status().connections.cold;
+        assert_eq!((cold.closed, cold.first_windows, cold.proposed), (2, 20, 1));
+        drop(agent);
+        let agent = bed.agent_giving("auto", &[]);
+        assert_eq!(agent.status().mode, Mode::Wrap);
+    });
 }

@@ -1,6 +1,6 @@
 //! What applications say by socket option, in C, Python and Go, with an agent and without.
 
-use crate::bed::Bed;
+use crate::bed::{Bed, calmly};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,48 +55,52 @@ fn in_python() -> Option<Vec<String>> {
 
 #[test]
 fn a_size_bounds_the_first_window_and_without_an_agent_nothing_changes() {
-    let Some(bed) = Bed::new() else { return };
-    bed.widen_receive_window();
-    let sink = bed.sink();
-    let examples = examples();
-    let send = |example: &Vec<String>, bytes: u64| {
-        let (ip, port) = (sink.ip().to_string(), sink.port().to_string());
-        bed.run(&[example.clone(), vec![ip, port, bytes.to_string()]].concat()).unwrap()
-    };
-    for example in &examples {
-        assert_eq!(send(example, 60_000), "no agent\n");
-    }
-    for example in &examples {
-        let agent = bed.agent(&[]);
-        // 208 segments of 1448 bytes, from 10 on: nothing is known yet.
-        let said = send(example, 300_000);
-        assert!(said.starts_with("began with 10, "), "{said}");
-        agent.wait_for_closed(1);
-        let window = agent.paths()[0].window;
-        assert!(window > 42, "{window}");
-        // 60,000 / 1448 = 41.4: 42 segments, whatever is remembered.
-        let said = send(example, 60_000);
-        assert_eq!(said, format!("began with 42, remembered {window}, weight 3\n"));
-        agent.wait_for_closed(2);
-        // A transfer smaller than the stock window begins as stock.
-        assert!(send(example, 3000).starts_with("began with 10, "));
-        // What is larger than the memory is bounded by the memory.
-        let said = send(example, 3_000_000);
-        assert!(!said.starts_with("began with 10, "), "{said}");
-        agent.wait_for_closed(4);
-        let warm = agent.status().connections.warm;
-        assert!(warm.first_windows <= 42 + 10 + u64::from(window), "{warm:?}");
-        assert_eq!(warm.retreats, 0, "{warm:?}");
-    }
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let sink = bed.sink();
+        let examples = examples();
+        let send = |example: &Vec<String>, bytes: u64| {
+            let (ip, port) = (sink.ip().to_string(), sink.port().to_string());
+            bed.run(&[example.clone(), vec![ip, port, bytes.to_string()]].concat()).unwrap()
+        };
+        for example in &examples {
+            assert_eq!(send(example, 60_000), "no agent\n");
+        }
+        for example in &examples {
+            let agent = bed.agent(&[]);
+            // 208 segments of 1448 bytes, from 10 on: nothing is known yet.
+            let said = send(example, 300_000);
+            assert!(said.starts_with("began with 10, "), "{said}");
+            agent.wait_for_closed(1);
+            let window = agent.paths()[0].window;
+            assert!(window > 42, "{window}");
+            // 60,000 / 1448 = 41.4: 42 segments, whatever is remembered.
+            let said = send(example, 60_000);
+            assert_eq!(said, format!("began with 42, remembered {window}, weight 3\n"));
+            agent.wait_for_closed(2);
+            // A transfer smaller than the stock window begins as stock.
+            assert!(send(example, 3000).starts_with("began with 10, "));
+            // What is larger than the memory is bounded by the memory.
+            let said = send(example, 3_000_000);
+            assert!(!said.starts_with("began with 10, "), "{said}");
+            agent.wait_for_closed(4);
+            let warm = agent.status().connections.warm;
+            assert!(warm.first_windows <= 42 + 10 + u64::from(window), "{warm:?}");
+            assert_eq!(warm.retreats, 0, "{warm:?}");
+        }
+    });
 }
 
 #[test]
 fn nonsense_is_refused_and_harmless() {
-    let Some(bed) = Bed::new() else { return };
-    let _agent = bed.agent(&[]);
-    let script: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nonsense.py");
-    std::fs::write(&script, NONSENSE).unwrap();
-    bed.run(&["python3".to_owned(), script.to_str().unwrap().to_owned()]);
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let _agent = bed.agent(&[]);
+        let script: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nonsense.py");
+        std::fs::write(&script, NONSENSE).unwrap();
+        bed.run(&["python3".to_owned(), script.to_str().unwrap().to_owned()]);
+    });
 }
 
 const NONSENSE: &str = r#"

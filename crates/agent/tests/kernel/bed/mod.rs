@@ -1,12 +1,15 @@
 //! Two hosts, the link between them, a server in a cgroup, and an agent that attends to it.
 //!
-//! `program` is the agent's process, `server` what listens, `log` what the link has carried, `time` how long things take.
+//! `program` is the agent's process, `server` what listens, `log` what the link has carried, `time` how long things take,
+//! `calm` whether the machine let them.
 
+mod calm;
 mod log;
 mod program;
 mod server;
 mod time;
 
+pub(crate) use calm::calmly;
 pub(crate) use log::Delivered;
 pub(crate) use program::Agent;
 pub(crate) use server::{Server, control_of, finish, is_upon_cubic, read, request};
@@ -39,6 +42,7 @@ pub(crate) struct Bed {
     /// Goes before the one that it is in.
     below: Cgroup,
     cgroup: Cgroup,
+    _pulse: calm::Pulse,
     _alone: Flock<File>,
 }
 
@@ -76,7 +80,8 @@ impl Bed {
         let (_, recorders) = Recording::begin(files).map_err(|error| error.to_string())?;
         options.recorders = Some(recorders);
         let (client, server, emulation) = hosts(options).map_err(|error| error.to_string())?;
-        Ok(Self { client, server, emulation, log, below, cgroup, _alone: alone })
+        let _pulse = calm::Pulse::begin();
+        Ok(Self { client, server, emulation, log, below, cgroup, _pulse, _alone: alone })
     }
 
     /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is, and holds nothing out
