@@ -78,4 +78,15 @@ static inline u64 pacing_rate(u32 window, u32 mss, u32 rtt_us)
 	return (bytes > ~0ULL / 1200000 ? ~0ULL : bytes * 1200000) / rtt_us;
 }
 
+#define MOST_FASTER 16
+
+static inline u64 first_rate(u64 even, u64 carried, u32 window, u32 remembered)
+{
+	u64 part = window < remembered ? carried / remembered * window : carried;
+	u64 most = even > ~0ULL / MOST_FASTER ? ~0ULL : even * MOST_FASTER;
+	u64 faster = part < most ? part : most;
+
+	return faster > even ? faster : even;
+}
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "connection.h"
 
+#define US_PER_S 1000000ULL
 #define BBR_BW_SHIFT 24 /* net/ipv4/tcp_bbr.c, BW_SCALE */
 
 static inline bool is_pipe_full(const struct tcp_sock *tp)
@@ -17,14 +18,15 @@ static inline bool is_pipe_full(const struct tcp_sock *tp)
 
 /* What BBR has measured of the path, the bottleneck's rate over a round trip without a queue; false while it
  * searches. */
-static inline bool measured_by_bbr(const struct tcp_sock *tp, struct lesson *lesson)
+static inline bool measured_by_bbr(const struct tcp_sock *tp, const struct connection *c, struct lesson *lesson)
 {
 	const struct bbr *bbr = (const struct bbr *)tp->inet_conn.icsk_ca_priv;
 
 	if (!is_pipe_full(tp))
 		return false;
-	lesson_of(tp, lesson);
+	lesson_of(tp, c, lesson);
 	lesson->window = (u64)bbr->bw.s[0].v * bbr->min_rtt_us >> BBR_BW_SHIFT;
+	lesson->rate = ((u64)bbr->bw.s[0].v * tp->mss_cache >> BBR_BW_SHIFT / 2) * US_PER_S >> BBR_BW_SHIFT / 2;
 	lesson->srtt_us = bbr->min_rtt_us;
 	return true;
 }
@@ -135,7 +137,7 @@ void BPF_PROG(hs_bbr_release, struct sock *sk)
 
 	if (!c)
 		return;
-	is_measured = measured_by_bbr(tp, &lesson);
+	is_measured = measured_by_bbr(tp, c, &lesson);
 	if (!is_measured)
 		proven_lesson(tp, c, &c->flights, &lesson);
 	end(sk, c, &lesson, is_measured);

@@ -103,15 +103,17 @@ static inline bool choose_rate(const struct sock *sk, struct connection *c, cons
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	u32 now_us = tp->srtt_us >> 3, then_us = path->srtt_us;
-	u64 rate = pacing_rate(window, tp->mss_cache, now_us > then_us ? now_us : then_us);
+	u64 even = pacing_rate(window, tp->mss_cache, now_us > then_us ? now_us : then_us);
+	u64 rate = first_rate(even, path->rate, window, path->window);
 	u64 own = sk->sk_max_pacing_rate;
 
 	/* Slower than a cold start, as a peer of the same prefix can make it who answers late: then a cold start. */
-	if (rate < pacing_rate(c->cold, tp->mss_cache, now_us))
+	if (even < pacing_rate(c->cold, tp->mss_cache, now_us))
 		return false;
 	/* The option is of 32 bits; what an application has set beyond could not be put back. */
-	if (!rate || rate >= ~0U || (own != ~0UL && own >= ~0U))
+	if (!even || even >= ~0U || (own != ~0UL && own >= ~0U))
 		return false;
+	rate = rate < ~0U ? rate : ~0U - 1;
 	c->own_rate = own;
 	c->warm_rate = rate < c->own_rate ? rate : c->own_rate;
 	return true;
@@ -136,6 +138,7 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 		return;
 	c->is_paced = was_unpaced && c->own_rate == ~0U;
 	begin_first_flight(tp, c, window);
+	believe(&c->search, tp->mss_cache, path->rate);
 	tp->snd_cwnd = window;
 	/* CUBIC's the kernel sets anew at every ACK, BBR's only BBR. */
 	sk->sk_pacing_rate = c->warm_rate;
@@ -275,12 +278,13 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 	}
 }
 
-static inline void lesson_of(const struct tcp_sock *tp, struct lesson *lesson)
+static inline void lesson_of(const struct tcp_sock *tp, const struct connection *c, struct lesson *lesson)
 {
 	lesson->at_ns = tp->delivered_mstamp * NS_PER_US;
 	lesson->srtt_us = tp->srtt_us >> 3;
 	lesson->min_rtt_us = tp->rtt_min.s[0].v;
 	lesson->ssthresh = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH ? tp->snd_ssthresh : 0;
+	lesson->rate = measured_rate(tp, &c->search);
 }
 
 static inline void conclude(struct connection *c, const struct lesson *lesson, bool is_measured)
@@ -310,7 +314,7 @@ static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 		half = retreat(sk, c);
 		return half < ssthresh ? half : ssthresh;
 	}
-	lesson_of(tp, &lesson);
+	lesson_of(tp, c, &lesson);
 	lesson.window = window_at_loss(tp->snd_cwnd, in_slow_start(tp));
 	lesson.ssthresh = ssthresh;
 	conclude(c, &lesson, true);
@@ -352,10 +356,10 @@ static inline void proven_lesson(const struct tcp_sock *tp, const struct connect
 {
 	u32 flight = proven_flight(f, tp), delivered = tp->delivered - c->delivered;
 
-	lesson_of(tp, lesson);
+	lesson_of(tp, c, lesson);
 	lesson->window = proven(tp->snd_cwnd, flight, c->first, c->has_retreated ? 0 : delivered);
 	/* A search says where slow start would end, and has not shown it. */
-	if (is_searching(&c->search))
+	if (is_searching(&c->search) && c->search.is_endless)
 		lesson->ssthresh = 0;
 }
 

@@ -19,6 +19,7 @@ struct path {
 	u64 bytes_acked;    /* of the connections closed since the path is remembered */
 	u64 sent;	    /* segments with data, retransmissions included */
 	u64 retransmitted;
+	u64 rate;	    /* at which flights were seen to come in, bytes a second; 0: not measured */
 	u32 window;
 	u32 ssthresh;	    /* 0: slow start had not ended */
 	u32 srtt_us;	    /* when `window` was learnt, queue included */

@@ -35,10 +35,10 @@ static inline void demand_room_beside_cubic(void)
 		asm volatile("r0 = *(u64 *)(r0 + 0)" ::: "r0");
 }
 
-/* Cold, and to be measured. */
-static inline bool may_search(const struct connection *c)
+/* At its beginning, and not to be compared with others. */
+static inline bool may_search(const struct sock *sk, const struct connection *c)
 {
-	return settings.flags & PACE_COLD && may_choose_window(c) && !c->in_first_flight;
+	return settings.flags & PACE_COLD && may_choose_window(c) && !((struct tcp_sock *)sk)->data_segs_out;
 }
 
 /* NULL if the connection is to be left alone, or has begun (`go_on`). */
@@ -73,8 +73,8 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 
 	b->min_tso = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 	b->is_starting = b->is_special = true;
-	if (c && may_search(c) && !((struct tcp_sock *)sk)->data_segs_out)
-		begin_search(sk, &c->search);
+	if (c && may_search(sk, c))
+		b->rate = begin_search(sk, &c->search, c->is_paced || sk->sk_pacing_status == SK_PACING_NONE);
 }
 
 /* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where that is not to be had any more,

@@ -130,6 +130,7 @@ struct lesson {
 	u32 ssthresh;
 	u32 srtt_us;
 	u32 min_rtt_us;
+	u64 rate; /* that two flights came in at, bytes a second; 0: not measured, which says nothing */
 };
 
 /* Replaces what is known if the lesson was measured (by a loss, or by BBR), or proves as much as is still
@@ -144,12 +145,15 @@ static inline bool learn(const struct path_key *key, const struct lesson *lesson
 		.ssthresh = lesson->ssthresh,
 		.srtt_us = lesson->srtt_us,
 		.min_rtt_us = lesson->min_rtt_us,
+		.rate = lesson->rate,
 	};
 
 	if (!lesson->window || !lesson->srtt_us || !lesson->min_rtt_us)
 		return false;
 	if (!path)
 		return !bpf_map_update_elem(&paths, key, &fresh, BPF_ANY);
+	if (lesson->rate)
+		path->rate = lesson->rate;
 	if (!is_measured && window_now(&fresh, now) < window_now(path, now))
 		return false;
 	path->window = fresh.window;
@@ -160,8 +164,8 @@ static inline bool learn(const struct path_key *key, const struct lesson *lesson
 	return true;
 }
 
-/* A warm start has lost something of its first flight: half of what was remembered, and after the second
- * in a row nothing. */
+/* A warm start has lost something of its first flight: half of what was remembered, evenly over the round trip, and after
+ * the second in a row nothing. */
 static inline void distrust(const struct path_key *key)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, key);
@@ -171,6 +175,7 @@ static inline void distrust(const struct path_key *key)
 	__sync_fetch_and_add(&path->retreats, 1);
 	path->retreats_in_row += 1;
 	path->window /= 2;
+	path->rate = 0;
 	if (path->retreats_in_row > 1)
 		bpf_map_delete_elem(&paths, key);
 }

@@ -18,7 +18,7 @@ struct arrived {
 
 struct search {
 	u64 gap;	     /* of the last train, nanoseconds a segment; 0: none */
-	u64 best;	     /* what is believed, the same */
+	u64 best;	     /* what is believed, the same; of a warm start at first what is remembered */
 	u32 next;	     /* sequence number that the next train begins with */
 	u32 next_from_us;    /* when the first of that may have left */
 	u32 sent_us;	     /* the train that is coming in left within so long */
@@ -29,6 +29,8 @@ struct search {
 	bool has_train;
 	bool may_pace;	     /* nobody else does */
 	bool is_pacing;
+	bool has_measured;   /* what is believed, by two trains */
+	bool is_endless;     /* slow start had no end that anything has shown */
 };
 
 static inline bool in_slow_start(const struct tcp_sock *tp)
@@ -41,15 +43,35 @@ static inline bool is_searching(const struct search *s)
 	return s->is_on;
 }
 
-static inline void begin_search(const struct sock *sk, struct search *s)
+/* What a path is remembered to carry, bytes a second, is believed from the start. */
+static inline void believe(struct search *s, u32 mss, u64 rate)
 {
-	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	s->best = train_of_rate(mss, rate);
+}
 
-	if (tp->snd_ssthresh != TCP_INFINITE_SSTHRESH)
-		return;
+/* The rate to go on with, an eighth faster than what is believed, bytes a second; 0: as the kernel will. */
+static inline u64 search_rate(const struct tcp_sock *tp, const struct search *s)
+{
+	return s->is_pacing ? train_rate(tp->mss_cache, s->best) : 0;
+}
+
+/* Where slow start has an end already, there is nothing to find; what is believed is heeded. The rate as `search_rate`. */
+static inline u64 begin_search(struct sock *sk, struct search *s, bool may_pace)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u64 window;
+
+	s->is_endless = tp->snd_ssthresh == TCP_INFINITE_SSTHRESH;
+	if (!s->is_endless && !s->best)
+		return 0;
 	s->is_on = true;
 	s->next = tp->snd_nxt;
-	s->may_pace = sk->sk_pacing_status == SK_PACING_NONE;
+	s->may_pace = may_pace;
+	s->is_pacing = may_pace && s->best;
+	window = train_window(tp->rtt_min.s[0].v, s->best);
+	if (s->best && s->is_endless)
+		tp->snd_ssthresh = window > tp->snd_cwnd ? window : tp->snd_cwnd;
+	return search_rate(tp, s);
 }
 
 /* Also of the pacing, if it is still ours. */
@@ -83,6 +105,12 @@ static inline u64 gap_of_train(const struct search *s, bool *is_held_up)
 	return s->has_train ? train_shorter(all, but_last) : 0;
 }
 
+/* What was measured, bytes a second; 0: nothing was. */
+static inline u64 measured_rate(const struct tcp_sock *tp, const struct search *s)
+{
+	return s->has_measured ? train_carried(tp->mss_cache, s->best) : 0;
+}
+
 /* Two trains that agree are believed, until two others are, or one shows that the path is faster: by its gap or, since it came in
  * as it left, because it might be. Slow start ends at the window that is believed. True if what is believed has changed. */
 static inline bool judge_train(struct tcp_sock *tp, struct search *s)
@@ -98,9 +126,11 @@ static inline bool judge_train(struct tcp_sock *tp, struct search *s)
 		s->best = train_shorter(gap, last);
 		tp->snd_ssthresh = train_window(tp->rtt_min.s[0].v, s->best);
 		s->is_pacing = s->may_pace;
+		s->has_measured = true;
 		return true;
 	}
-	if (gap >= s->best || (is_held_up && trains_agree(s->best, gap)))
+	/* Clocks differ by less than a sixteenth. */
+	if (gap >= s->best - s->best / 16 || (is_held_up && trains_agree(s->best, gap)))
 		return false;
 	s->best = gap;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
@@ -139,7 +169,7 @@ static inline u64 search_on_ack(struct sock *sk, struct search *s)
 	if (!is_new || !s->is_pacing)
 		return 0;
 	sk->sk_pacing_status = SK_PACING_NEEDED;
-	return train_rate(tp->mss_cache, s->best);
+	return search_rate(tp, s);
 }
 
 #endif

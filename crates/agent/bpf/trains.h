@@ -48,4 +48,16 @@ static inline u64 train_rate(u32 mss, u64 gap)
 	return gap ? (u64)mss * 1125000000ULL / gap : 0;
 }
 
+static inline u64 train_carried(u32 mss, u64 gap)
+{
+	return gap ? (u64)mss * 1000000000ULL / gap : 0;
+}
+
+static inline u64 train_of_rate(u32 mss, u64 rate)
+{
+	u64 gap = train_carried(mss, rate);
+
+	return gap <= TRAIN_MAX_GAP ? gap : 0;
+}
+
 #endif

@@ -113,7 +113,7 @@ static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk, 
 	}
 	if (c->is_loss_blind)
 		return;
-	lesson_of(tp, &lesson);
+	lesson_of(tp, c, &lesson);
 	lesson.window = window_at_loss(tp->prior_cwnd, tp->prior_cwnd < tp->prior_ssthresh);
 	conclude(c, &lesson, true);
 }

@@ -28,6 +28,8 @@ pub struct Path {
     pub sent: u64,
     /// Of these, retransmissions.
     pub retransmitted: u64,
+    /// At which flights were seen to come in, bytes a second; 0: not measured.
+    pub rate: u64,
     /// Segments.
     pub window: u32,
     /// Where slow start ended, segments; 0 if it had not.
@@ -157,7 +159,7 @@ impl PathKey {
 
 impl Path {
     /// Bytes of a value.
-    pub const SIZE: usize = 64;
+    pub const SIZE: usize = 72;
 
     /// From the map; `None` if the bytes are none of a path.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -167,6 +169,7 @@ impl Path {
             bytes_acked: fields.u64()?,
             sent: fields.u64()?,
             retransmitted: fields.u64()?,
+            rate: fields.u64()?,
             window: fields.u32()?,
             ssthresh: fields.u32()?,
             srtt_us: fields.u32()?,
@@ -180,7 +183,7 @@ impl Path {
 
     /// As the map has it.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
-        let long = [self.learnt_ns, self.bytes_acked, self.sent, self.retransmitted];
+        let long = [self.learnt_ns, self.bytes_acked, self.sent, self.retransmitted, self.rate];
         let short = [
             self.window,
             self.ssthresh,
@@ -192,8 +195,8 @@ impl Path {
             self.retreats_in_row,
         ];
         let mut bytes = [0; Self::SIZE];
-        put_u64(&mut bytes[..32], &long);
-        put_u32(&mut bytes[32..], &short);
+        put_u64(&mut bytes[..40], &long);
+        put_u32(&mut bytes[40..], &short);
         bytes
     }
 }

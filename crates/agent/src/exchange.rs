@@ -43,6 +43,8 @@ pub struct Entry {
     pub srtt_us: u32,
     /// Lowest round trip, microseconds, 1 or more.
     pub min_rtt_us: u32,
+    /// At which flights were seen to come in, bytes a second; 0: not measured.
+    pub rate: u64,
     /// Since the window was learnt, milliseconds.
     pub age_ms: u64,
     /// Connections closed.
@@ -110,6 +112,7 @@ impl Entry {
             ssthresh: path.ssthresh,
             srtt_us: path.srtt_us,
             min_rtt_us: path.min_rtt_us,
+            rate: path.rate,
             age_ms: age_ns.div_ceil(1_000_000),
             connections: path.connections,
             warm: path.warm,
@@ -134,6 +137,7 @@ impl Entry {
             ssthresh: self.ssthresh,
             srtt_us: self.srtt_us,
             min_rtt_us: self.min_rtt_us,
+            rate: self.rate,
             connections: self.connections,
             warm: self.warm,
             retreats: self.retreats,
@@ -169,7 +173,7 @@ pub(crate) mod tests {
 
     /// A document that can be imported.
     pub(crate) const GOOD: &str = r#"{"format": "headstart-agent-memory", "version": 1, "exported_unix_ms": 1000, "paths": [
-        {"prefix": "192.0.2.0/24", "window": 40, "ssthresh": 0, "srtt_us": 81000, "min_rtt_us": 80000, "age_ms": 500,
+        {"prefix": "192.0.2.0/24", "window": 40, "ssthresh": 0, "srtt_us": 81000, "min_rtt_us": 80000, "rate": 2413333, "age_ms": 500,
          "connections": 3, "warm": 2, "retreats": 0, "retreats_in_row": 0, "bytes_acked": 90000,
          "segments_sent": 63, "segments_retransmitted": 0}]}"#;
 

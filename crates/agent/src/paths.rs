@@ -26,6 +26,8 @@ pub struct Remembered {
     pub srtt_ms: f64,
     /// Lowest round trip of the connection that taught it, milliseconds.
     pub min_rtt_ms: f64,
+    /// At which flights were seen to come in, Mbit/s; `None`: not measured.
+    pub rate_mbps: Option<f64>,
     /// Since the window was learnt, seconds.
     pub age_s: f64,
     /// Connections closed.
@@ -92,6 +94,7 @@ fn shown(key: PathKey, path: &Path, settings: &Settings, now: u64) -> Remembered
         ssthresh: Some(path.ssthresh).filter(|segments| *segments != 0),
         srtt_ms: f64::from(path.srtt_us) / 1e3,
         min_rtt_ms: f64::from(path.min_rtt_us) / 1e3,
+        rate_mbps: Some(path.rate as f64 * 8e-6).filter(|rate| *rate > 0.0),
         age_s: age as f64 / 1e9,
         connections: path.connections,
         warm: path.warm,
@@ -154,6 +157,7 @@ mod tests {
             bytes_acked: 0,
             sent: 0,
             retransmitted: 0,
+            rate: 0,
             window: 100,
             ssthresh: 0,
             srtt_us: 100_000,

@@ -15,7 +15,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path as FilePath;
 
-const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-1");
+const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
 /// Facts of the agent itself.
 const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
 const OFF: &str = "off";

@@ -12,9 +12,10 @@ int main(void)
 {
 	uint64_t a, b, g, h;
 	while (scanf("%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64, &a, &b, &g, &h) == 4)
-		printf("%" PRIu64 " %d %" PRIu64 " %d %" PRIu64 " %" PRIu64 "\n", train_gap(a, b),
+		printf("%" PRIu64 " %d %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %" PRIu64
+		       " %" PRIu64 "\n", train_gap(a, b),
 		       train_held_up(a, b), train_shorter(g, h), trains_agree(g, h),
-		       train_window(a, g), train_rate(b, g));
+		       train_window(a, g), train_rate(b, g), train_carried(b, g), train_of_rate(b, h));
 	return 0;
 }
 "#;
@@ -35,13 +36,15 @@ fn row() -> impl Strategy<Value = [u64; 4]> {
 fn in_rust([a, b, g, h]: [u64; 4]) -> String {
     let [a, b] = [a, b].map(|n| u32::try_from(n).expect("of 32 bits"));
     format!(
-        "{} {} {} {} {} {}",
+        "{} {} {} {} {} {} {} {}",
         trains::gap(a, b),
         u8::from(trains::held_up(a, b)),
         trains::shorter(g, h),
         u8::from(trains::agree(g, h)),
         trains::window(a, g),
         trains::rate(b, g),
+        trains::carried(b, g),
+        trains::of_rate(b, h),
     )
 }
 

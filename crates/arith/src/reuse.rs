@@ -149,6 +149,38 @@ pub const fn pacing_rate(window: u32, mss: u32, rtt_us: u32) -> u64 {
     (window as u64 * mss as u64).saturating_mul(1_200_000) / rtt_us as u64
 }
 
+/// How much faster than even a first flight may leave: 139 segments, what 200 kB take, over a path of 100 Mbit/s and 200 ms need
+/// ten.
+pub const MOST_FASTER: u64 = 16;
+
+/// The rate of a first flight of `window` segments, bytes per second: `even` over the round trip ([`pacing_rate`]), or
+/// faster where flights of the path were seen to come in faster, at `carried`; of that the part that `window` is of the
+/// `remembered` one, since others may begin with the rest.
+///
+/// A window below what fills the path takes a round trip to leave evenly, and its last segment is late by most of one. At the
+/// bottleneck's own rate it queues nowhere; slow start sends its flights at twice that. A peer tells by when it acknowledges, and
+/// may lie: never faster than [`MOST_FASTER`] times even.
+///
+/// # Examples
+/// ```
+/// use arith::reuse::first_rate;
+/// // 139 segments over 200 ms are 1.2 MB/s; the path carried 2.4 MB/s.
+/// assert_eq!(first_rate(1_200_000, 2_400_000, 139, 139), 2_400_000);
+/// // Half of the window has been given to others.
+/// assert_eq!(first_rate(600_000, 2_400_000, 75, 150), 1_200_000);
+/// // It was not measured, or is the slower one: even.
+/// assert_eq!(first_rate(1_200_000, 0, 139, 139), 1_200_000);
+/// // Nobody is sent to as if there were no pacing.
+/// assert_eq!(first_rate(1_200_000, u64::MAX, 139, 139), 19_200_000);
+/// ```
+pub const fn first_rate(even: u64, carried: u64, window: u32, remembered: u32) -> u64 {
+    let part =
+        if window < remembered { carried / remembered as u64 * window as u64 } else { carried };
+    let most = even.saturating_mul(MOST_FASTER);
+    let faster = if part < most { part } else { most };
+    if faster > even { faster } else { even }
+}
+
 #[cfg(test)]
 #[expect(clippy::float_arithmetic, reason = "the curve that the integers stay near")]
 mod tests {

@@ -82,12 +82,8 @@ impl Grid {
 
     /// Loads in real time, all in all.
     pub fn load_count(&self) -> u64 {
-        let of_a_race = contest::load_count(&self.contenders(), &self.worlds, self.repeats);
-        of_a_race * self.races().len() as u64
-    }
-
-    fn contenders(&self) -> Vec<Contender> {
-        self.schemes.iter().cloned().map(Contender::Core).collect()
+        let of = |race: &Race| contest::load_count(&contenders(race), &self.worlds, self.repeats);
+        self.races().iter().map(of).sum()
     }
 
     /// Measures every cell; `on_run` is called after each load, from any thread.
@@ -99,13 +95,12 @@ impl Grid {
         let todo = Mutex::new(longest_first(&races));
         let next = || todo.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
         let worlds: Vec<World> = [World::Sim].into_iter().chain(self.worlds.clone()).collect();
-        let contenders = self.contenders();
         let worker = || {
             let mut done = Vec::new();
             while let Some(index) = next() {
                 let how = Run {
                     worlds: &worlds,
-                    contenders: &contenders,
+                    contenders: &contenders(&races[index]),
                     client: Client::default(),
                     browser: &Browser::Loader,
                     server: &self.server,
@@ -131,21 +126,24 @@ impl Grid {
         Ok(Agreement::new(cells))
     }
 
-    /// One for each path and load, with all schemes.
+    /// One for each path, load and scheme.
     fn races(&self) -> Vec<Race> {
-        let of_path = |path: &PathSpec| {
-            let path = *path;
-            loads().into_iter().map(move |page| self.race(page, path))
-        };
-        self.paths.iter().flat_map(of_path).collect()
+        let mut races = Vec::new();
+        for path in &self.paths {
+            for page in loads() {
+                let of = |scheme| self.race(Arc::clone(&page), *path, scheme);
+                races.extend(self.schemes.iter().map(of));
+            }
+        }
+        races
     }
 
-    fn race(&self, page: Arc<Page>, path: PathSpec) -> Race {
+    fn race(&self, page: Arc<Page>, path: PathSpec, scheme: &Scheme) -> Race {
         Race {
             page,
             path,
             loader: LoaderConfig::default(),
-            schemes: self.schemes.clone(),
+            schemes: vec![scheme.clone()],
             client: Some(Client::default().model()),
             hosts: simulated_hosts(),
             visits: Visits::default(),
@@ -156,10 +154,15 @@ impl Grid {
     }
 }
 
-/// Their indices, the largest loads before the others: who is left with one at the end keeps everybody waiting.
+fn contenders(race: &Race) -> Vec<Contender> {
+    race.schemes.iter().cloned().map(Contender::Core).collect()
+}
+
+/// Their indices, what takes the link longest before the others: who is left with one at the end keeps everybody waiting.
 fn longest_first(races: &[Race]) -> VecDeque<usize> {
+    let time = |race: &Race| race.path.down().transmit_time(race.page.response_bytes());
     let mut order: Vec<usize> = (0..races.len()).collect();
-    order.sort_by_key(|index| Reverse(races[*index].page.response_bytes()));
+    order.sort_by_key(|index| Reverse(time(&races[*index])));
     order.into()
 }
 
@@ -363,5 +366,28 @@ impl Agreement {
     /// Every world agrees with the simulation.
     pub fn holds(&self) -> bool {
         self.worlds.iter().all(|count| count.agrees)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_measures_begins_with_what_takes_the_link_longest() {
+        let schemes = ["linux", "reno"].map(|name| Scheme::parse(name).unwrap()).to_vec();
+        let races = Grid::full(schemes).races();
+        // 18 paths, four loads, two schemes.
+        assert_eq!(races.len(), 18 * 4 * 2);
+        let order = longest_first(&races);
+        let at = |place: usize| &races[order[place]];
+        // 2 MB at 5 Mbit/s: three round trips, two queues, two schemes.
+        let first: Vec<_> = (0..12).map(|place| at(place).path.down()).collect();
+        assert_eq!(first, [Rate::from_mbps(5); 12]);
+        assert!((0..12).all(|place| at(place).page.response_bytes() > 2_000_000));
+        // 30 KB at 100 Mbit/s.
+        let last = at(races.len() - 1);
+        assert_eq!(last.path.down(), Rate::from_mbps(100));
+        assert!(last.page.response_bytes() < 31_000);
     }
 }

@@ -29,6 +29,7 @@ fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
         let server = bed.serve(Domain::IPV4, None);
         bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
+        assert!(agent.paths()[0].rate_mbps.is_some());
 
         fail(&bed, &agent, &server);
         let sums = agent.status().connections.warm;
@@ -39,6 +40,7 @@ fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
         assert!(path.window <= TOO_MANY / 2, "{path:?}");
         assert_eq!((path.connections, path.retreats), (2, 1), "{path:?}");
         assert!(path.segments_retransmitted > 100, "{path:?}");
+        assert_eq!(path.rate_mbps, None, "{path:?}");
 
         // The second in a row: what is there now was learnt after that, by the same connection.
         fail(&bed, &agent, &server);

@@ -2,7 +2,7 @@
 //!
 //! 20 Mbit/s, 80 ms: a connection's first byte takes two round trips, 160 ms, a full packet 0.6 ms.
 
-use crate::bed::{Bed, assert_one_flight, calmly, fastest, finish, is_upon_cubic};
+use crate::bed::{Bed, assert_one_flight, calmly, fastest, finish, is_upon_cubic, link_of};
 use socket2::Domain;
 use std::thread;
 use std::time::Duration;
@@ -71,6 +71,33 @@ fn a_second_visit_of_200_kb_sends_its_window_at_once() {
         });
         let (closed, cold) = whole.expect("a window of 130");
         assert_one_flight((&bed, &agent, &server), closed, cold);
+    });
+}
+
+#[test]
+fn a_window_that_does_not_fill_the_path_leaves_at_the_paths_rate() {
+    calmly(|| {
+        // 333 packets in a round trip, of which 200 kB prove 139.
+        let Some(bed) = Bed::over(link_of(20, 200, 100)) else { return };
+        bed.widen_receive_window();
+        let agent = bed.agent(&[]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 200_000);
+        agent.wait_for_closed(1);
+        let rate = agent.paths()[0].rate_mbps.expect("two flights agree");
+        // 1448 of 1500 bytes are data; gaps are within 3 % of the link's (decision 14), and the shorter of two is taken.
+        let carried = 20.0 * 1448.0 / 1500.0;
+        assert!((0.97 * carried..=1.06 * carried).contains(&rate), "{rate}");
+        let warm = fastest((2..=4).map(|closed| {
+            let time = bed.visit(&server, 200_000);
+            agent.wait_for_closed(closed);
+            time
+        }));
+        // Two round trips and 139 packets of 0.6 ms are 483 ms; evenly over the round trip they would take 167 ms, 567.
+        assert!(warm >= Duration::from_millis(480), "{warm:?}");
+        assert!(warm < Duration::from_millis(507), "{warm:?}");
+        let sums = agent.status().connections;
+        assert_eq!((sums.warm.closed, sums.warm.retreats), (3, 0), "{sums:?}");
     });
 }
 
