@@ -2,6 +2,7 @@
 //! that they skip. Bounds are wide, because machines that test are busy; `headstart check worlds` has the
 //! narrow ones.
 
+use calm::calmly_throughout;
 use experiment::race::{Race, VisitKind, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
@@ -62,44 +63,51 @@ fn assert_near(real: f64, sim: f64) {
 
 #[test]
 fn a_page_over_a_connection_an_object_takes_alike_in_all_worlds() {
-    let race = race("text", &["linux", "linux-bbr", "linux-reno"]);
-    let Some(summary) = run(&race, &World::ALL) else { return };
-    for scheme in ["linux", "linux-bbr", "linux-reno"] {
-        let sim = page_s(&summary, scheme, World::Sim, "first");
-        for world in [World::Wire, World::Kernel] {
-            assert_near(page_s(&summary, scheme, world, "first"), sim);
+    calmly_throughout(|| {
+        let race = race("text", &["linux", "linux-bbr", "linux-reno"]);
+        let Some(summary) = run(&race, &World::ALL) else { return };
+        for scheme in ["linux", "linux-bbr", "linux-reno"] {
+            let sim = page_s(&summary, scheme, World::Sim, "first");
+            for world in [World::Wire, World::Kernel] {
+                assert_near(page_s(&summary, scheme, world, "first"), sim);
+            }
         }
-    }
-    // No transport beats the limit, in no world.
-    let limit = summary.limits[0].page_s;
-    let all = summary.lines.iter().filter_map(|line| line.page_s);
-    assert!(all.into_iter().all(|spread| spread.min >= limit));
+        // No transport beats the limit, in no world.
+        let limit = summary.limits[0].page_s;
+        let all = summary.lines.iter().filter_map(|line| line.page_s);
+        assert!(all.into_iter().all(|spread| spread.min >= limit));
+    });
 }
 
 #[test]
 fn three_hosts_with_tls_and_interleaved_responses_arrive_whole() {
-    // Three connections that overflow a queue together: who loses what differs from run to run, so times
-    // are not held against each other.
-    let race = race("news", &["linux"]);
-    let Some(summary) = run(&race, &[World::Wire, World::Kernel]) else { return };
-    for world in [World::Wire, World::Kernel] {
-        assert!(page_s(&summary, "linux", world, "first") >= summary.limits[0].page_s);
-    }
+    calmly_throughout(|| {
+        // Three connections that overflow a queue together: who loses what differs from run to run, so times
+        // are not held against each other.
+        let race = race("news", &["linux"]);
+        let Some(summary) = run(&race, &[World::Wire, World::Kernel]) else { return };
+        for world in [World::Wire, World::Kernel] {
+            assert!(page_s(&summary, "linux", world, "first") >= summary.limits[0].page_s);
+        }
+    });
 }
 
 #[test]
 fn repeated_visits_use_the_connections_that_are_open() {
-    let visits = Visits { count: 2, idle: Duration::from_millis(50), site: 1, reconnects: false };
-    let loader = LoaderConfig { http: Some(workload::Http::Http11), ..LoaderConfig::default() };
-    let race = Race { visits, loader, ..race("text", &["linux"]) };
-    let Some(summary) = run(&race, &[World::Wire, World::Kernel]) else { return };
-    let repeated = VisitKind::Repeated.name();
-    for world in [World::Wire, World::Kernel] {
-        let [first, again] =
-            ["first", repeated].map(|visit| page_s(&summary, "linux", world, visit));
-        // A handshake of 40 ms less.
-        assert!(again < first - 0.03, "{world}: {first} s, then {again} s");
-    }
+    calmly_throughout(|| {
+        let visits =
+            Visits { count: 2, idle: Duration::from_millis(50), site: 1, reconnects: false };
+        let loader = LoaderConfig { http: Some(workload::Http::Http11), ..LoaderConfig::default() };
+        let race = Race { visits, loader, ..race("text", &["linux"]) };
+        let Some(summary) = run(&race, &[World::Wire, World::Kernel]) else { return };
+        let repeated = VisitKind::Repeated.name();
+        for world in [World::Wire, World::Kernel] {
+            let [first, again] =
+                ["first", repeated].map(|visit| page_s(&summary, "linux", world, visit));
+            // A handshake of 40 ms less.
+            assert!(again < first - 0.03, "{world}: {first} s, then {again} s");
+        }
+    });
 }
 
 #[test]

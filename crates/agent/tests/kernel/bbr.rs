@@ -2,7 +2,8 @@
 //!
 //! 20 Mbit/s, 80 ms, 138 packets in a round trip.
 
-use crate::bed::{Bed, assert_one_flight, calmly, fastest, finish};
+use crate::bed::{Bed, assert_one_flight, fastest, finish};
+use calm::calmly;
 use socket2::Domain;
 use std::time::Duration;
 

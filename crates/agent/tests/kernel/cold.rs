@@ -1,7 +1,8 @@
 //! Cold starts that measure the path, beside the kernel's CUBIC on the same link by turns: they take no longer, and
 //! where CUBIC overfills the queue, they lose far less.
 
-use crate::bed::{Agent, Bed, Server, calmly, finish, link_of, request};
+use crate::bed::{Agent, Bed, Server, finish, link_of, request};
+use calm::calmly;
 use link::LinkConfig;
 use socket2::Domain;
 use std::env;

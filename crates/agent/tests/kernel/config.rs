@@ -1,6 +1,7 @@
 //! Whose connections are attended to, and what a configuration changes while the agent runs.
 
-use crate::bed::{Agent, Bed, Server, calmly, finish, is_upon_cubic, until};
+use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic, until};
+use calm::calmly;
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::fs;

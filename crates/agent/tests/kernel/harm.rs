@@ -4,8 +4,9 @@
 //! 20 Mbit/s and 80 ms are 133 segments of 1500 bytes, the queue holds 100: of 700 in one flight, which leaves
 //! in 70 ms at 1.2 windows in a round trip, 117 are sent on and 100 wait. The rest is lost.
 
-use crate::bed::{Agent, Bed, Server, calmly, finish};
+use crate::bed::{Agent, Bed, Server, finish};
 use crate::memory::Memory;
+use calm::calmly;
 use socket2::Domain;
 
 /// Segments remembered, of which most will be lost.

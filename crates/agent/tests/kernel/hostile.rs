@@ -1,10 +1,11 @@
 //! Peers that lie: what they say may inflate what is remembered of their own prefix, gains them no window above the cap,
 //! and changes nothing for other prefixes. And very many of them.
 
-use crate::bed::{Agent, Bed, calmly};
+use crate::bed::{Agent, Bed};
 use crate::memory::Memory;
 use crate::peers::{Peers, Standing};
 use agent::contract::PathKey;
+use calm::calmly;
 use socket2::Domain;
 use std::net::SocketAddr;
 use tcp::Segment;

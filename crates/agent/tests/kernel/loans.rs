@@ -2,7 +2,8 @@
 //!
 //! 20 Mbit/s and 80 ms: 200 kB prove some 140 segments, of which a link that holds 233 loses nothing.
 
-use crate::bed::{Bed, calmly};
+use crate::bed::Bed;
+use calm::calmly;
 use socket2::Domain;
 use std::thread;
 

@@ -1,6 +1,7 @@
 //! A first flight's mark, seen on the link: on every packet of it, and on none before or after.
 
-use crate::bed::{Bed, calmly, finish, request};
+use crate::bed::{Bed, finish, request};
+use calm::calmly;
 use socket2::Domain;
 use std::net::TcpStream;
 use std::thread;

@@ -1,7 +1,8 @@
 //! What the programs cost: of the kernel's time for each ACK, and of its verifier's patience when loaded.
 
-use crate::bed::{Bed, Server, calmly, finish};
+use crate::bed::{Bed, Server, finish};
 use crate::cable::Cable;
+use calm::calmly;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore, ObjectBuilder};
 use socket2::Domain;

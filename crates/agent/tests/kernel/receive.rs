@@ -3,7 +3,8 @@
 //!
 //! 20 Mbit/s, 80 ms. A Linux receiver as it comes offers 64 KB: 44 segments of 138.
 
-use crate::bed::{Bed, calmly, fastest, finish};
+use crate::bed::{Bed, fastest, finish};
+use calm::calmly;
 use socket2::{Domain, SockRef};
 use std::net::TcpStream;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! What is remembered outlives the agent, however it ends, and gets no younger by that.
 
-use crate::bed::{Bed, calmly, until};
+use crate::bed::{Bed, until};
 use crate::memory::Memory;
+use calm::calmly;
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! What must not happen: windows above the cap, anything left behind, harm when the agent dies.
 
-use crate::bed::{Bed, calmly, control_of, finish, is_upon_cubic, read, until};
+use crate::bed::{Bed, control_of, finish, is_upon_cubic, read, until};
 use crate::memory::Memory;
 use agent::contract::{Path, PathKey};
+use calm::calmly;
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use socket2::Domain;
 use std::collections::HashSet;

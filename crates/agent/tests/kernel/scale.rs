@@ -1,9 +1,10 @@
 //! How much memory the agent takes of the kernel, and that it does not grow: paths from very many prefixes, and very
 //! many connections.
 
-use crate::bed::{Bed, calmly, timed, until};
+use crate::bed::{Bed, timed, until};
 use crate::memory::Memory;
 use crate::peers::Peers;
+use calm::calmly;
 use libbpf_rs::{Object, ObjectBuilder, ProgramInput};
 use nix::sys::signal::Signal;
 use socket2::Domain;

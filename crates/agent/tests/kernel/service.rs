@@ -1,7 +1,8 @@
 //! The agent as a service: rights, readiness, metrics, health, and the unit that is shipped.
 
-use crate::bed::{Bed, calmly};
+use crate::bed::Bed;
 use crate::memory::Memory;
+use calm::calmly;
 use socket2::Domain;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixDatagram, UnixStream};

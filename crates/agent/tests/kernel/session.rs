@@ -3,11 +3,12 @@
 //! 20 Mbit/s, 80 ms, a queue of 100 packets: 138 packets in a round trip, 238 with the queue.
 
 use crate::bed::{
-    Agent, Bed, Server, assert_one_flight, calmly, control_of, finish, link_of, timed, until,
+    Agent, Bed, Server, assert_one_flight, control_of, finish, link_of, timed, until,
 };
 use crate::cable::ip;
 use crate::memory::newest;
 use crate::overhead::{Stats, costs};
+use calm::calmly;
 use libbpf_rs::{MapCore, MapFlags};
 use link::Reordering;
 use serde::Deserialize;

@@ -4,10 +4,11 @@
 //! Learnt at 20 Mbit/s and 80 ms: 138 packets. Used at 5 Mbit/s with a queue of 25: 33 packets in a round trip, 58 with
 //! the queue.
 
-use crate::bed::{Agent, Bed, Server, calmly, median};
+use crate::bed::{Agent, Bed, Server, median};
 use crate::memory::Memory;
 use agent::clock::monotonic_ns;
 use agent::contract::{Path, PathKey};
+use calm::calmly;
 use link::{Discipline, LinkConfig, QueueLimit};
 use socket2::Domain;
 use std::io::Read;

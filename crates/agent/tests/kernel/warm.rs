@@ -2,7 +2,8 @@
 //!
 //! 20 Mbit/s, 80 ms: a connection's first byte takes two round trips, 160 ms, a full packet 0.6 ms.
 
-use crate::bed::{Bed, assert_one_flight, calmly, fastest, finish, is_upon_cubic, link_of};
+use crate::bed::{Bed, assert_one_flight, fastest, finish, is_upon_cubic, link_of};
+use calm::calmly;
 use socket2::Domain;
 use std::thread;
 use std::time::Duration;

@@ -2,9 +2,10 @@
 //!
 //! 20 Mbit/s, 80 ms.
 
-use crate::bed::{Agent, Bed, Server, calmly, fastest, finish};
+use crate::bed::{Agent, Bed, Server, fastest, finish};
 use crate::memory::Memory;
 use agent::mode::Mode;
+use calm::calmly;
 use socket2::Domain;
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! What applications say by socket option, in C, Python and Go, with an agent and without.
 
-use crate::bed::{Bed, calmly};
+use crate::bed::Bed;
+use calm::calmly;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;

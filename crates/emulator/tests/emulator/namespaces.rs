@@ -1,6 +1,7 @@
 //! Real packets between two namespaces. Needs root and TUN devices; says so and passes without them.
 //! Times are bounded generously, since other tests run on the same machine.
 
+use calm::calmly_throughout;
 use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
 use link::{LinkConfig, QueueLimit};
 use netsim::Duplex;
@@ -82,55 +83,59 @@ impl Joined {
 /// A round trip takes both delays, over IPv4 and IPv6, and not much more.
 #[test]
 fn a_round_trip_takes_both_delays() {
-    let delay = Duration::from_millis(20);
-    let Some(joined) = joined(Rate::from_mbps(20), delay, QueueLimit::Packets(100)) else {
-        return;
-    };
-    for server in joined.server_addresses() {
-        let times = joined.round_trips(server, 5);
-        let least = *times.iter().min().unwrap();
-        // 40 ms and twice the transmission of less than 80 bytes, 32 us each.
-        assert!(times.iter().all(|time| time.as_micros() >= 40_000), "{server}: {times:?}");
-        assert!(least.as_micros() < 50_000, "{server}: {times:?}");
-    }
-    let report = joined.emulation.stop();
-    let (down, up) = (report.down.totals, report.up.totals);
-    assert_eq!((down.delivered_packets, up.delivered_packets), (10, 10), "{report:?}");
-    // Nothing but these packets: the namespaces keep quiet otherwise. 5 of IPv4 with 20 + 8 + 1 bytes,
-    // 5 of IPv6 with 40 + 8 + 1.
-    assert_eq!(down.delivered_bytes, 5 * 29 + 5 * 49);
-    assert_eq!(report.down.lateness.packets(), 10);
+    calmly_throughout(|| {
+        let delay = Duration::from_millis(20);
+        let Some(joined) = joined(Rate::from_mbps(20), delay, QueueLimit::Packets(100)) else {
+            return;
+        };
+        for server in joined.server_addresses() {
+            let times = joined.round_trips(server, 5);
+            let least = *times.iter().min().unwrap();
+            // 40 ms and twice the transmission of less than 80 bytes, 32 us each.
+            assert!(times.iter().all(|time| time.as_micros() >= 40_000), "{server}: {times:?}");
+            assert!(least.as_micros() < 50_000, "{server}: {times:?}");
+        }
+        let report = joined.emulation.stop();
+        let (down, up) = (report.down.totals, report.up.totals);
+        assert_eq!((down.delivered_packets, up.delivered_packets), (10, 10), "{report:?}");
+        // Nothing but these packets: the namespaces keep quiet otherwise. 5 of IPv4 with 20 + 8 + 1 bytes,
+        // 5 of IPv6 with 40 + 8 + 1.
+        assert_eq!(down.delivered_bytes, 5 * 29 + 5 * 49);
+        assert_eq!(report.down.lateness.packets(), 10);
+    });
 }
 
 /// TCP fills the link and no more than that.
 #[test]
 fn tcp_gets_the_rate_of_the_link() {
-    let delay = Duration::from_millis(5);
-    let Some(joined) = joined(Rate::from_mbps(40), delay, QueueLimit::Packets(50)) else {
-        return;
-    };
-    const BYTES: u64 = 5_000_000;
-    let server = joined.server_addresses()[0];
-    let listener = joined.server.namespace().run(|| TcpListener::bind((server, 80))).unwrap();
-    let listener = listener.unwrap();
-    let serve = std::thread::spawn(move || {
-        let mut stream = listener.accept().unwrap().0;
-        stream.write_all(&vec![0; BYTES as usize]).unwrap();
+    calmly_throughout(|| {
+        let delay = Duration::from_millis(5);
+        let Some(joined) = joined(Rate::from_mbps(40), delay, QueueLimit::Packets(50)) else {
+            return;
+        };
+        const BYTES: u64 = 5_000_000;
+        let server = joined.server_addresses()[0];
+        let listener = joined.server.namespace().run(|| TcpListener::bind((server, 80))).unwrap();
+        let listener = listener.unwrap();
+        let serve = std::thread::spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            stream.write_all(&vec![0; BYTES as usize]).unwrap();
+        });
+        let client = joined.client.namespace();
+        let mut got = 0;
+        let took = timed(|| {
+            let mut stream = client.run(|| TcpStream::connect((server, 80))).unwrap().unwrap();
+            got = std::io::copy(&mut Read::by_ref(&mut stream), &mut std::io::sink()).unwrap();
+        });
+        serve.join().unwrap();
+        assert_eq!(got, BYTES);
+        // 5 MB at 40 Mbit/s take 1 s; headers (52 bytes beside 1448) 3.6 % more, start-up some round
+        // trips of 10 ms. Losses at a queue of 50 packets, more than the 33 of the bandwidth-delay
+        // product, leave the link busy.
+        let seconds = took.as_secs_f64();
+        assert!((1.03..1.5).contains(&seconds), "{seconds} s");
+        let report = joined.emulation.stop();
+        assert!(report.down.totals.delivered_bytes > BYTES);
+        assert_eq!(report.down.totals.refused_packets, 0);
     });
-    let client = joined.client.namespace();
-    let mut got = 0;
-    let took = timed(|| {
-        let mut stream = client.run(|| TcpStream::connect((server, 80))).unwrap().unwrap();
-        got = std::io::copy(&mut Read::by_ref(&mut stream), &mut std::io::sink()).unwrap();
-    });
-    serve.join().unwrap();
-    assert_eq!(got, BYTES);
-    // 5 MB at 40 Mbit/s take 1 s; headers (52 bytes beside 1448) 3.6 % more, start-up some round
-    // trips of 10 ms. Losses at a queue of 50 packets, more than the 33 of the bandwidth-delay
-    // product, leave the link busy.
-    let seconds = took.as_secs_f64();
-    assert!((1.03..1.5).contains(&seconds), "{seconds} s");
-    let report = joined.emulation.stop();
-    assert!(report.down.totals.delivered_bytes > BYTES);
-    assert_eq!(report.down.totals.refused_packets, 0);
 }

@@ -1,21 +1,19 @@
 //! Two hosts, the link between them, a server in a cgroup, and an agent that attends to it.
 //!
-//! `program` is the agent's process, `server` what listens, `log` what the link has carried, `time` how long things take,
-//! `calm` whether the machine let them.
+//! `program` is the agent's process, `server` what listens, `log` what the link has carried, `time` how long things take.
 
-mod calm;
 mod log;
 mod program;
 mod server;
 mod time;
 
-pub(crate) use calm::calmly;
 pub(crate) use log::Delivered;
 pub(crate) use program::Agent;
 pub(crate) use server::{Server, control_of, finish, is_upon_cubic, read, request};
 pub(crate) use time::{fastest, median, timed, until};
 
 use agent::schemes::Choice;
+use calm::Pulse;
 use emulator::{
     Addresses, Cgroup, Emulation, Files, Interface, InterfaceConfig, LogFormat, Namespace, Options,
     Recording,
@@ -42,7 +40,7 @@ pub(crate) struct Bed {
     /// Goes before the one that it is in.
     below: Cgroup,
     cgroup: Cgroup,
-    _pulse: calm::Pulse,
+    _pulse: Pulse,
     _alone: Flock<File>,
 }
 
@@ -80,7 +78,7 @@ impl Bed {
         let (_, recorders) = Recording::begin(files).map_err(|error| error.to_string())?;
         options.recorders = Some(recorders);
         let (client, server, emulation) = hosts(options).map_err(|error| error.to_string())?;
-        let _pulse = calm::Pulse::begin();
+        let _pulse = Pulse::begin();
         Ok(Self { client, server, emulation, log, below, cgroup, _pulse, _alone: alone })
     }
 

@@ -1,0 +1,126 @@
+//! Tests of real time, on a machine that other work may take away for a while: for tests alone, no part of the product.
+//!
+//! [`calmly`] makes a test again that failed while the machine stood still. How long that was, a [`Pulse`] tells: a thread that
+//! sleeps for moments and sees when it wakes up. [`calmly_throughout`] has one beat for the whole test.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How often it is seen to that time goes on.
+const BEAT: Duration = Duration::from_millis(2);
+/// A thread that was to wake up is later than this: so were those that are tested. 3 of a round trip's 80 ms would be a
+/// loss of 4 %.
+const STILL: Duration = Duration::from_millis(3);
+const ATTEMPTS: usize = 4;
+
+thread_local! {
+    /// The longest that the machine stood still for pulses of this thread's test.
+    static LONGEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// Makes a test again, three times at most, as long as it fails while the machine stood still by the [`Pulse`]s that it lets
+/// beat. What fails on one that did not has failed.
+///
+/// # Panics
+/// As the test does.
+pub fn calmly(test: impl Fn()) {
+    for attempt in 1.. {
+        LONGEST.set(Duration::ZERO);
+        let Err(why) = catch_unwind(AssertUnwindSafe(&test)) else { return };
+        let longest = LONGEST.get();
+        if longest < STILL || attempt == ATTEMPTS {
+            resume_unwind(why);
+        }
+        eprintln!(
+            "attempt {attempt} has failed, but the machine stood still for {longest:?}: again"
+        );
+    }
+}
+
+/// The same of a test that lets none beat.
+///
+/// # Panics
+/// As the test does.
+pub fn calmly_throughout(test: impl Fn()) {
+    calmly(|| {
+        let _pulse = Pulse::begin();
+        test();
+    });
+}
+
+/// Notes for how long the machine stands still, as long as it lives, for the test of the thread that drops it.
+#[derive(Debug)]
+pub struct Pulse {
+    is_over: Arc<AtomicBool>,
+    beats: Option<JoinHandle<Duration>>,
+}
+
+impl Pulse {
+    /// Begins to beat.
+    pub fn begin() -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&is_over);
+        Self { is_over, beats: Some(thread::spawn(move || beat_until(&asked))) }
+    }
+}
+
+impl Drop for Pulse {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        let longest = self.beats.take().and_then(|beats| beats.join().ok());
+        LONGEST.set(LONGEST.get().max(longest.unwrap_or_default()));
+    }
+}
+
+/// The latest that it woke up.
+#[expect(clippy::disallowed_methods, reason = "real time is what is tested")]
+fn beat_until(is_over: &AtomicBool) -> Duration {
+    let mut longest = Duration::ZERO;
+    while !is_over.load(Ordering::Relaxed) {
+        let start = Instant::now();
+        thread::sleep(BEAT);
+        longest = longest.max(start.elapsed().saturating_sub(BEAT));
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// How often a test runs that fails so often, on a machine that stood still for so long.
+    fn runs(failures: usize, stood_still: Duration) -> (usize, bool) {
+        let runs = Cell::new(0);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            calmly(|| {
+                LONGEST.set(stood_still);
+                runs.set(runs.get() + 1);
+                assert!(runs.get() > failures, "on purpose");
+            });
+        }));
+        (runs.get(), outcome.is_ok())
+    }
+
+    #[test]
+    fn what_fails_is_made_again_only_where_the_machine_stood_still() {
+        assert_eq!(runs(0, STILL), (1, true));
+        assert_eq!(runs(3, STILL), (4, true));
+        assert_eq!(runs(4, STILL), (4, false));
+        assert_eq!(runs(1, STILL / 2), (1, false));
+    }
+
+    #[test]
+    fn a_pulse_tells_when_it_goes() {
+        LONGEST.set(Duration::ZERO);
+        let pulse = Pulse::begin();
+        thread::sleep(5 * BEAT);
+        drop(pulse);
+        // No thread wakes up at once.
+        assert!(LONGEST.get() > Duration::ZERO);
+    }
+}
