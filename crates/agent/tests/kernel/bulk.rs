@@ -33,15 +33,19 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[ignore = "a benchmark: make bench-agent"]
 fn bulk_data_goes_as_fast_as_without() {
     let Some(bed) = Bed::new() else { return };
+    let Some(cable) = Cable::between_hosts_of(&bed) else { return };
+    let mut slow = Vec::new();
     for (control, stock) in [("cubic", "cubic"), ("bbr", "bbr"), ("session", "cubic")] {
         let _agent = bed.agent_giving(control, &[]);
-        let Some(cable) = Cable::between_hosts_of(&bed) else { return };
         let servers = [cable.serve(Some(stock)), cable.serve(None)];
         let mut streams = servers.each_ref().map(|server| warmed_up(&bed, server));
         let rounds: Vec<_> = (0..ROUNDS).map(|_| streams.each_mut().map(rate)).collect();
         let of = |n: usize| median(rounds.iter().map(|round| round[n]).collect());
         let ratio = median(rounds.iter().map(|round| round[1] / round[0]).collect());
         println!("{stock} {:.2} Gbit/s, hs_{control} {:.2} Gbit/s, {ratio:.3} of it", of(0), of(1));
-        assert!(ratio >= 0.97, "{rounds:?}");
+        if ratio < 0.97 {
+            slow.push((control, rounds));
+        }
     }
+    assert!(slow.is_empty(), "{slow:?}");
 }

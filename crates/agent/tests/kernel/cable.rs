@@ -12,7 +12,7 @@ const SERVER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2));
 pub(crate) struct Cable<'a>(&'a Bed);
 
 impl<'a> Cable<'a> {
-    /// `None`, having said so, without the program `ip`.
+    /// `None`, having said so, without the program `ip`. A bed has one at most.
     pub(crate) fn between_hosts_of(bed: &'a Bed) -> Option<Self> {
         let mut far = resident(bed);
         let pid = far.id().to_string();
