@@ -1,5 +1,6 @@
 //! Two ports joined by two links in real time.
 
+use crate::awake::Awake;
 use crate::driver::Driver;
 use crate::{Clock, Direction, Lateness, Pipe, Port, Recorder, Scheduling};
 use link::{Counters, Link, LinkConfig};
@@ -87,6 +88,7 @@ pub struct Emulation {
     up: Running,
     stop: Arc<EventFd>,
     clock: Clock,
+    _awake: Awake,
 }
 
 #[derive(Debug)]
@@ -124,6 +126,7 @@ impl Emulation {
             up: begin(Direction::Up, links.reverse, (&client, &host), to_host)?,
             stop,
             clock,
+            _awake: Awake::begin(),
         })
     }
 

@@ -51,6 +51,7 @@
 //! - A process in another network namespace still sees the `/sys` of its mount namespace.
 //! - A receiver that opens with a window of 64 KB bounds every start-up above it: `net.ipv4.tcp_rmem`.
 
+mod awake;
 mod cgroup;
 mod classify;
 mod clock;
