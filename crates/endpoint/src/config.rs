@@ -23,7 +23,7 @@ pub struct Config {
     /// Small segments leave at once, though others are not acknowledged (`TCP_NODELAY`).
     pub nodelay: bool,
     /// What a stream may have written and not acknowledged, at most, bytes. It begins with
-    /// [`Config::FIRST_SEND_BUFFER`] and grows with the window, and with what has gone since a loss.
+    /// [`Config::FIRST_SEND_BUFFER`] and grows with the window, and with what is under way.
     pub send_buffer: u64,
     /// What the buffers of all streams may take before they stop growing and no connection is
     /// accepted, bytes.

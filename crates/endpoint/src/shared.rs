@@ -35,8 +35,10 @@ pub(crate) struct Shared {
 /// How large a stream's buffers may be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// Written and not acknowledged, at most, bytes.
+    /// Written and not acknowledged, at most, bytes, at first.
     pub(crate) send: u64,
+    /// The same however much is under way.
+    pub(crate) send_most: u64,
     /// So much may have been read before the driver has to know.
     pub(crate) report_read: u64,
 }
@@ -48,6 +50,7 @@ struct Inner {
     /// All below has been sent at least once.
     sent: u64,
     send_limit: u64,
+    send_most: u64,
     receive: Ring,
     /// All below has arrived in order.
     ready: u64,
@@ -95,8 +98,8 @@ impl Shared {
         sizes: Sizes,
         budget: Arc<Budget>,
     ) -> Self {
-        let Sizes { send, report_read } = sizes;
-        let inner = Inner { send_limit: send, report_read, ..Inner::default() };
+        let Sizes { send, send_most, report_read } = sizes;
+        let inner = Inner { send_limit: send, send_most, report_read, ..Inner::default() };
         let touched = AtomicBool::new(false);
         Self { conn, local, peer, budget, touched, inner: Mutex::new(inner) }
     }
@@ -253,6 +256,24 @@ impl Inner {
         room
     }
 
+    /// So much may be buffered from now on, and what there is room for may be worth telling the writer.
+    fn allow(&mut self, limit: u64, budget: &Budget, wake: &mut Vec<Waker>) {
+        self.send_limit = self.send_limit.max(limit.min(self.send_most));
+        if self.writer.is_some() && self.room(budget) * WORTH_WAKING >= self.send_limit {
+            wake.extend(self.writer.take());
+        }
+    }
+
+    /// All below `to` has been sent. There is room for as much again: while a loss is repaired nothing is given back, and recovery sends
+    /// what is new behind the gap.
+    fn on_sent(&mut self, to: u64, budget: &Budget, wake: &mut Vec<Waker>) {
+        self.sent = self.sent.max(to);
+        let under_way = self.sent - self.send.start();
+        if 2 * under_way > self.send_limit {
+            self.allow(2 * under_way, budget, wake);
+        }
+    }
+
     const fn unsent(&self) -> u64 {
         self.written.saturating_sub(self.sent)
     }
@@ -303,11 +324,9 @@ impl Shared {
         let mut inner = self.lock();
         let empty = total >= inner.written;
         inner.send.release(total, empty);
-        inner.send_limit = inner.send_limit.max(send_limit);
         inner.account(&self.budget);
-        if inner.writer.is_some() && inner.room(&self.budget) * WORTH_WAKING >= inner.send_limit
-            || empty
-        {
+        inner.allow(send_limit, &self.budget, wake);
+        if empty {
             wake.extend(inner.writer.take());
         }
     }
@@ -343,7 +362,7 @@ impl Shared {
         let there = inner.send.start() <= offset && to <= inner.written;
         if there {
             inner.send.slices(offset, to).iter().for_each(|piece| out.extend_from_slice(piece));
-            inner.sent = inner.sent.max(to);
+            inner.on_sent(to, &self.budget, wake);
             let unsent = inner.unsent();
             inner.low_water.on_unsent(unsent, wake);
         }
@@ -365,7 +384,7 @@ mod tests {
 
     fn stream() -> (Arc<Shared>, Mailbox) {
         let end = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-        let sizes = Sizes { send: 1000, report_read: 100 };
+        let sizes = Sizes { send: 1000, send_most: 1600, report_read: 100 };
         let budget = Arc::new(Budget::new(usize::MAX));
         let shared = Shared::new(ConnId(0), (end, end), sizes, budget);
         (Arc::new(shared), Mailbox::new().unwrap())
@@ -416,6 +435,25 @@ mod tests {
         shared.on_end(End::Closed, &mut wake);
         assert_eq!(wake.len(), 1);
         assert_eq!(shared.poll_unsent_below(&cx, 200), Poll::Ready(None));
+    }
+
+    /// Of 1000 bytes 600 are under way: 1200 may be, but a sixth of that is not worth waking for. Of all 1000: 2000 but for what is
+    /// the most, of which 600 are.
+    #[test]
+    fn what_is_under_way_makes_room_for_as_much_again() {
+        let (shared, mailbox) = stream();
+        let cx = Context::from_waker(Waker::noop());
+        let write =
+            |bytes: usize| shared.poll_write(&cx, &[IoSlice::new(&vec![7; bytes])], &mailbox);
+        assert!(matches!(write(1000), Poll::Ready(Ok(1000))));
+        assert!(write(1).is_pending());
+        let send = |offset, len| {
+            let mut wake = Vec::new();
+            assert!(shared.copy_written((offset, len), &mut Vec::new(), &mut wake));
+            wake.len()
+        };
+        assert_eq!([send(0, 600), send(600, 400), send(0, 100)], [0, 1, 0]);
+        assert!(matches!(write(1000), Poll::Ready(Ok(600))));
     }
 
     #[test]

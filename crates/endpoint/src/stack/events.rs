@@ -2,13 +2,12 @@
 
 use super::slot::{Owner, Slot};
 use super::{Listening, Stack};
-use crate::config::Config;
 use crate::mailbox::Remote;
 use crate::shared::{End, Shared};
 use crate::stream::Stream;
 use std::io::ErrorKind;
 use std::sync::Arc;
-use tcp::{ConnId, Connection, EventKind, FourTuple, ResetCause, Scheme, Unreachable};
+use tcp::{ConnId, EventKind, FourTuple, ResetCause, Scheme, Unreachable};
 use units::Instant;
 
 impl Stack {
@@ -114,15 +113,9 @@ impl Stack {
     fn on_acked(&mut self, now: Instant, id: ConnId, total: u64) {
         let Some(slot) = self.slots.at_mut(id) else { return };
         let path = self.host.path_of(id);
-        // Room for the window and for what is written while that is acknowledged, as Linux does; and for new data
-        // that recovery sends behind a gap.
-        let window = path.map_or(0, |path| path.window().cwnd());
-        let sent = self.host.connection(id).map_or(0, Connection::outstanding);
-        let limit = window.max(sent).saturating_mul(2).clamp(
-            Config::FIRST_SEND_BUFFER,
-            Config::FIRST_SEND_BUFFER.max(self.config.send_buffer),
-        );
-        slot.shared.on_acked(total, limit.min(self.config.send_buffer), &mut self.wakers);
+        // Room for the window and for what is written while that is acknowledged, as Linux does.
+        let limit = path.map_or(0, |path| path.window().cwnd().saturating_mul(2));
+        slot.shared.on_acked(total, limit, &mut self.wakers);
         if let Some(path) = path {
             slot.rate.on_acked(now, total, path.rtt.srtt());
         }

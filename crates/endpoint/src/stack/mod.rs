@@ -138,8 +138,9 @@ impl Stack {
         let receive = &scheme.config().receive;
         // Small beside any window, so that none stays shut because nobody knows what was read.
         let window = u64::from(receive.initial_window.min(receive.max_window));
-        let send = Config::FIRST_SEND_BUFFER.min(self.config.send_buffer);
-        Sizes { send, report_read: (window / 8).clamp(1, 16 << 10) }
+        let send_most = self.config.send_buffer;
+        let send = Config::FIRST_SEND_BUFFER.min(send_most);
+        Sizes { send, send_most, report_read: (window / 8).clamp(1, 16 << 10) }
     }
 
     /// A scheme as the endpoint's connections use it.
