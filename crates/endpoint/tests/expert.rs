@@ -31,13 +31,9 @@ fn links(packets: u32, loss: f64) -> Duplex<LinkConfig> {
     Duplex { forward: link(packets), reverse: link(1000) }
 }
 
-/// The kernel, as a receiver, holds back ACKs of what came out of order for up to a millisecond and sends the last of
-/// them; ours sends each (RFC 5681 §4.2). So that duplicate ACKs can be counted it does not here.
-const EVERY_ACK: (&str, &str) = ("net.ipv4.tcp_comp_sack_nr", "0");
-
 /// What experts say about the server's end of a day's work.
 async fn remarks(who: Who, links: Duplex<LinkConfig>, file: &Path) -> Option<Messages> {
-    let line = Line::new(Setup { who, scheme: linux(), links, sysctls: &[EVERY_ACK] })?;
+    let line = Line::new(Setup { who, scheme: linux(), links, sysctls: &[] })?;
     line.serve().await;
     let work = move || {
         transfers(&line);
@@ -118,8 +114,12 @@ const REPAIRS: [&str; 5] = [
     "D-SACK",
 ];
 
-/// The same with all repairs as one kind, and without what the client says of itself alone: its checksum of
-/// zero, one in 65,536, which the kernel sends as 0xffff.
+/// An ACK that repeats the one before, told apart by whether the window beside it moved: with a buffer that grows it does,
+/// after a loss as well, by instants of either host's own.
+const REPEATS: [&str; 2] = ["Duplicate ACK", "TCP window update"];
+
+/// The same with all repairs as one kind, all ACKs that repeat themselves as another, and without what the client says of
+/// itself alone: its checksum of zero, one in 65,536, which the kernel sends as 0xffff.
 fn kinds(messages: &Messages) -> Messages {
     let mut kinds = Messages::new();
     for (message, count) in messages {
@@ -127,8 +127,12 @@ fn kinds(messages: &Messages) -> Messages {
             continue;
         }
         let (who, said) = message.split_once(": ").unwrap();
-        let is_repair = REPAIRS.iter().any(|repair| said.contains(repair));
-        let kind = if is_repair { format!("{who}: repairs") } else { message.clone() };
+        let is_one_of = |list: &[&str]| list.iter().any(|one| said.contains(one));
+        let kind = match () {
+            () if is_one_of(&REPAIRS) => format!("{who}: repairs"),
+            () if is_one_of(&REPEATS) => format!("{who}: repeated ACKs"),
+            () => message.clone(),
+        };
         *kinds.entry(kind).or_default() += count;
     }
     kinds
@@ -140,7 +144,7 @@ fn kinds(messages: &Messages) -> Messages {
 /// for nothing if the machine is busy for longer than a probe waits.
 fn most(kind: &str, theirs: usize) -> usize {
     match theirs {
-        0 if kind.ends_with("repairs") || kind.contains("Duplicate ACK") => 3,
+        0 if kind.ends_with("repairs") || kind.ends_with("repeated ACKs") => 3,
         0 => 0,
         _ => 3 * theirs + 10,
     }

@@ -19,6 +19,9 @@ struct Peer {
     heard: SeqNum,
     /// What the last ACK offered, bytes.
     window: u32,
+    /// And the blocks that it told of, by how many full segments behind `base`.
+    blocks: Vec<(i32, i32)>,
+    base: SeqNum,
 }
 
 const TUPLE: FourTuple =
@@ -49,8 +52,16 @@ impl Peer {
         let now = Instant::ZERO + Duration::from_secs(1);
         host.handle_segment(now, &TUPLE, &syn);
         let answer = host.poll_transmit(now).unwrap().segment;
-        let mut peer =
-            Self { host, id: ConnId(0), now, next: SeqNum(101), heard: answer.seq + 1, window: 0 };
+        let mut peer = Self {
+            host,
+            id: ConnId(0),
+            now,
+            next: SeqNum(101),
+            heard: answer.seq + 1,
+            window: 0,
+            blocks: Vec::new(),
+            base: SeqNum(101),
+        };
         peer.tell(0, false);
         peer.id = peer.host.poll_event().unwrap().conn;
         peer
@@ -77,6 +88,9 @@ impl Peer {
         while let Some(sent) = self.host.poll_transmit(self.now) {
             acks += usize::from(sent.segment.len == 0);
             // tcp_select_initial_window: 32 MiB take a shift of 10.
+            let behind = |seq: SeqNum| seq.distance_from(self.base) / FULL as i32;
+            let blocks = sent.segment.options.sack.as_slice().iter();
+            self.blocks = blocks.map(|(left, right)| (behind(*left), behind(*right))).collect();
             self.window = u32::from(sent.segment.window) << 10;
             self.heard = self.heard.max_of(sent.segment.seq + sent.segment.len);
         }
@@ -274,4 +288,45 @@ fn without_sack_what_lies_behind_a_gap_does_not_open_the_window() {
     // an ACK with another window is no duplicate (RFC 5681 §2). With SACK it grows as for the first segment.
     assert_eq!(offered_behind_a_gap(false), [66, 66, 66]);
     assert_eq!(offered_behind_a_gap(true), [69, 72, 75]);
+}
+
+#[test]
+fn after_three_repetitions_acks_of_what_is_out_of_order_are_held_back() {
+    // __tcp_ack_snd_check: three at once, so that fast retransmit is no later; then one for all that come within min(1 ms, a
+    // twentieth of a round trip) and the timer's slack of 0.1 ms. Not while ACKs are quick, which they are not in an
+    // interactive session.
+    let mut peer = Peer::interactive();
+    peer.next = peer.next + FULL;
+    let acks: Vec<_> = (0..6).map(|_| peer.tell(FULL, false)).collect();
+    assert_eq!(acks, [1, 1, 1, 0, 0, 0]);
+    peer.wait(2);
+    assert_eq!(peer.on_timers(), 1);
+    assert_eq!(peer.on_timers(), 0);
+    // Without SACK each one says nothing but that it is one more.
+    let mut peer = Peer::of(false);
+    peer.tell(300, PUSHED);
+    peer.answer(100);
+    peer.next = peer.next + FULL;
+    let acks: Vec<_> = (0..6).map(|_| peer.tell(FULL, false)).collect();
+    assert_eq!(acks, [1; 6]);
+}
+
+#[test]
+fn what_a_new_block_would_push_back_is_told_of_before_it() {
+    // tcp_sack_new_ofo_skb: with TCP_SACK_BLOCKS_EXPECTED = 2 blocks or more and an ACK held back, that one goes out before another
+    // block begins, whose own is held back then.
+    let mut peer = Peer::interactive();
+    peer.base = peer.next;
+    // Every second segment is lost.
+    let acks: Vec<_> = (0..5)
+        .map(|_| {
+            peer.next = peer.next + FULL;
+            peer.tell(FULL, false)
+        })
+        .collect();
+    assert_eq!(acks, [1, 1, 1, 0, 1]);
+    assert_eq!(peer.blocks, [(7, 8), (5, 6), (3, 4), (1, 2)]);
+    peer.wait(2);
+    assert_eq!(peer.on_timers(), 1);
+    assert_eq!(peer.blocks, [(9, 10), (7, 8), (5, 6), (3, 4)]);
 }

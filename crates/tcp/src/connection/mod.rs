@@ -13,6 +13,7 @@ mod arrivals;
 mod challenge;
 mod close;
 mod fast_open;
+mod fill;
 mod handshake;
 mod in_flight;
 mod input;
@@ -212,12 +213,6 @@ impl Connection {
             marks: None,
             stats: Stats::default(),
         }
-    }
-
-    /// From the first byte that is not acknowledged to the last one sent: more than the window while a loss is
-    /// repaired.
-    pub const fn outstanding(&self) -> u64 {
-        self.snd_nxt.saturating_sub(self.snd_una)
     }
 
     /// Addresses and ports.

@@ -1,6 +1,7 @@
 //! When to acknowledge (RFC 5681 §4.2; as Linux does it: `linux_acks`).
 
 use super::linux_acks::{LinuxAcks, RoundTrip};
+use super::sack_compression::{Gap, SackCompression, Verdict};
 use crate::config::AckPolicy;
 use crate::segment::Segment;
 use units::{Duration, Instant};
@@ -14,6 +15,9 @@ pub struct AckTimer {
     unacked: u64,
     /// Under [`AckPolicy::Adaptive`]; otherwise as it was made.
     linux: LinuxAcks,
+    compression: SackCompression,
+    /// The ACK that is due tells of all but the last arrival, of which another one tells by then.
+    then: Option<Instant>,
 }
 
 /// Data in order.
@@ -25,6 +29,8 @@ pub struct InOrder<'a> {
     pub bytes: u64,
     /// It filled a gap, or something still waits behind one.
     pub fills_gap: bool,
+    /// What is expected next, if something waits behind a gap still.
+    pub gap: Option<u64>,
     /// The window may be opened further because of it.
     pub opens: bool,
 }
@@ -33,13 +39,22 @@ pub struct InOrder<'a> {
 enum Pending {
     Nothing,
     Until(Instant),
+    /// Held back for more to come out of order.
+    Held(Instant),
     Now,
 }
 
 impl AckTimer {
     /// Nothing to acknowledge yet.
     pub const fn new(policy: AckPolicy) -> Self {
-        Self { policy, pending: Pending::Nothing, unacked: 0, linux: LinuxAcks::new() }
+        Self {
+            policy,
+            pending: Pending::Nothing,
+            unacked: 0,
+            linux: LinuxAcks::new(),
+            compression: SackCompression::new(),
+            then: None,
+        }
     }
 
     /// An ACK must go out at once.
@@ -49,6 +64,7 @@ impl AckTimer {
 
     /// No ACK is owed any more.
     pub fn waive(&mut self) {
+        self.then = None;
         self.pending = Pending::Nothing;
     }
 
@@ -62,16 +78,18 @@ impl AckTimer {
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.pending {
-            Pending::Until(at) => Some(at),
-            _ => None,
+            Pending::Until(at) | Pending::Held(at) => Some(at),
+            Pending::Nothing | Pending::Now => None,
         }
     }
 
     /// The delay is over if its time has come; `rto` is the sending half's timeout.
     pub fn handle_timeout(&mut self, now: Instant, rto: Duration) {
         if self.deadline().is_some_and(|at| at <= now) {
+            if !matches!(self.pending, Pending::Held(_)) {
+                self.linux.on_missed(rto);
+            }
             self.pending = Pending::Now;
-            self.linux.on_missed(rto);
         }
     }
 
@@ -86,6 +104,7 @@ impl AckTimer {
         rtt: impl FnOnce() -> RoundTrip,
     ) {
         self.unacked += data.bytes;
+        self.then = None;
         match self.policy {
             AckPolicy::Immediate => self.demand(),
             AckPolicy::Adaptive => self.on_data_as_linux(now, data, (window, rtt())),
@@ -108,6 +127,12 @@ impl AckTimer {
             self.linux.on_window_growth();
         }
         if data.fills_gap || self.linux.is_quick() {
+            if let Some(next) = data.gap
+                && !self.linux.is_quick()
+                && self.unacked <= self.linux.full_segment()
+            {
+                self.compression.on_fill(next);
+            }
             return self.demand();
         }
         let ato = self.linux.delay(rtt);
@@ -120,15 +145,40 @@ impl AckTimer {
         self.delay(now, ato, self.linux.full_segment() + 1);
     }
 
-    /// Data arrived that is not next in order; `opens` as in [`InOrder`].
-    pub fn on_gap(&mut self, opens: bool) {
+    /// Data arrived that is not next in order; `opens` as in [`InOrder`]. `gap` and until when an ACK may be held back, where SACK is
+    /// agreed on. True if the ACK that is due then is not to tell of this arrival.
+    pub(super) fn on_gap(&mut self, opens: bool, gap: Option<(Gap, Instant)>) -> bool {
+        self.then = None;
         if self.policy == AckPolicy::Adaptive {
             self.linux.on_arrival();
             if opens {
                 self.linux.on_window_growth();
             }
+            if let Some((gap, until)) = gap
+                && !self.linux.is_quick()
+            {
+                return self.compress(gap, until);
+            }
         }
         self.demand();
+        false
+    }
+
+    /// Linux `__tcp_ack_snd_check`, of what is out of order.
+    fn compress(&mut self, gap: Gap, until: Instant) -> bool {
+        let verdict = self.compression.on_gap(gap);
+        match verdict {
+            Verdict::Now => self.demand(),
+            Verdict::Hold if self.pending == Pending::Nothing => {
+                self.pending = Pending::Held(until);
+            }
+            Verdict::Hold => {}
+            Verdict::TellOthers => {
+                self.demand();
+                self.then = Some(until);
+            }
+        }
+        verdict == Verdict::TellOthers
     }
 
     /// Data arrived that had arrived before; `window` is the receive window, bytes.
@@ -167,8 +217,14 @@ impl AckTimer {
     /// An ACK left, on its own or with data.
     #[inline]
     pub fn on_ack_sent(&mut self) {
-        self.pending = Pending::Nothing;
         self.unacked = 0;
         self.linux.on_ack_sent();
+        match self.then.take() {
+            Some(until) => self.pending = Pending::Held(until),
+            None => {
+                self.pending = Pending::Nothing;
+                self.compression.on_ack_sent();
+            }
+        }
     }
 }

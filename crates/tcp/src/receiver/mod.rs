@@ -7,6 +7,7 @@ mod ack_policy;
 mod linux_acks;
 mod reassembly;
 mod right_sizing;
+mod sack_compression;
 mod window;
 
 use crate::config::{Config, ReceiveConfig};
@@ -15,6 +16,7 @@ pub use ack_policy::{AckTimer, InOrder};
 pub use linux_acks::RoundTrip;
 pub use reassembly::{Arrival, Reassembly};
 pub use right_sizing::{Backlog, RightSizing};
+use sack_compression::{Gap, patience};
 use units::{Duration, Instant, SeqNum};
 pub use window::{OfferedWindow, Room};
 
@@ -37,6 +39,8 @@ pub struct Receiver {
     fin: Option<u64>,
     reassembly: Reassembly,
     duplicate: Option<(u64, u64)>,
+    /// The next SACK blocks are not to tell of the range that changed last.
+    leaves_last_out: bool,
     sizing: RightSizing,
     window: OfferedWindow,
     ack: AckTimer,
@@ -46,9 +50,10 @@ pub struct Receiver {
     echo_congestion: bool,
     /// Largest segment seen: what "every second segment" counts in.
     largest: u64,
-    /// What arrives out of order opens the window, too. Without SACK it must not: an ACK that changes the window
-    /// is no duplicate (RFC 5681 §2), and the sender would not see a loss (Linux `tcp_data_queue_ofo`).
-    opens_at_gaps: bool,
+    /// SACK is agreed on: what arrives out of order opens the window, too, and its ACKs may be held back. Without SACK
+    /// it must do neither: an ACK that changes the window is no duplicate (RFC 5681 §2), and the sender would not see a loss (Linux
+    /// `tcp_data_queue_ofo`).
+    tells_gaps: bool,
 }
 
 impl Receiver {
@@ -63,6 +68,7 @@ impl Receiver {
             fin: None,
             reassembly: Reassembly::default(),
             duplicate: None,
+            leaves_last_out: false,
             sizing: RightSizing::new(&receive, OfferedWindow::max(&receive, config.window_scaling)),
             window: OfferedWindow::new(&receive, config.window_scaling),
             ack: AckTimer::new(receive.ack),
@@ -70,7 +76,7 @@ impl Receiver {
             ts_recent: None,
             echo_congestion: false,
             largest: 1,
-            opens_at_gaps: true,
+            tells_gaps: true,
         }
     }
 
@@ -198,6 +204,8 @@ impl Receiver {
             return false;
         }
         let before = self.rcv_nxt;
+        self.leaves_last_out = false;
+        let (extends, blocks) = (self.reassembly.place(left, right), self.reassembly.len());
         let (arrival, duplicate) = self.reassembly.arrive(&mut self.rcv_nxt, left, right);
         if self.config.dsack {
             self.duplicate = duplicate.or(self.duplicate);
@@ -207,19 +215,28 @@ impl Receiver {
         if arrival == Arrival::OutOfOrder {
             self.sizing.on_gap(self.backlog().extent, self.largest);
         }
-        let heeded = arrival != Arrival::OutOfOrder || self.opens_at_gaps;
+        let heeded = arrival != Arrival::OutOfOrder || self.tells_gaps;
         let may_open = sizeable && heeded && self.window.may_open(self.sizing.capacity());
         let opened = may_open && self.window.on_arrival(self.largest, self.room());
         match arrival {
             Arrival::InOrder | Arrival::FilledGap => {
                 let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
-                let data = InOrder { segment, bytes: fresh, fills_gap, opens: opened };
+                let gap = (!self.reassembly.is_empty()).then_some(self.rcv_nxt);
+                let data = InOrder { segment, bytes: fresh, fills_gap, gap, opens: opened };
                 self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
                 let offered = self.window.edge().saturating_sub(self.last_ack_sent);
                 self.sizing.on_in_order(now, self.rcv_nxt, offered);
             }
-            Arrival::OutOfOrder => self.ack.on_gap(opened),
-            Arrival::Duplicate => self.ack.on_repetition(self.sizing.capacity()),
+            Arrival::Duplicate if right <= self.rcv_nxt => {
+                self.ack.on_repetition(self.sizing.capacity());
+            }
+            // Also what repeats something behind a gap (`tcp_data_queue_ofo`).
+            Arrival::OutOfOrder | Arrival::Duplicate => {
+                let gap = Gap { next: self.rcv_nxt, extends, blocks };
+                let until = now + patience(self.sizing.round_trip(), rtt().srtt);
+                let tells_others = self.ack.on_gap(opened, self.tells_gaps.then_some((gap, until)));
+                self.leaves_last_out = tells_others && extends.is_none();
+            }
         }
         // A FIN is answered at once: nothing more will come to share the ACK with.
         if self.fin_arrived() && fresh > 0 {
@@ -256,7 +273,7 @@ impl Receiver {
         let len = u64::from(segment.len);
         let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);
         if repeats_last && self.config.delay_repeated_last && self.reassembly.is_empty() {
-            let data = InOrder { segment, bytes: len, fills_gap: false, opens: false };
+            let data = InOrder { segment, bytes: len, fills_gap: false, gap: None, opens: false };
             self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
         } else if len > 0 {
             self.ack.on_repetition(self.sizing.capacity());
@@ -375,7 +392,7 @@ impl Receiver {
 
     /// ACKs cannot say what has arrived out of order.
     pub const fn disable_sack(&mut self) {
-        self.opens_at_gaps = false;
+        self.tells_gaps = false;
     }
 
     /// Shift to announce in the SYN.
@@ -419,7 +436,8 @@ impl Receiver {
         }
         if !self.reassembly.is_empty() {
             let room = max.saturating_sub(blocks.as_slice().len());
-            for (left, right) in self.reassembly.recent().take(room) {
+            let left_out = usize::from(std::mem::take(&mut self.leaves_last_out));
+            for (left, right) in self.reassembly.recent().skip(left_out).take(room) {
                 blocks.push(wire(left), wire(right));
             }
         }

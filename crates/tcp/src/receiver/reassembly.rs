@@ -187,6 +187,11 @@ impl Reassembly {
         self.ranges.len()
     }
 
+    /// Which of [`Self::recent`] `[left, right)` overlaps or touches; `None` if it would be a range of its own.
+    pub fn place(&self, left: u64, right: u64) -> Option<usize> {
+        self.latest.iter().position(|range| range.0 <= right && left <= range.1)
+    }
+
     /// The waiting ranges that changed last, latest first.
     pub fn recent(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.latest.iter().copied()

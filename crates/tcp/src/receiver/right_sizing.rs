@@ -143,6 +143,11 @@ impl RightSizing {
         }
     }
 
+    /// The round trip as a receiver can tell it; zero before it could.
+    pub const fn round_trip(&self) -> Duration {
+        self.rtt
+    }
+
     /// True if a round trip is over, which reading tells ([`RightSizing::on_read`]).
     #[inline]
     pub fn round_is_over(&self, now: Instant) -> bool {

@@ -1,0 +1,116 @@
+//! What every segment carries whatever it is sent for: numbers, window, options, and reports for gateways on the way.
+
+use super::output::Departure;
+use super::{Connection, PendingReset};
+use crate::path::Path;
+use crate::segment::{Ecn, Flags, Performance, Segment, Timestamps};
+use units::{Instant, SeqNum};
+
+impl Connection {
+    pub(super) fn reset_segment(
+        &mut self,
+        now: Instant,
+        reset: PendingReset,
+        out: &mut Segment,
+    ) -> Departure {
+        match reset {
+            PendingReset::Abort => self.bare(now, Flags::RST.with(Flags::ACK), self.snd_nxt, out),
+            PendingReset::Refuse(seq) => {
+                self.stats.segments_sent += 1;
+                *out = Segment { seq, flags: Flags::RST, ..Segment::default() };
+                Departure::bare(0)
+            }
+        }
+    }
+
+    /// A segment without data.
+    #[inline]
+    pub(super) fn bare(
+        &mut self,
+        now: Instant,
+        flags: Flags,
+        start: u64,
+        out: &mut Segment,
+    ) -> Departure {
+        self.stats.segments_sent += 1;
+        out.ecn = Ecn::NotEct;
+        out.low_priority = false;
+        out.len = 0;
+        self.fill(now, flags, start, out);
+        Departure::bare(start)
+    }
+
+    /// Numbers, window, options: what every segment carries, whose payload is known already.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, now: Instant, flags: Flags, start: u64, out: &mut Segment) {
+        out.flags = flags;
+        out.seq = self.isn + start as u32;
+        if flags.0 & Flags::SYN.with(Flags::RST).0 != 0 || !flags.contains(Flags::ACK) {
+            return self.fill_special(now, out);
+        }
+        out.ack = self.receiver.ack_number();
+        if self.agreed.ecn && self.receiver.echoes_congestion() {
+            out.flags = flags.with(Flags::ECE);
+        }
+        out.window = self.receiver.on_ack_sent(false);
+        self.fill_options(now, true, out);
+    }
+
+    /// As [`Connection::fill`], for a SYN, a reset, or data that follows a SYN without waiting.
+    #[cold]
+    fn fill_special(&mut self, now: Instant, out: &mut Segment) {
+        let (syn, ack) = (out.has(Flags::SYN), out.has(Flags::ACK));
+        let acks = ack && !out.has(Flags::RST);
+        out.ack = if ack { self.receiver.ack_number() } else { SeqNum::default() };
+        if ack && !syn && self.agreed.ecn && self.receiver.echoes_congestion() {
+            out.flags = out.flags.with(Flags::ECE);
+        }
+        out.window = if acks || syn { self.receiver.on_ack_sent(syn) } else { 0 };
+        if syn {
+            self.note_fast_open_syn(out.len);
+            out.options = self.syn_options(now);
+        } else {
+            self.fill_options(now, acks, out);
+        }
+    }
+
+    /// Options of a segment other than SYN. A segment sent again keeps its size: SACK blocks wait
+    /// for one that has room.
+    #[inline(always)]
+    fn fill_options(&mut self, now: Instant, acks: bool, out: &mut Segment) {
+        let options = &mut out.options;
+        (options.mss, options.window_scale, options.sack_permitted) = (None, None, false);
+        options.timestamps = self
+            .agreed
+            .timestamps
+            .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() });
+        options.sack.clear();
+        (options.performance, options.fast_open) = (None, None);
+        let reports = self.agreed.sack && acks && self.receiver.has_sack_blocks();
+        if reports && u64::from(out.len) <= self.current_mss() {
+            self.receiver.sack_blocks(self.sack_room(), &mut options.sack);
+        }
+        if self.report.is_some() && acks {
+            self.attach_report(out);
+        }
+    }
+
+    /// A report rides on the next segment that has room: one that was cut for it, or needs not be.
+    #[cold]
+    fn attach_report(&mut self, out: &mut Segment) {
+        if u64::from(out.len) <= self.current_mss() {
+            out.options.performance = self.report.take();
+            self.report_bytes = 0;
+        }
+    }
+
+    /// Takes a report that the path has for a gateway on the way.
+    #[cold]
+    pub(super) fn collect_report(&mut self, path: &mut Path) {
+        if let Some(report) = path.take_report().as_ref().and_then(Performance::of) {
+            self.report = Some(report);
+            self.report_bytes =
+                if self.config.options_count { Performance::WIRE_BYTES as u8 } else { 0 };
+        }
+    }
+}
