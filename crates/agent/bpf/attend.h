@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `attend`: gives the connections of a cgroup our congestion control as they open. `leave`: has it not. */
+/* `attend`: gives the connections of a cgroup our congestion control as they open, and counts those whose handshakes begin.
+ * `leave`: has it give none. */
 #ifndef HEADSTART_ATTEND_H
 #define HEADSTART_ATTEND_H
 
-#include "paths.h"
+#include "loans.h"
 
 /* By side and number; what is said of a port. */
 struct {
@@ -92,12 +93,29 @@ static inline struct tcp_sock *attended(struct bpf_sock_ops *ops)
 	return tp;
 }
 
+/* A SYN has come, or is to be sent: the kernel asks how long to wait for its answer. Also of who will turn out to be left alone. */
+static inline void count_who_comes(struct bpf_sock_ops *ops)
+{
+	struct bpf_sock_ops_kern *kernels;
+	struct destination to = {};
+	struct sock *sk;
+
+	if (ops->op != BPF_SOCK_OPS_TIMEOUT_INIT || !bpf_ksym_exists(bpf_cast_to_kern_ctx))
+		return;
+	/* Programs are shown no socket before there is a whole one. */
+	kernels = bpf_cast_to_kern_ctx(ops);
+	sk = kernels->sk;
+	if (sk && is_meant(sk) && destination_of(sk, &to) && to.cap)
+		begin_to_come(&to.path);
+}
+
 SEC("sockops")
 int attend(struct bpf_sock_ops *ops)
 {
 	char has[TCP_CA_NAME_MAX] = {};
 	struct tcp_sock *tp = attended(ops);
 
+	count_who_comes(ops);
 	if (!tp)
 		return 1;
 	bpf_core_read(has, sizeof(has), &tp->inet_conn.icsk_ca_ops->name);

@@ -6,7 +6,6 @@
 
 #include "connection.h"
 
-#define US_PER_S 1000000ULL
 #define BBR_BW_SHIFT 24 /* net/ipv4/tcp_bbr.c, BW_SCALE */
 
 static inline bool is_pipe_full(const struct tcp_sock *tp)
@@ -26,6 +25,7 @@ static inline bool measured_by_bbr(const struct tcp_sock *tp, const struct conne
 		return false;
 	lesson_of(tp, c, lesson);
 	lesson->window = (u64)bbr->bw.s[0].v * bbr->min_rtt_us >> BBR_BW_SHIFT;
+	/* Segments a microsecond, shifted; half of the shift at a time, so that nothing overflows. */
 	lesson->rate = ((u64)bbr->bw.s[0].v * tp->mss_cache >> BBR_BW_SHIFT / 2) * US_PER_S >> BBR_BW_SHIFT / 2;
 	lesson->srtt_us = bbr->min_rtt_us;
 	return true;

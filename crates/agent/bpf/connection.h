@@ -31,9 +31,11 @@ struct connection {
 	u32 una;	  /* first that had not arrived when it was last looked at; of window.h, as the next two */
 	u32 loss_end;	  /* sequence number behind what had been sent when something was last found lost */
 	struct flights flights; /* of hs_bbr and window.h */
+	struct measure measure; /* of hs_cubic and hs_session */
 	struct search search;	/* of hs_cubic */
 	bool began_warm;
 	bool in_first_flight;
+	bool is_measured; /* for the rate alone */
 	bool is_idle;	  /* the kernel has just taken back its window */
 	bool is_paced;	  /* by us: the kernel would not */
 	u8 mark;	  /* ours, on what it sends; 0: none */
@@ -138,7 +140,7 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 		return;
 	c->is_paced = was_unpaced && c->own_rate == ~0U;
 	begin_first_flight(tp, c, window);
-	believe(&c->search, tp->mss_cache, path->rate);
+	believe(&c->measure, tp->mss_cache, path->rate);
 	tp->snd_cwnd = window;
 	/* CUBIC's the kernel sets anew at every ACK, BBR's only BBR. */
 	sk->sk_pacing_rate = c->warm_rate;
@@ -177,25 +179,18 @@ static inline bool may_choose_window(const struct connection *c)
 	return !c->is_held_out && !(settings.flags & LEAVE_WINDOWS);
 }
 
-/* Opens as wide as the memory allows to what otherwise begins with the window it has now, unless it is to be
- * left alone. The window by the memory; 0: it says nothing. */
-static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap)
+/* Opens as wide as the memory allows to one of `among` connections, unless it is to be left alone: the window that it has now is
+ * what it begins with otherwise. The window by the memory; 0: it says nothing. */
+static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap, u32 among)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct path *path = bpf_map_lookup_elem(&paths, &c->path);
-	loan *of = path ? loan_of(&c->path) : NULL, given;
-	u64 now = bpf_ktime_get_ns();
-	u32 window;
+	struct offer o = {.cold = tp->snd_cwnd, .cap = cap, .among = among};
+	bool has_taken = borrow(tp, &c->path, &o, !c->is_held_out);
 
-	c->cold = tp->snd_cwnd;
-	if (!path || !of)
-		return 0;
-	given = *of;
-	cap = cap < tp->snd_cwnd_clamp ? cap : tp->snd_cwnd_clamp;
-	window = recall(path, lent(path, given, now), now, tp->srtt_us >> 3, c->cold, cap);
-	if (window && may_choose_window(c) && lend(of, path, given, now, window))
-		begin_warm(sk, c, path, window);
-	return window;
+	c->cold = o.cold;
+	if (has_taken && may_choose_window(c))
+		begin_warm(sk, c, o.path, o.window);
+	return o.window;
 }
 
 /* Something is lost. */
@@ -229,12 +224,14 @@ static inline struct connection *begin(struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct destination to = {};
 	struct connection *c = open_connection(sk, &to);
+	u32 among;
 
 	if (!c)
 		return NULL;
+	among = come(&c->path);
 	/* A handshake that lost something speaks against the memory. */
 	if (!tp->total_retrans && !tp->data_segs_out)
-		c->would = begin_as_remembered(sk, c, to.cap);
+		c->would = begin_as_remembered(sk, c, to.cap, among);
 	c->began_with = tp->snd_cwnd;
 	c->began_warm = c->first;
 	return c;
@@ -259,7 +256,7 @@ static inline void end_first_flight(struct sock *sk, struct connection *c)
 /* Whether there is anything to see to as segments arrive, or leave after a pause. Otherwise it is a stock connection. */
 static inline bool is_special(const struct connection *c)
 {
-	return c->mark || c->in_first_flight || c->is_paced || c->is_idle || is_searching(&c->search);
+	return c->mark || c->in_first_flight || c->is_paced || c->is_idle || c->search.is_on || c->is_measured;
 }
 
 /* Segments have arrived and nothing is missing. */
@@ -284,7 +281,7 @@ static inline void lesson_of(const struct tcp_sock *tp, const struct connection 
 	lesson->srtt_us = tp->srtt_us >> 3;
 	lesson->min_rtt_us = tp->rtt_min.s[0].v;
 	lesson->ssthresh = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH ? tp->snd_ssthresh : 0;
-	lesson->rate = measured_rate(tp, &c->search);
+	lesson->rate = measured_rate(tp, &c->measure);
 }
 
 static inline void conclude(struct connection *c, const struct lesson *lesson, bool is_measured)
@@ -359,7 +356,7 @@ static inline void proven_lesson(const struct tcp_sock *tp, const struct connect
 	lesson_of(tp, c, lesson);
 	lesson->window = proven(tp->snd_cwnd, flight, c->first, c->has_retreated ? 0 : delivered);
 	/* A search says where slow start would end, and has not shown it. */
-	if (is_searching(&c->search) && c->search.is_endless)
+	if (c->search.is_on && c->search.is_endless)
 		lesson->ssthresh = 0;
 }
 
@@ -386,7 +383,7 @@ static inline void restart(struct sock *sk, struct connection *c)
 	c->is_idle = false;
 	if (c->has_retreated || !destination_of(sk, &to) || !to.cap)
 		return;
-	begin_as_remembered(sk, c, to.cap);
+	begin_as_remembered(sk, c, to.cap, come_again(&c->path));
 	if (c->in_first_flight)
 		c->restarts += 1;
 }

@@ -74,7 +74,7 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 	b->min_tso = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 	b->is_starting = b->is_special = true;
 	if (c && may_search(sk, c))
-		b->rate = begin_search(sk, &c->search, c->is_paced || sk->sk_pacing_status == SK_PACING_NONE);
+		b->rate = begin_search(sk, &c->search, &c->measure, c->is_paced || sk->sk_pacing_status == SK_PACING_NONE);
 }
 
 /* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where that is not to be had any more,
@@ -107,11 +107,11 @@ static __noinline void see_to(struct sock *sk)
 	if (!c)
 		return;
 	on_progress(sk, c);
-	if (is_searching(&c->search)) {
-		rate = search_on_ack(sk, &c->search);
+	if (c->search.is_on) {
+		rate = search_on_ack(sk, &c->search, &c->measure);
 		if (rate)
 			b->rate = rate;
-		if (!is_searching(&c->search))
+		if (!c->search.is_on)
 			b->rate = 0;
 	}
 	b->is_special = is_special(c);
@@ -192,7 +192,7 @@ void BPF_PROG(hs_cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		b->rate = 0;
 		on_idle(sk, c, &b->flights);
 	} else {
-		begin_first_train((struct tcp_sock *)sk, &c->search);
+		begin_first_train((struct tcp_sock *)sk, &c->measure);
 		on_start(sk, c);
 	}
 	b->is_special = is_special(c) | b->is_starting;

@@ -43,7 +43,8 @@ enum bpf_map_type {
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum { BPF_F_NO_PREALLOC = 1, BPF_F_CLONE = 512, BPF_SK_STORAGE_GET_F_CREATE = 1 };
-enum { BPF_SOCK_OPS_TCP_CONNECT_CB = 3,
+enum { BPF_SOCK_OPS_TIMEOUT_INIT = 1,
+       BPF_SOCK_OPS_TCP_CONNECT_CB = 3,
        BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4,
        BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5,
        BPF_SOCK_OPS_RETRANS_CB = 9,
@@ -203,6 +204,11 @@ struct bpf_sock_ops {
 	struct bpf_sock *sk;
 };
 
+/* The same as the kernel sees it. */
+struct bpf_sock_ops_kern {
+	struct sock *sk;
+};
+
 struct bpf_sockopt {
 	struct bpf_sock *sk;
 	void *optval;
@@ -217,6 +223,9 @@ struct bpf_sockopt {
 
 /* How the kernel paces a socket: not, by a timer of TCP's own, or by the queueing discipline `fq`. */
 enum sk_pacing { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1, SK_PACING_FQ = 2 };
+
+/* Linux 6.2. */
+extern void *bpf_cast_to_kern_ctx(void *ctx) __ksym __weak;
 
 extern void cubictcp_init(struct sock *sk) __ksym;
 extern u32 cubictcp_recalc_ssthresh(struct sock *sk) __ksym;

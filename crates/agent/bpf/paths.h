@@ -31,6 +31,7 @@ struct {
 #define V4_MAPPED 96
 #define NS_PER_US 1000ULL
 #define NS_PER_MS 1000000ULL
+#define US_PER_S 1000000ULL
 
 /* Whose path a socket is on, and how large a first window may be there. */
 struct destination {
@@ -49,7 +50,7 @@ static inline __be32 mask_of(u32 bits, u32 word)
 	return __builtin_bswap32(~(~0U >> (bits - before)));
 }
 
-/* False for what is neither IPv4 nor IPv6. */
+/* The peer's address. False for what is neither IPv4 nor IPv6. */
 static inline bool remote_of(const struct sock *sk, __be32 address[4])
 {
 	u16 family = sk->__sk_common.skc_family;
@@ -108,19 +109,12 @@ static inline u32 window_now(const struct path *path, u64 now)
 	return decayed(path->window, now - path->learnt_ns, half_life);
 }
 
-/* What may be believed of the path by a connection whose first round trip took `rtt_us`, less what is `lent` to others,
- * at most `cap` segments; 0: nothing. */
-static inline u32 recall(const struct path *path, u32 lent, u64 now, u32 rtt_us, u32 cold, u32 cap)
+/* What may be believed of the path by a connection whose first round trip took `rtt_us`, segments; 0: nothing. */
+static inline u32 recall(const struct path *path, u64 now, u32 rtt_us)
 {
-	u32 window, believed;
-
 	if (now - path->learnt_ns > settings.max_age_ns)
 		return 0;
-	if (!same_round_trip(rtt_us, path->min_rtt_us))
-		return 0;
-	believed = window_now(path, now);
-	window = first_window(believed > lent ? believed - lent : 0, cold, cap);
-	return window > cold ? window : 0;
+	return same_round_trip(rtt_us, path->min_rtt_us) ? window_now(path, now) : 0;
 }
 
 /* What a connection knows at an instant at which its path may learn. */

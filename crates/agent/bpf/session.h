@@ -106,7 +106,7 @@ static inline void lead(struct sock *sk, struct connection *c)
 		return;
 	if (!destination_of(sk, &to) || !to.cap)
 		return;
-	would = begin_as_remembered(sk, c, to.cap);
+	would = begin_as_remembered(sk, c, to.cap, 1);
 	if (is_first)
 		c->would = would;
 	else if (c->in_first_flight)
@@ -123,8 +123,8 @@ static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
 	return !s->weights && now_ns - s->used_ns > IDLE_NS + srtt_us * NS_PER_US;
 }
 
-/* It sends, and had nothing outstanding: takes its share; false if it has to start for all. */
-static inline bool join(struct sock *sk, struct belonging *b, struct session *s)
+/* It sends, and had nothing outstanding: takes its share, as one `among` so many that come; false if it has to start for all. */
+static inline bool join(struct sock *sk, struct belonging *b, struct session *s, u32 among)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	bool leads, is_in_slow_start;
@@ -135,7 +135,7 @@ static inline bool join(struct sock *sk, struct belonging *b, struct session *s)
 	leads = is_idle(s, tp->tcp_mstamp * NS_PER_US, tp->srtt_us >> 3);
 	if (!leads) {
 		count_weight(s, &b->member, b->member.wants);
-		share = share_at_once(s, &b->member);
+		share = share_at_once(s, &b->member, among);
 	}
 	is_in_slow_start = s->window < s->ssthresh;
 	bpf_spin_unlock(&s->lock);
@@ -144,8 +144,23 @@ static inline bool join(struct sock *sk, struct belonging *b, struct session *s)
 	return !leads;
 }
 
+/* The others have the rest of the first flight: what is lost beyond its part is not of its start, and it leaves at its part of the
+ * rate. */
+static inline void lead_with_part(struct sock *sk, struct connection *c, u32 window)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 rate = (u64)c->warm_rate * tp->snd_cwnd / window;
+
+	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
+	if (!pace(sk, rate))
+		return;
+	c->warm_rate = rate;
+	sk->sk_pacing_rate = rate;
+}
+
 /* Starts for all, unless somebody has meanwhile. */
-static inline void begin_session(struct sock *sk, struct belonging *b, struct connection *c, struct session *s)
+static inline void begin_session(struct sock *sk, struct belonging *b, struct connection *c, struct session *s,
+				 u32 among)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	u32 window, ssthresh;
@@ -161,7 +176,9 @@ static inline void begin_session(struct sock *sk, struct belonging *b, struct co
 		start_session(s, window, ssthresh, is_warm);
 	s->used_ns = tp->tcp_mstamp * NS_PER_US;
 	bpf_spin_unlock(&s->lock);
-	join(sk, b, s);
+	join(sk, b, s, among);
+	if (c->in_first_flight && tp->snd_cwnd < window)
+		lead_with_part(sk, c, window);
 }
 
 /* The last active member is done: what the window has proven. */
@@ -244,15 +261,33 @@ void BPF_PROG(hs_session_init, struct sock *sk)
 	belong(sk, b, c);
 }
 
-/* The connection is at something out of the ordinary. */
-static __noinline void see_to_member(struct sock *sk)
+/* While slow start lasts, so that the path's rate is learnt: not beside others, when what comes in is a part of it. */
+static inline void measure_member(const struct tcp_sock *tp, struct connection *c, bool is_alone)
 {
+	if (!in_slow_start(tp))
+		c->is_measured = false;
+	if (!c->is_measured)
+		return;
+	if (!is_alone) {
+		forget_trains(tp, &c->measure);
+		return;
+	}
+	measure_ack(tp, &c->measure);
+	if (!tp->packets_out)
+		end_trains(tp, &c->measure);
+}
+
+/* The connection is at something out of the ordinary. */
+static __noinline void see_to_member(struct sock *sk, bool is_alone)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
 	struct connection *c = connection_of(sk);
 
 	if (!c)
 		return;
 	on_progress(sk, c);
+	measure_member(tp, c, is_alone);
 	note(b, c);
 }
 
@@ -262,7 +297,7 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
 	struct session *s = session_of(b);
-	bool recovers = is_recovering(tp), is_in_slow_start, teaches = false, is_warm = false;
+	bool recovers = is_recovering(tp), is_in_slow_start, is_alone, teaches = false, is_warm = false;
 	struct arrival a = {};
 	u32 share, window = 0, flight = 0;
 
@@ -285,6 +320,7 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	on_arrival(s, &b->member, &a);
 	share = share_of(s, &b->member);
 	is_in_slow_start = s->window < s->ssthresh;
+	is_alone = s->weights == b->member.weight;
 	if (rarely(!a.outstanding))
 		count_weight(s, &b->member, 0);
 	teaches = false;
@@ -303,7 +339,7 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	if (rarely(recovers && !tp->retrans_out))
 		tp->snd_cwnd = larger(share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
 	if (rarely(b->is_special && a.acked && !recovers))
-		see_to_member(sk);
+		see_to_member(sk, is_alone);
 	if (rarely(teaches))
 		conclude_session(sk, window, flight, is_warm);
 }
@@ -326,6 +362,7 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 	note_loss(tp, c);
 	if (c->in_first_flight)
 		most = retreat(sk, c);
+	c->is_measured = false;
 	note(b, c);
 	bpf_spin_lock(&s->lock);
 	before = s->window;
@@ -378,35 +415,49 @@ void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 	bpf_spin_unlock(&s->lock);
 }
 
+/* It joins, or starts for all; its first flight as one of those that come. */
+static inline void enter_session(struct sock *sk, struct belonging *b, struct connection *c, bool is_first)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 among = is_first ? come(&c->path) : 1;
+	struct session *s;
+
+	if (!b->place)
+		belong(sk, b, c);
+	s = session_of(b);
+	if (!s)
+		return;
+	if (!join(sk, b, s, among))
+		begin_session(sk, b, c, s, among);
+	if (is_first) {
+		c->began_with = tp->snd_cwnd;
+		c->began_warm = c->in_first_flight;
+		c->measure.next = tp->snd_nxt;
+		c->is_measured = true;
+	}
+	note(b, c);
+}
+
 SEC("struct_ops")
 void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
-	bool is_first = !tp->data_segs_out;
+	bool is_first = !tp->data_segs_out, has_joined;
+	struct session *s = session_of(b);
 	struct connection *c;
-	struct session *s;
 
 	if (event != CA_EVENT_TX_START || !b->is_attended)
 		return;
-	s = session_of(b);
-	if (s && join(sk, b, s) && !is_first)
+	has_joined = !is_first && s && join(sk, b, s, 1);
+	if (has_joined && !b->is_special)
 		return;
 	c = connection_of(sk);
 	if (!c)
 		return;
-	if (!s) {
-		belong(sk, b, c);
-		s = session_of(b);
-	}
-	if (!s)
-		return;
-	if (!b->member.weight && !join(sk, b, s))
-		begin_session(sk, b, c, s);
-	if (is_first) {
-		c->began_with = tp->snd_cwnd;
-		c->began_warm = c->in_first_flight;
-	}
+	if (!has_joined)
+		enter_session(sk, b, c, is_first);
+	begin_first_train(tp, &c->measure);
 }
 
 SEC("struct_ops")

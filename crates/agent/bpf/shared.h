@@ -119,15 +119,16 @@ static __always_inline u32 share_of(const struct session *s, const struct member
 	return share ? share : 1;
 }
 
-/* What it may send as it joins: its share. Those that are sending see at their next ACKs that there is one more; those that have
- * just joined see nothing for a round trip, and of a dozen that join at once each would take what the one before has. So what they
- * were promised is not given again; not less than a connection begins with anyway, and at its first ACK it has its share. */
-static __always_inline u32 share_at_once(struct session *s, struct member *m)
+/* What it may send as it joins, one `among` so many that come: its share. Those that are sending see at their next ACKs that there
+ * is one more; those that have just joined see nothing for a round trip, and of a dozen that join at once each would take what the
+ * one before has. So what they were promised is not given again, and what is left is for all who come; not less than a connection
+ * begins with anyway, and at its first ACK it has its share. */
+static __always_inline u32 share_at_once(struct session *s, struct member *m, u32 among)
 {
 	u32 share = share_of(s, m), taken = s->promised - m->promised;
-	u32 left = s->window > taken ? s->window - taken : 0;
+	u32 beside = taken + INITIAL_WINDOW, left = s->window > beside ? s->window - beside : 0;
 
-	share = smaller(share, left > INITIAL_WINDOW ? left : INITIAL_WINDOW);
+	share = smaller(share, INITIAL_WINDOW + left / among);
 	count_promised(s, m, share);
 	return share;
 }

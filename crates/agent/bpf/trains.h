@@ -53,7 +53,7 @@ static inline u64 train_carried(u32 mss, u64 gap)
 	return gap ? (u64)mss * 1000000000ULL / gap : 0;
 }
 
-static inline u64 train_of_rate(u32 mss, u64 rate)
+static inline u64 train_gap_of_rate(u32 mss, u64 rate)
 {
 	u64 gap = train_carried(mss, rate);
 

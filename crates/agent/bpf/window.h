@@ -45,10 +45,8 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct destination to = {};
 	struct connection *c = open_connection(sk, &to);
-	u64 now = bpf_ktime_get_ns();
-	loan *of, given;
-	struct path *path;
-	u32 cap;
+	struct offer o = {};
+	bool has_taken;
 
 	if (!c)
 		return;
@@ -58,17 +56,15 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	c->is_loss_blind = is_bbr(ops);
 	bpf_sock_ops_cb_flags_set(ops, BPF_SOCK_OPS_RETRANS_CB_FLAG | BPF_SOCK_OPS_STATE_CB_FLAG |
 					       BPF_SOCK_OPS_RTT_CB_FLAG);
-	path = bpf_map_lookup_elem(&paths, &c->path);
-	if (!path || tp->total_retrans || tp->data_segs_out)
+	o.cold = c->cold;
+	o.cap = to.cap;
+	o.among = come(&c->path);
+	if (tp->total_retrans || tp->data_segs_out)
 		return;
-	of = loan_of(&c->path);
-	if (!of)
-		return;
-	given = *of;
-	cap = to.cap < tp->snd_cwnd_clamp ? to.cap : tp->snd_cwnd_clamp;
-	c->would = recall(path, lent(path, given, now), now, tp->srtt_us >> 3, c->cold, cap);
-	if (c->would && may_choose_window(c) && lend(of, path, given, now, c->would))
-		open_wide(ops, sk, c, path, c->would);
+	has_taken = borrow(tp, &c->path, &o, !c->is_held_out);
+	c->would = o.window;
+	if (has_taken && may_choose_window(c))
+		open_wide(ops, sk, c, o.path, o.window);
 }
 
 /* A round trip was measured: something has arrived that was sent once. */
@@ -133,6 +129,7 @@ int hs_window(struct bpf_sock_ops *ops)
 	struct connection *c;
 	struct bpf_sock *of = ops->sk;
 
+	count_who_comes(ops);
 	if (sk)
 		on_open(ops, sk);
 	if (has_opened(ops) || !of)

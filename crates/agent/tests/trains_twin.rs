@@ -15,7 +15,7 @@ int main(void)
 		printf("%" PRIu64 " %d %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %" PRIu64
 		       " %" PRIu64 "\n", train_gap(a, b),
 		       train_held_up(a, b), train_shorter(g, h), trains_agree(g, h),
-		       train_window(a, g), train_rate(b, g), train_carried(b, g), train_of_rate(b, h));
+		       train_window(a, g), train_rate(b, g), train_carried(b, g), train_gap_of_rate(b, h));
 	return 0;
 }
 "#;
@@ -44,7 +44,7 @@ fn in_rust([a, b, g, h]: [u64; 4]) -> String {
         trains::window(a, g),
         trains::rate(b, g),
         trains::carried(b, g),
-        trains::of_rate(b, h),
+        trains::gap_of_rate(b, h),
     )
 }
 

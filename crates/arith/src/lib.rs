@@ -10,6 +10,7 @@
 //! | [`bbr`] | BBR's bandwidths, windows, rates and batches, in the kernel's fixed point |
 //! | [`policer`] | whether a token bucket limits a flow (BBR) |
 //! | [`minmax`] | the largest value of a sliding window |
+//! | [`coming`] | how many connections are on their way to their first flight |
 //! | [`cubic`] | CUBIC's curve, threshold and pace of growth, in the kernel's fixed point |
 //! | [`paced_start`] | the gap at which trains stop queueing (Paced Start) |
 //! | [`epoch`] | the window that ends a transfer with an epoch (TCP/SPAND) |
@@ -24,6 +25,7 @@
 #![deny(clippy::float_arithmetic)]
 
 pub mod bbr;
+pub mod coming;
 pub mod cubic;
 pub mod epoch;
 pub mod minmax;

@@ -64,7 +64,7 @@ pub const fn carried(mss: u32, gap: u64) -> u64 {
 
 /// The gap at which segments of `mss` bytes are `rate` bytes a second ([`carried`], turned over); 0 if that is not known, or
 /// slower than a gap can be.
-pub const fn of_rate(mss: u32, rate: u64) -> u64 {
+pub const fn gap_of_rate(mss: u32, rate: u64) -> u64 {
     let gap = carried(mss, rate);
     if gap > MAX_GAP { 0 } else { gap }
 }
@@ -120,9 +120,9 @@ mod tests {
         // 1448 bytes in 600 us are 2.4133 MB/s.
         assert_eq!((carried(1448, 600_000), carried(1448, 0)), (2_413_333, 0));
         // 1448e9 / 2,413,333 = 600,000.08.
-        assert_eq!((of_rate(1448, 2_413_333), of_rate(1448, 0)), (600_000, 0));
+        assert_eq!((gap_of_rate(1448, 2_413_333), gap_of_rate(1448, 0)), (600_000, 0));
         // 2^31 ns for 1448 bytes are 674 bytes a second.
-        assert_eq!((of_rate(1448, 675) > 0, of_rate(1448, 674)), (true, 0));
+        assert_eq!((gap_of_rate(1448, 675) > 0, gap_of_rate(1448, 674)), (true, 0));
     }
 
     /// By the model of Paced Start §3.2.3, a path of which `available` millionths are free: flights that each leave an

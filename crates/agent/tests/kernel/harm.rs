@@ -13,6 +13,15 @@ use socket2::Domain;
 const TOO_MANY: u32 = 700;
 const TOO_LARGE: &[&str] = &["--cap", "1024"];
 
+/// An agent that has seen a visit and lets far too much be sent.
+fn learnt(bed: &Bed) -> (Agent, Server) {
+    bed.widen_receive_window();
+    let (agent, server) = (bed.agent(TOO_LARGE), bed.serve(Domain::IPV4, None));
+    bed.visit(&server, 200_000);
+    agent.wait_for_closed(1);
+    (agent, server)
+}
+
 /// One connection that begins with far too much.
 fn fail(bed: &Bed, agent: &Agent, server: &Server) {
     let closed = agent.closed();
@@ -25,11 +34,7 @@ fn fail(bed: &Bed, agent: &Agent, server: &Server) {
 fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        bed.widen_receive_window();
-        let agent = bed.agent(TOO_LARGE);
-        let server = bed.serve(Domain::IPV4, None);
-        bed.visit(&server, 200_000);
-        agent.wait_for_closed(1);
+        let (agent, server) = learnt(&bed);
         assert!(agent.paths()[0].rate_mbps.is_some());
 
         fail(&bed, &agent, &server);
@@ -81,11 +86,7 @@ fn a_window_that_fails_under_bbr_is_halved_too() {
 fn a_success_between_failures_keeps_the_memory() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        bed.widen_receive_window();
-        let agent = bed.agent(TOO_LARGE);
-        let server = bed.serve(Domain::IPV4, None);
-        bed.visit(&server, 200_000);
-        agent.wait_for_closed(1);
+        let (agent, server) = learnt(&bed);
         fail(&bed, &agent, &server);
         Memory::new().change(|path| path.window = 30);
         bed.visit(&server, 30_000);

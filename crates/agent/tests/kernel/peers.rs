@@ -90,6 +90,11 @@ impl Peers {
         Standing { next: first.seq + first.sequence_len(), ..standing }
     }
 
+    /// Begins a connection, and lets it be.
+    pub(crate) fn knock(&self, from: SocketAddr) {
+        self.send(from, &syn(), &[]);
+    }
+
     /// Opens a connection from each address, and says nothing over it.
     pub(crate) fn open_many(&self, from: &[SocketAddr]) {
         for some in from.chunks(AT_ONCE) {

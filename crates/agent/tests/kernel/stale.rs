@@ -100,6 +100,8 @@ impl Stale {
         let path = Path {
             learnt_ns: monotonic_ns(),
             window: LEARNT,
+            // 1448 of 1500 bytes at 20 Mbit/s.
+            rate: 2_413_333,
             srtt_us: 85_000,
             min_rtt_us: 81_000,
             // No connection has closed.

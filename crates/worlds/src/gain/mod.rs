@@ -30,7 +30,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// All paths: about ten minutes.
+    /// All paths: about twenty minutes.
     pub fn full() -> Self {
         Self::new(cases::full(), 7)
     }

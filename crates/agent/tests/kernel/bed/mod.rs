@@ -21,10 +21,10 @@ use emulator::{
 use link::{LinkConfig, QueueLimit};
 use netsim::Duplex;
 use nix::fcntl::{Flock, FlockArg};
-use socket2::Domain;
+use socket2::{Domain, Socket, Type};
 use std::fs::File;
-use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -198,6 +198,20 @@ impl Bed {
         address
     }
 
+    /// An application in the agent's cgroup, on the server's host, sends so many bytes to a [`Self::sink`], until all have arrived.
+    pub(crate) fn upload(&self, to: SocketAddr, bytes: usize) {
+        // Whose it is shows when it is made; who waits for it to open holds nobody else up.
+        let make = || {
+            self.cgroup.run(|| Socket::new(Domain::for_address(to), Type::STREAM, None)).flatten()
+        };
+        let socket = self.server.namespace().run(make).unwrap().unwrap();
+        socket.connect(&to.into()).unwrap();
+        let mut stream = TcpStream::from(socket);
+        stream.write_all(&vec![b'x'; bytes]).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+    }
+
     /// What a command prints in the server's cgroup and namespace; `None`, having said so, without the program.
     pub(crate) fn run(&self, command: &[String]) -> Option<String> {
         let join =
@@ -270,18 +284,34 @@ fn hosts(options: Options) -> io::Result<(Interface, Interface, Emulation)> {
     Ok((client, server, emulation))
 }
 
-/// Some visits of 200 kB that begin warm, `closed` connections having been closed: the fastest took one flight, and
-/// none retreated. `cold` is what one took without a memory, to be shown beside it.
-pub(crate) fn assert_one_flight(
+/// The fastest of some visits in a row, each of which has closed before the next.
+pub(crate) fn fastest_visit(
     (bed, agent, server): (&Bed, &Agent, &Server),
-    closed: u64,
-    cold: Duration,
-) {
-    let warm = fastest((closed + 1..=closed + 4).map(|closed| {
-        let time = bed.visit(server, 200_000);
-        agent.wait_for_closed(closed);
+    (visits, bytes): (u64, u64),
+) -> Duration {
+    let before = agent.closed();
+    fastest((1..=visits).map(|visit| {
+        let time = bed.visit(server, bytes);
+        agent.wait_for_closed(before + visit);
         time
-    }));
+    }))
+}
+
+/// The same of visits of which none finds anything remembered; what the last has left is.
+pub(crate) fn fastest_cold_visit(
+    (bed, agent, server): (&Bed, &Agent, &Server),
+    (visits, bytes): (u64, u64),
+) -> Duration {
+    fastest((0..visits).map(|_| {
+        agent.forget(None);
+        fastest_visit((bed, agent, server), (1, bytes))
+    }))
+}
+
+/// Some visits of 200 kB that begin warm: the fastest took one flight, and none retreated. `cold` is what one took without
+/// a memory, to be shown beside it.
+pub(crate) fn assert_one_flight((bed, agent, server): (&Bed, &Agent, &Server), cold: Duration) {
+    let warm = fastest_visit((bed, agent, server), (4, 200_000));
     // Two round trips of 80 ms, and 139 packets take 83 ms at 20 Mbit/s: 243 ms if all go in one flight.
     assert!(warm >= Duration::from_millis(240), "{warm:?}");
     assert!(warm < Duration::from_millis(320), "{warm:?}, cold {cold:?}");

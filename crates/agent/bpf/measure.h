@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a connection's ACKs tell of the rate at which its flights come in (trains.h). The flights of slow start are the trains; two in
+ * a row that came in alike are believed, and the path's rate is learnt from them. Whoever has it measured decides what follows:
+ * search.h for a cold start, nothing at all in a session. */
+#ifndef HEADSTART_MEASURE_H
+#define HEADSTART_MEASURE_H
+
+#include "flights.h"
+#include "paths.h"
+#include "trains.h"
+
+/* An ACK: when it came, by the socket's clock, microseconds, and what had been delivered with it. Both wrap. */
+struct arrived {
+	u32 us;
+	u32 delivered;
+};
+
+struct measure {
+	u64 gap;	     /* of the last train, nanoseconds a segment; 0: none */
+	u64 best;	     /* what is believed, the same; of a warm start at first what is remembered */
+	u32 next;	     /* sequence number that the next train begins with */
+	u32 next_from_us;    /* when the first of that may have left */
+	u32 sent_us;	     /* the train that is coming in left within so long */
+	struct arrived first; /* of the train that is coming in */
+	struct arrived last;
+	struct arrived last_but_one;
+	bool has_train;
+	bool has_measured;   /* what is believed, by two trains */
+};
+
+/* What a train has said: nothing new; with the one before, what the path carries; that it carries more than was believed, and not how
+ * much more. */
+enum verdict { SAYS_NOTHING, SAYS_RATE, SAYS_FASTER };
+
+/* What a path is remembered to carry, bytes a second, is believed from the start. */
+static inline void believe(struct measure *m, u32 mss, u64 rate)
+{
+	m->best = train_gap_of_rate(mss, rate);
+}
+
+/* The first segments leave. */
+static inline void begin_first_train(const struct tcp_sock *tp, struct measure *m)
+{
+	if (!m->has_train)
+		m->next_from_us = tp->tcp_mstamp;
+}
+
+static inline u64 gap_until(const struct measure *m, const struct arrived *last)
+{
+	return train_gap(last->us - m->first.us, last->delivered - m->first.delivered);
+}
+
+/* Of the train that has come in; 0: that tells nothing. The acknowledgement of a last segment may have waited for one more to
+ * come: the one before it tells better then. */
+static inline u64 gap_of_train(const struct measure *m, bool *is_held_up)
+{
+	u64 all = gap_until(m, &m->last), but_last = gap_until(m, &m->last_but_one);
+	const struct arrived *end = all && (!but_last || all <= but_last) ? &m->last : &m->last_but_one;
+
+	*is_held_up = train_held_up(m->sent_us, end->us - m->first.us);
+	return m->has_train ? train_shorter(all, but_last) : 0;
+}
+
+/* What was measured, bytes a second; 0: nothing was. */
+static inline u64 measured_rate(const struct tcp_sock *tp, const struct measure *m)
+{
+	return m->has_measured ? train_carried(tp->mss_cache, m->best) : 0;
+}
+
+/* Two trains that agree are believed, until two others are, or one shows that the path is faster: by its gap or, since it came in
+ * as it left, because it might be. */
+static inline enum verdict judge_train(struct measure *m)
+{
+	bool is_held_up;
+	u64 gap = gap_of_train(m, &is_held_up), last = m->gap;
+
+	/* One that came in as it left says how fast the path is at least. */
+	if (!gap || (!is_held_up && train_shorter(gap, last) == last))
+		return SAYS_NOTHING;
+	m->gap = is_held_up || last ? gap : 0;
+	if (is_held_up && trains_agree(last, gap)) {
+		m->best = train_shorter(gap, last);
+		m->has_measured = true;
+		return SAYS_RATE;
+	}
+	/* Clocks differ by less than a sixteenth. */
+	if (gap >= m->best - m->best / 16 || (is_held_up && trains_agree(m->best, gap)))
+		return SAYS_NOTHING;
+	m->best = gap;
+	return SAYS_FASTER;
+}
+
+/* What the first of a train lets go is the first of the next one: the acknowledgement of that ends this one, also where
+ * what is sent lags behind what may be. */
+static inline enum verdict next_train(const struct tcp_sock *tp, struct measure *m, const struct arrived *now)
+{
+	enum verdict says = judge_train(m);
+
+	m->first = m->last = *now;
+	m->sent_us = (u32)(tp->tcp_wstamp_ns / NS_PER_US) - m->next_from_us;
+	m->next = tp->snd_nxt;
+	m->next_from_us = now->us;
+	m->has_train = true;
+	return says;
+}
+
+/* Segments have arrived. */
+static inline enum verdict measure_ack(const struct tcp_sock *tp, struct measure *m)
+{
+	struct arrived now = {.us = tp->tcp_mstamp, .delivered = tp->delivered};
+	enum verdict says = SAYS_NOTHING;
+
+	if (before(m->next, tp->snd_una))
+		says = next_train(tp, m, &now);
+	m->last_but_one = m->last;
+	m->last = now;
+	return says;
+}
+
+/* The next train has none before it to agree with. */
+static inline void forget_trains(const struct tcp_sock *tp, struct measure *m)
+{
+	m->next = tp->snd_nxt;
+	m->gap = 0;
+	m->has_train = false;
+}
+
+/* All has arrived: nothing that follows ends the train that has come in, and the next one comes after a pause. */
+static inline void end_trains(const struct tcp_sock *tp, struct measure *m)
+{
+	judge_train(m);
+	forget_trains(tp, m);
+}
+
+#endif

@@ -1,0 +1,112 @@
+//! How many connections are on their way to their first flight, counted from their SYNs on in one word, so that it can be
+//! changed at once: a page opens several, and what a path is remembered to take is for all of them.
+//!
+//! Time is counted in spans of what a handshake takes at most. Who has come is taken off; who never comes, because the handshake failed
+//! or belonged to somebody else, is forgotten after two spans at most. `crates/agent/bpf/coming.h` is the same in C, for the
+//! kernel; a test there holds the two together.
+
+/// Who began to come in a span, at most.
+const MOST: u64 = 0xffff;
+
+/// No span is longer.
+const LONGEST: u64 = 1 << 44;
+
+/// The span in which `now` lies, in the unit of `round`, a round trip: two of these long, or up to twice as much, so that what is learnt
+/// of the round trip seldom changes it.
+///
+/// # Examples
+/// ```
+/// // Two round trips of 80 ms fit into 262 ms, 2^18 µs: the fourth of these.
+/// assert_eq!(arith::coming::span(1_000_000, 80_000), 3);
+/// ```
+pub const fn span(now: u64, round: u64) -> u32 {
+    let below = round.saturating_mul(2).saturating_sub(1);
+    let ones = if below == 0 { 0 } else { u64::MAX >> below.leading_zeros() };
+    let length = if ones < LONGEST { ones + 1 } else { LONGEST };
+    (now / length) as u32
+}
+
+/// The word `coming` as it is in `span`: who began to come before the span that went before is forgotten.
+///
+/// # Examples
+/// ```
+/// use arith::coming::{at, count, one_more};
+/// let two = one_more(one_more(at(0, 7)));
+/// assert_eq!([7, 8, 9].map(|span| count(at(two, span))), [2, 2, 0]);
+/// ```
+pub const fn at(coming: u64, span: u32) -> u64 {
+    let (then, this) = ((coming >> 32) as u32, coming & MOST);
+    let kept = match span.wrapping_sub(then) {
+        0 => coming & 0xffff_ffff,
+        1 => this << 16,
+        _ => 0,
+    };
+    (span as u64) << 32 | kept
+}
+
+/// How many there are.
+pub const fn count(coming: u64) -> u32 {
+    ((coming >> 16 & MOST) + (coming & MOST)) as u32
+}
+
+/// One more begins to come, in the span that `coming` is of.
+pub const fn one_more(coming: u64) -> u64 {
+    if coming & MOST < MOST { coming + 1 } else { coming }
+}
+
+/// One has come: of those that began first.
+pub const fn one_less(coming: u64) -> u64 {
+    if coming >> 16 & MOST > 0 {
+        coming - (1 << 16)
+    } else if coming & MOST > 0 {
+        coming - 1
+    } else {
+        coming
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Of 40 ticks; a handshake takes no longer than one.
+    const SPAN: u32 = 40;
+
+    proptest! {
+        /// Nobody who comes within a span is forgotten, and nobody is counted after it has come.
+        #[test]
+        fn who_comes_in_time_is_counted_until_then(
+            handshakes in proptest::collection::vec((0..400_u32, 1..SPAN), 0..60), first: u32,
+        ) {
+            let mut word = 0;
+            for tick in 0..400 + SPAN {
+                word = at(word, first.wrapping_add(tick / SPAN));
+                let begin = handshakes.iter().filter(|(from, _)| *from == tick).count();
+                let end = handshakes.iter().filter(|(from, takes)| from + takes == tick).count();
+                word = (0..end).fold(word, |word, _| one_less(word));
+                word = (0..begin).fold(word, |word, _| one_more(word));
+                let under_way = handshakes.iter().filter(|(from, takes)| (*from..from + takes).contains(&tick));
+                prop_assert_eq!(count(word) as usize, under_way.count());
+            }
+        }
+
+        #[test]
+        fn a_span_is_two_round_trips_or_up_to_twice_as_much(now: u64, round in 1_u64..1 << 42) {
+            let length = (2 * round).next_power_of_two();
+            prop_assert_eq!(span(now, round), (now / length) as u32);
+        }
+
+        #[test]
+        fn who_never_comes_is_forgotten(word: u64, spans in 2..u32::MAX) {
+            prop_assert_eq!(count(at(word, ((word >> 32) as u32).wrapping_add(spans))), 0);
+        }
+
+        #[test]
+        fn nothing_runs_over(word: u64) {
+            prop_assert!(count(one_more(word)) <= count(word) + 1);
+            prop_assert_eq!(count(one_less(word)), count(word).saturating_sub(1));
+            prop_assert_eq!(one_more(word) >> 16, word >> 16);
+        }
+    }
+}
