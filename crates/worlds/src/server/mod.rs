@@ -41,6 +41,27 @@ where
     }
 }
 
+/// All that may be written now, this and what follows it, is handed over as one: written frame by frame, a
+/// sender that is a thread of its own may find the first of them alone, and send a segment that is not full.
+/// How much it is.
+fn announce_all(
+    exchange: &Exchange,
+    (conn, unsent): (ConnId, u64),
+    mut part: Part,
+    knobs: &impl Knobs,
+) -> u64 {
+    let mut bytes = 0;
+    loop {
+        knobs.announce(&part);
+        bytes += part.bytes;
+        match exchange.poll_write(conn, unsent + bytes) {
+            Next::Write(more) => part = more,
+            // As it says when it is asked again, after the writing.
+            Next::Close | Next::Wait(_) => return bytes,
+        }
+    }
+}
+
 /// The same of bytes whose meaning the exchange tells.
 async fn count<S>(
     exchange: &Exchange,
@@ -71,9 +92,9 @@ where
             };
             match exchange.poll_write(conn, unsent) {
                 Next::Write(part) => {
-                    knobs.announce(&part);
+                    let bytes = announce_all(exchange, (conn, unsent), part, &knobs);
                     knobs.cork();
-                    filler::write(&mut write, part.bytes).await?;
+                    filler::write(&mut write, bytes).await?;
                 }
                 Next::Close => return write.shutdown().await,
                 Next::Wait(until) => {
