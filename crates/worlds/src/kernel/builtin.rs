@@ -2,13 +2,15 @@
 
 use crate::exchange::{Exchange, Part};
 use crate::server::{Knobs, serve as serve_one};
-use nix::sys::socket::setsockopt;
-use nix::{libc, setsockopt_impl, sockopt_impl};
+use nix::sys::socket::{getsockopt, setsockopt};
+use nix::{getsockopt_impl, libc, setsockopt_impl, sockopt_impl};
 use socket2::Socket;
 use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::spawn_local;
 use workload::HostId;
@@ -55,13 +57,25 @@ async fn one(
     (stream, says_size): (TcpStream, bool),
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let socket = stream.as_fd().try_clone_to_owned()?.into();
+    let socket = Socket::from(stream.as_fd().try_clone_to_owned()?);
+    if let Some(low) = exchange.low_water(caller.0) {
+        // Who waits is woken when half of it is unsent (`__tcp_stream_memory_free`).
+        socket.set_tcp_notsent_lowat(u32::try_from(2 * low).unwrap_or(u32::MAX))?;
+    }
     let socketry = Socketry { socket, says_size, corked: Cell::new(false) };
     serve_one(exchange, caller, (stream, socketry)).await
 }
 
-/// The kernel takes more only while less than the low water is unsent, so what it has taken is no
-/// more than that; and it does not care what the bytes are.
+sockopt_impl!(
+    /// How a connection stands.
+    Info,
+    GetOnly,
+    libc::IPPROTO_TCP,
+    libc::TCP_INFO,
+    libc::tcp_info
+);
+
+/// The kernel does not care what the bytes are.
 struct Socketry {
     /// The stream's, once more.
     socket: Socket,
@@ -78,6 +92,19 @@ impl Socketry {
             // It fails only on a connection that is over, of which the next write tells.
             let _ = self.socket.set_tcp_cork(corked);
         }
+    }
+}
+
+impl Socketry {
+    /// Registered anew each time: the kernel tells of room once it was asked, and found none.
+    async fn wait_for_room(&self) -> io::Result<()> {
+        #[expect(
+            deprecated,
+            reason = "what replaces it is unsafe, and the descriptor is ours till it goes"
+        )]
+        let socket = AsyncFd::with_interest(self.socket.as_raw_fd(), Interest::WRITABLE)?;
+        socket.writable().await?.retain_ready();
+        Ok(())
     }
 }
 
@@ -98,7 +125,14 @@ impl Knobs for Socketry {
         self.set_cork(false);
     }
 
-    async fn unsent_below(&self, _low: u64) -> u64 {
-        0
+    /// What cannot be asked is over, and the next write says so.
+    async fn unsent_below(&self, low: u64) -> u64 {
+        loop {
+            let unsent =
+                getsockopt(&self.socket, Info).map_or(0, |info| u64::from(info.tcpi_notsent_bytes));
+            if unsent < low || self.wait_for_room().await.is_err() {
+                return unsent;
+            }
+        }
     }
 }
