@@ -270,8 +270,7 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 	/* Paced as long as slow start lasts: HyStart would take what pacing spreads for a full pipe. */
 	if (c->is_paced && !c->in_first_flight && !in_slow_start(tp)) {
 		c->is_paced = false;
-		if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
-			sk->sk_pacing_status = SK_PACING_NONE;
+		leave_unpaced(sk);
 	}
 }
 

@@ -20,6 +20,13 @@ static inline bool in_slow_start(const struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh;
 }
 
+/* Unless something else has it paced: its first flight, the application, or a queueing discipline. */
+static inline void leave_unpaced(struct sock *sk)
+{
+	if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
+		sk->sk_pacing_status = SK_PACING_NONE;
+}
+
 /* The rate to go on with, an eighth faster than what is believed, bytes a second; 0: as the kernel will. */
 static inline u64 search_rate(const struct tcp_sock *tp, const struct search *s, const struct measure *m)
 {
@@ -45,11 +52,11 @@ static inline u64 begin_search(struct sock *sk, struct search *s, struct measure
 	return search_rate(tp, s, m);
 }
 
-/* Also of the pacing, if it is still ours. */
+/* Also of the pacing. */
 static inline void end_search(struct sock *sk, struct search *s)
 {
-	if (s->is_pacing && sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
-		sk->sk_pacing_status = SK_PACING_NONE;
+	if (s->is_pacing)
+		leave_unpaced(sk);
 	s->is_on = s->is_pacing = false;
 }
 

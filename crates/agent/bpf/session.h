@@ -11,6 +11,8 @@
 /* Of silence, and a round trip: the least retransmission timeout. */
 #define IDLE_NS (200 * NS_PER_MS)
 #define TEACHES_AFTER_NS (1000 * NS_PER_MS)
+/* Segments that the kernel does not pace at the beginning of a connection. */
+#define LEAVE_AT_ONCE 10
 
 /* What is needed at every ACK lies in the socket, where the kernel's congestion controls have theirs. */
 struct belonging {
@@ -20,6 +22,7 @@ struct belonging {
 	u32 heard;	/* `weights_said` when its weight was read */
 	u32 is_attended;
 	u32 is_special; /* the connection has to be looked up */
+	u32 is_lone;	/* it has sent by itself since it began, without a pause or a loss */
 };
 
 static inline struct belonging *belonging_of(struct sock *sk)
@@ -60,33 +63,45 @@ static inline void note(struct belonging *b, const struct connection *c)
 	b->is_special = is_special(c);
 }
 
+/* What its window grows by: */
+enum growth {
+	AVOIDS,	/* congestion */
+	STARTS, /* slow start */
+	CLOCKED, /* the same, by its own ACKs alone */
+};
+
 /* Over a round trip; four windows in one while slow start lasts, twice of what it needs: the second flight of 30 kB would end
- * a tenth of a round trip later at three. */
-static inline void pace_share(struct sock *sk, const struct belonging *b, bool is_in_slow_start)
+ * a tenth of a round trip later at three. A lone one goes by its ACKs as any slow start does: what is spaced comes in as it left,
+ * and tells nothing of the path. */
+static inline void pace_share(struct sock *sk, const struct belonging *b, enum growth growth)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	u64 rate = pacing_rate(tp->snd_cwnd, tp->mss_cache, tp->srtt_us >> 3);
 
-	if (is_in_slow_start)
+	if (growth != AVOIDS)
 		rate = rate * 10 / 3;
 	if (b->warm_rate)
 		rate = b->warm_rate;
 	if (rate)
-		sk->sk_pacing_rate = rate;
+		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
+	if (growth != CLOCKED && sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+	if (rarely(growth == CLOCKED))
+		leave_unpaced(sk);
 }
 
 /* What it may have outstanding, after a timeout of its own less. */
-static inline void take(struct sock *sk, struct belonging *b, u32 share, bool is_in_slow_start)
+static inline void take(struct sock *sk, struct belonging *b, u32 share, enum growth growth)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
-	tp->snd_ssthresh = is_in_slow_start ? TCP_INFINITE_SSTHRESH : share;
+	tp->snd_ssthresh = growth == AVOIDS ? share : TCP_INFINITE_SSTHRESH;
 	if (b->member.limit && b->member.limit < share)
 		share = b->member.limit;
 	else
 		b->member.limit = 0;
 	tp->snd_cwnd = share;
-	pace_share(sk, b, is_in_slow_start);
+	pace_share(sk, b, growth);
 }
 
 /* Starts for all, as a connection by itself does: from memory, if there is one. */
@@ -127,8 +142,9 @@ static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
 static inline bool join(struct sock *sk, struct belonging *b, struct session *s, u32 among)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	bool leads, is_in_slow_start;
+	enum growth growth;
 	u32 share = 0;
+	bool leads;
 
 	bpf_spin_lock(&s->lock);
 	/* The kernel has asked its clock for this sending. */
@@ -137,10 +153,10 @@ static inline bool join(struct sock *sk, struct belonging *b, struct session *s,
 		count_weight(s, &b->member, b->member.wants);
 		share = share_at_once(s, &b->member, among);
 	}
-	is_in_slow_start = s->window < s->ssthresh;
+	growth = s->window < s->ssthresh ? STARTS : AVOIDS;
 	bpf_spin_unlock(&s->lock);
 	if (!leads)
-		take(sk, b, share, is_in_slow_start);
+		take(sk, b, share, growth);
 	return !leads;
 }
 
@@ -221,7 +237,7 @@ static inline void alone(struct sock *sk, struct belonging *b, const struct rate
 		tcp_slow_start(tp, rs->acked_sacked);
 	else
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd, rs->acked_sacked);
-	pace_share(sk, b, in_slow_start(tp));
+	pace_share(sk, b, in_slow_start(tp) ? STARTS : AVOIDS);
 }
 
 /* Of the window the kernel counts as limiting: used up, or soon in slow start (tcp_is_cwnd_limited). */
@@ -252,7 +268,7 @@ void BPF_PROG(hs_session_init, struct sock *sk)
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	b->member.weight = b->member.outstanding = b->member.promised = b->member.limit = 0;
 	b->warm_rate = 0;
-	b->place = b->is_special = 0;
+	b->place = b->is_special = b->is_lone = 0;
 	b->is_attended = c != NULL;
 	if (!c)
 		return;
@@ -297,7 +313,8 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
 	struct session *s = session_of(b);
-	bool recovers = is_recovering(tp), is_in_slow_start, is_alone, teaches = false, is_warm = false;
+	bool recovers = is_recovering(tp), is_alone, teaches = false, is_warm = false;
+	enum growth growth = AVOIDS;
 	struct arrival a = {};
 	u32 share, window = 0, flight = 0;
 
@@ -319,8 +336,10 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	count_weight(s, &b->member, b->member.wants);
 	on_arrival(s, &b->member, &a);
 	share = share_of(s, &b->member);
-	is_in_slow_start = s->window < s->ssthresh;
 	is_alone = s->weights == b->member.weight;
+	b->is_lone &= is_alone;
+	if (s->window < s->ssthresh)
+		growth = b->is_lone ? CLOCKED : STARTS;
 	if (rarely(!a.outstanding))
 		count_weight(s, &b->member, 0);
 	teaches = false;
@@ -334,7 +353,7 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 
 	if (rarely(b->member.limit))
 		b->member.limit += a.acked;
-	take(sk, b, share, is_in_slow_start);
+	take(sk, b, share, growth);
 	/* The first retransmission does not wait until enough has arrived. */
 	if (rarely(recovers && !tp->retrans_out))
 		tp->snd_cwnd = larger(share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
@@ -363,6 +382,7 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 	if (c->in_first_flight)
 		most = retreat(sk, c);
 	c->is_measured = false;
+	b->is_lone = false;
 	note(b, c);
 	bpf_spin_lock(&s->lock);
 	before = s->window;
@@ -434,6 +454,10 @@ static inline void enter_session(struct sock *sk, struct belonging *b, struct co
 		c->began_warm = c->in_first_flight;
 		c->measure.next = tp->snd_nxt;
 		c->is_measured = true;
+		b->is_lone = true;
+		/* They leave at once in any case, but paced the last one would count as one that left late. */
+		if (!c->in_first_flight && tp->snd_cwnd <= LEAVE_AT_ONCE)
+			leave_unpaced(sk);
 	}
 	note(b, c);
 }
@@ -449,6 +473,7 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 
 	if (event != CA_EVENT_TX_START || !b->is_attended)
 		return;
+	b->is_lone = false;
 	has_joined = !is_first && s && join(sk, b, s, 1);
 	if (has_joined && !b->is_special)
 		return;

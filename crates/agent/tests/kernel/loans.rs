@@ -51,6 +51,36 @@ fn connections_that_begin_at_once_share_what_is_remembered() {
     });
 }
 
+/// The first to send starts the session, and the others join it: each has its part of what the path proved, whoever that is.
+#[test]
+fn members_that_join_at_once_share_what_is_remembered() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let agent = bed.agent_giving("session", &[]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, BYTES);
+        agent.wait_for_closed(1);
+        let window = u64::from(agent.paths()[0].window);
+        assert!(window >= 100, "{window}");
+        let before = first_windows(&agent);
+        thread::scope(|scope| {
+            for _ in 0..AT_ONCE {
+                scope.spawn(|| bed.visit(&server, BYTES));
+            }
+        });
+        agent.wait_for_closed(1 + AT_ONCE);
+        let all = first_windows(&agent) - before;
+        assert!((window * 3 / 4..=window * 5 / 4).contains(&all), "{all} of {window}");
+    });
+}
+
+/// Of all connections that have closed.
+fn first_windows(agent: &Agent) -> u64 {
+    let connections = agent.status().connections;
+    connections.warm.first_windows + connections.cold.first_windows
+}
+
 #[test]
 fn they_share_also_where_first_windows_are_all_that_can_be_set() {
     calmly(|| {

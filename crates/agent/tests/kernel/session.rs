@@ -143,6 +143,40 @@ fn a_session_that_was_proven_is_remembered_and_begins_warm() {
     });
 }
 
+/// 30 kB leave as 10 segments and 11: a lone member's second flight is let go by the ACKs of the first, twice as fast as these come in, so
+/// both come in at the path's rate.
+#[test]
+fn two_short_flights_teach_the_rate() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = session(&bed);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        let rate = agent.paths()[0].rate_mbps.expect("a rate");
+        // As `warm` derives it.
+        assert!((0.97..=1.06).contains(&(rate * 1500.0 / 1448.0 / 20.0)), "{rate}");
+    });
+}
+
+/// The application's pace goes before ours, also where ours is none: 200 kB take 0.4 s, where the path takes 0.08 and the round trips
+/// of a start five times 0.08.
+#[test]
+fn a_member_is_as_slow_as_its_application_asks() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = session(&bed);
+        let server = bed.serve_at_most(500_000);
+        for closed in 1..=2 {
+            let time = bed.visit(&server, 200_000);
+            // All but the ten segments that the kernel lets go at once, and the two round trips of a handshake and a request.
+            let least = Duration::from_secs(200_000 - 14_480) / 500_000 + 2 * RTT;
+            assert!(time >= least, "{closed}: {time:?} of {least:?}");
+            agent.wait_for_closed(closed);
+        }
+    });
+}
+
 #[test]
 fn weights_may_change_in_mid_transfer() {
     calmly(|| {

@@ -99,6 +99,13 @@ impl Bed {
         self.serve_at(self.address(family), control)
     }
 
+    /// The same, whose application wants no more than so many bytes a second of each connection.
+    pub(crate) fn serve_at_most(&self, rate: u32) -> Server {
+        let listener = self.listen(64);
+        nix::sys::socket::setsockopt(&listener, server::MaxPacingRate, &rate).unwrap();
+        server::accept(listener)
+    }
+
     /// The same in a cgroup below that of the agent.
     pub(crate) fn serve_below(&self, family: Domain) -> Server {
         self.serve_in(&self.below, self.address(family), None)

@@ -1,5 +1,6 @@
 //! What serves: as many bytes as it is asked for, after the name of its congestion control.
 
+use nix::{libc, setsockopt_impl, sockopt_impl};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -34,6 +35,15 @@ pub(crate) fn read(stream: &mut TcpStream, bytes: u64) {
     let got = io::copy(&mut stream.take(bytes), &mut io::sink()).unwrap();
     assert_eq!(got, bytes);
 }
+
+sockopt_impl!(
+    /// Bytes a second; connections that are accepted inherit it.
+    MaxPacingRate,
+    SetOnly,
+    libc::SOL_SOCKET,
+    libc::SO_MAX_PACING_RATE,
+    u32
+);
 
 /// Bytes of a congestion control's name (`TCP_CA_NAME_MAX`).
 const NAME: usize = 16;
