@@ -173,10 +173,10 @@ fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
     PathSpec::new(rate, rtt, QueueSize::MilliBdp(queue)).expect("paths of the grid exist")
 }
 
-/// How long a thread of a real world takes to answer a packet that has arrived: captures of both ends showed 0.25 to
-/// 0.4 ms more than a path's round trip; at either end nine of ten answers left within 0.1 ms of each other.
+/// How long a thread of a real world takes to answer a packet that has arrived, where processors stay awake: captures of
+/// both ends showed 0.13 to 0.25 ms more than a path's round trip; at either end nine of ten answers left within 0.1 ms.
 const WAKE: ProcessingDelay =
-    ProcessingDelay { least: Duration::from_micros(100), most: Duration::from_micros(200) };
+    ProcessingDelay { least: Duration::from_micros(50), most: Duration::from_micros(130) };
 
 /// The hosts of a simulation that stands beside real worlds.
 pub const fn simulated_hosts() -> Hosts {
