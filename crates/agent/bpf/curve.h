@@ -120,6 +120,27 @@ static __always_inline u64 curve_on_ack(struct curve *c, u64 now_ms, u64 cwnd, u
 	return c->per;
 }
 
+/* By how much a window grows for what has arrived, one segment for `per` (`arith::window::Credit`). What has gathered while the curve
+ * was flat, and `per` hundreds of windows, counts for one segment: it would be a leap as soon as it is not. */
+static __always_inline u32 credit_add(u32 *credit, u32 acked, u32 per)
+{
+	u32 growth = 0, more;
+
+	if (!per)
+		per = 1;
+	if (rarely(*credit >= per)) {
+		*credit = 0;
+		growth = 1;
+	}
+	*credit += acked;
+	if (rarely(*credit >= per)) {
+		more = *credit / per;
+		*credit -= more * per;
+		growth += more;
+	}
+	return growth;
+}
+
 static __always_inline u64 curve_on_congestion(struct curve *c, u64 cwnd)
 {
 	u64 ssthresh = cwnd * CURVE_BETA / CURVE_SCALE;

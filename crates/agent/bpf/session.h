@@ -11,7 +11,7 @@
 /* Of silence, and a round trip: the least retransmission timeout. */
 #define IDLE_NS (200 * NS_PER_MS)
 #define TEACHES_AFTER_NS (1000 * NS_PER_MS)
-/* Segments that the kernel does not pace at the beginning of a connection. */
+/* Segments that are not paced, as the kernel does not the first ones of a connection. */
 #define LEAVE_AT_ONCE 10
 
 /* What is needed at every ACK lies in the socket, where the kernel's congestion controls have theirs. */
@@ -22,7 +22,6 @@ struct belonging {
 	u32 heard;	/* `weights_said` when its weight was read */
 	u32 is_attended;
 	u32 is_special; /* the connection has to be looked up */
-	u32 is_lone;	/* it has sent by itself since it began, without a pause or a loss */
 };
 
 static inline struct belonging *belonging_of(struct sock *sk)
@@ -63,45 +62,74 @@ static inline void note(struct belonging *b, const struct connection *c)
 	b->is_special = is_special(c);
 }
 
-/* What its window grows by: */
-enum growth {
-	AVOIDS,	/* congestion */
-	STARTS, /* slow start */
-	CLOCKED, /* the same, by its own ACKs alone */
+/* What a member may do now. */
+struct turn {
+	u32 share;  /* segments outstanding */
+	u32 window; /* of all members */
+	u64 rate;   /* of the path, bytes a second; 0: not known */
+	bool is_in_slow_start;
 };
 
+/* Under the lock. */
+static inline struct turn turn_of(const struct session *s, u32 share)
+{
+	return (struct turn){
+		.share = share,
+		.window = s->window,
+		.rate = s->rate,
+		.is_in_slow_start = s->window < s->ssthresh,
+	};
+}
+
+/* So much may leave at once. */
+static inline bool is_burst(const struct tcp_sock *tp)
+{
+	u32 in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+
+	return tp->snd_cwnd > in_flight + LEAVE_AT_ONCE;
+}
+
+/* What its ACKs let go is not spaced: what is comes in as it left, and tells nothing of the path, and beside stock connections in a
+ * full queue it loses less than they do and has more than its share. */
+static inline void pace_bursts(struct sock *sk)
+{
+	if (!rarely(is_burst((const struct tcp_sock *)sk)))
+		leave_unpaced(sk);
+	else if (sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
 /* Over a round trip; four windows in one while slow start lasts, twice of what it needs: the second flight of 30 kB would end
- * a tenth of a round trip later at three. A lone one goes by its ACKs as any slow start does: what is spaced comes in as it left,
- * and tells nothing of the path. */
-static inline void pace_share(struct sock *sk, const struct belonging *b, enum growth growth)
+ * a tenth of a round trip later at three. Where the path is known to be faster than that, at its part of the path's rate. */
+static inline void pace_share(struct sock *sk, const struct belonging *b, const struct turn *turn)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	u64 rate = pacing_rate(tp->snd_cwnd, tp->mss_cache, tp->srtt_us >> 3);
 
-	if (growth != AVOIDS)
+	if (turn->is_in_slow_start)
 		rate = rate * 10 / 3;
+	if (turn->rate)
+		rate = first_rate(rate, turn->rate, turn->share, turn->window);
 	if (b->warm_rate)
 		rate = b->warm_rate;
 	if (rate)
 		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
-	if (growth != CLOCKED && sk->sk_pacing_status == SK_PACING_NONE)
-		sk->sk_pacing_status = SK_PACING_NEEDED;
-	if (rarely(growth == CLOCKED))
-		leave_unpaced(sk);
+	pace_bursts(sk);
 }
 
 /* What it may have outstanding, after a timeout of its own less. */
-static inline void take(struct sock *sk, struct belonging *b, u32 share, enum growth growth)
+static inline void take(struct sock *sk, struct belonging *b, const struct turn *turn)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 share = turn->share;
 
-	tp->snd_ssthresh = growth == AVOIDS ? share : TCP_INFINITE_SSTHRESH;
+	tp->snd_ssthresh = turn->is_in_slow_start ? TCP_INFINITE_SSTHRESH : share;
 	if (b->member.limit && b->member.limit < share)
 		share = b->member.limit;
 	else
 		b->member.limit = 0;
 	tp->snd_cwnd = share;
-	pace_share(sk, b, growth);
+	pace_share(sk, b, turn);
 }
 
 /* Starts for all, as a connection by itself does: from memory, if there is one. */
@@ -142,8 +170,7 @@ static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
 static inline bool join(struct sock *sk, struct belonging *b, struct session *s, u32 among)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	enum growth growth;
-	u32 share = 0;
+	struct turn turn = {};
 	bool leads;
 
 	bpf_spin_lock(&s->lock);
@@ -151,12 +178,11 @@ static inline bool join(struct sock *sk, struct belonging *b, struct session *s,
 	leads = is_idle(s, tp->tcp_mstamp * NS_PER_US, tp->srtt_us >> 3);
 	if (!leads) {
 		count_weight(s, &b->member, b->member.wants);
-		share = share_at_once(s, &b->member, among);
+		turn = turn_of(s, share_at_once(s, &b->member, among));
 	}
-	growth = s->window < s->ssthresh ? STARTS : AVOIDS;
 	bpf_spin_unlock(&s->lock);
 	if (!leads)
-		take(sk, b, share, growth);
+		take(sk, b, &turn);
 	return !leads;
 }
 
@@ -179,6 +205,8 @@ static inline void begin_session(struct sock *sk, struct belonging *b, struct co
 				 u32 among)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct path *path = bpf_map_lookup_elem(&paths, &c->path);
+	u64 rate = path ? path->rate : 0;
 	u32 window, ssthresh;
 	bool is_warm;
 
@@ -189,7 +217,7 @@ static inline void begin_session(struct sock *sk, struct belonging *b, struct co
 	is_warm = c->in_first_flight;
 	bpf_spin_lock(&s->lock);
 	if (!s->weights)
-		start_session(s, window, ssthresh, is_warm);
+		start_session(s, window, ssthresh, is_warm, is_warm ? rate : 0);
 	s->used_ns = tp->tcp_mstamp * NS_PER_US;
 	bpf_spin_unlock(&s->lock);
 	join(sk, b, s, among);
@@ -230,6 +258,7 @@ static inline u32 flight_of(const struct session *s)
 static inline void alone(struct sock *sk, struct belonging *b, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct turn turn = {};
 
 	if (is_recovering(tp))
 		tp->snd_cwnd = larger(tp->snd_ssthresh, 1);
@@ -237,7 +266,8 @@ static inline void alone(struct sock *sk, struct belonging *b, const struct rate
 		tcp_slow_start(tp, rs->acked_sacked);
 	else
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd, rs->acked_sacked);
-	pace_share(sk, b, in_slow_start(tp) ? STARTS : AVOIDS);
+	turn.is_in_slow_start = in_slow_start(tp);
+	pace_share(sk, b, &turn);
 }
 
 /* Of the window the kernel counts as limiting: used up, or soon in slow start (tcp_is_cwnd_limited). */
@@ -268,7 +298,7 @@ void BPF_PROG(hs_session_init, struct sock *sk)
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	b->member.weight = b->member.outstanding = b->member.promised = b->member.limit = 0;
 	b->warm_rate = 0;
-	b->place = b->is_special = b->is_lone = 0;
+	b->place = b->is_special = 0;
 	b->is_attended = c != NULL;
 	if (!c)
 		return;
@@ -314,9 +344,9 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	struct belonging *b = belonging_of(sk);
 	struct session *s = session_of(b);
 	bool recovers = is_recovering(tp), is_alone, teaches = false, is_warm = false;
-	enum growth growth = AVOIDS;
 	struct arrival a = {};
-	u32 share, window = 0, flight = 0;
+	u32 window = 0, flight = 0;
+	struct turn turn;
 
 	if (rarely(!s)) {
 		alone(sk, b, rs);
@@ -335,11 +365,8 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	bpf_spin_lock(&s->lock);
 	count_weight(s, &b->member, b->member.wants);
 	on_arrival(s, &b->member, &a);
-	share = share_of(s, &b->member);
 	is_alone = s->weights == b->member.weight;
-	b->is_lone &= is_alone;
-	if (s->window < s->ssthresh)
-		growth = b->is_lone ? CLOCKED : STARTS;
+	turn = turn_of(s, share_of(s, &b->member));
 	if (rarely(!a.outstanding))
 		count_weight(s, &b->member, 0);
 	teaches = false;
@@ -353,10 +380,10 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 
 	if (rarely(b->member.limit))
 		b->member.limit += a.acked;
-	take(sk, b, share, growth);
+	take(sk, b, &turn);
 	/* The first retransmission does not wait until enough has arrived. */
 	if (rarely(recovers && !tp->retrans_out))
-		tp->snd_cwnd = larger(share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
+		tp->snd_cwnd = larger(turn.share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
 	if (rarely(b->is_special && a.acked && !recovers))
 		see_to_member(sk, is_alone);
 	if (rarely(teaches))
@@ -382,7 +409,6 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 	if (c->in_first_flight)
 		most = retreat(sk, c);
 	c->is_measured = false;
-	b->is_lone = false;
 	note(b, c);
 	bpf_spin_lock(&s->lock);
 	before = s->window;
@@ -454,10 +480,6 @@ static inline void enter_session(struct sock *sk, struct belonging *b, struct co
 		c->began_warm = c->in_first_flight;
 		c->measure.next = tp->snd_nxt;
 		c->is_measured = true;
-		b->is_lone = true;
-		/* They leave at once in any case, but paced the last one would count as one that left late. */
-		if (!c->in_first_flight && tp->snd_cwnd <= LEAVE_AT_ONCE)
-			leave_unpaced(sk);
 	}
 	note(b, c);
 }
@@ -473,7 +495,6 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 
 	if (event != CA_EVENT_TX_START || !b->is_attended)
 		return;
-	b->is_lone = false;
 	has_joined = !is_first && s && join(sk, b, s, 1);
 	if (has_joined && !b->is_special)
 		return;

@@ -26,6 +26,7 @@ struct session {
 	bool is_warm;	  /* it began with a remembered window */
 	u64 round_end_ns;
 	u64 used_ns;	  /* last acknowledgement */
+	u64 rate;	  /* of the path, as remembered, bytes a second; 0: not known, or not believed since a loss */
 	struct curve curve;
 	u32 last_flight;  /* that all arrived since the last reduction */
 	u32 flight;
@@ -134,12 +135,13 @@ static __always_inline u32 share_at_once(struct session *s, struct member *m, u3
 }
 
 /* The first member to send after idle sets the window. */
-static __always_inline void start_session(struct session *s, u32 window, u32 ssthresh, bool is_warm)
+static __always_inline void start_session(struct session *s, u32 window, u32 ssthresh, bool is_warm, u64 rate)
 {
 	s->window = window;
 	if (is_warm || !s->ssthresh)
 		s->ssthresh = ssthresh;
 	s->is_warm = is_warm;
+	s->rate = rate;
 	s->credit = s->round_flight = s->last_flight = s->flight = s->taught = 0;
 	s->round_end_ns = 0;
 	s->curve.has_epoch = false;
@@ -177,19 +179,14 @@ static __always_inline void hystart(struct session *s, u32 rtt_us)
 
 static __always_inline void grow(struct session *s, const struct arrival *a)
 {
-	u32 per, more;
+	u32 per;
 
 	if (rarely(s->window < s->ssthresh)) {
 		s->window += smaller(a->acked, s->ssthresh - s->window);
 	} else {
 		per = curve_on_ack(&s->curve, a->now_ns / NS_PER_MS, s->window, a->acked,
 				   s->base_us / 1000);
-		s->credit += a->acked;
-		if (rarely(s->credit >= per && per)) {
-			more = s->credit / per;
-			s->credit -= more * per;
-			s->window += more;
-		}
+		s->window += credit_add(&s->credit, a->acked, per);
 	}
 	s->window = smaller(s->window, LARGEST_WINDOW);
 }
@@ -218,6 +215,7 @@ static __always_inline bool reduce(struct session *s, u64 now_ns, u32 srtt_us)
 	s->window_before = s->window;
 	s->ssthresh_before = s->ssthresh;
 	s->window = s->ssthresh = curve_on_congestion(&s->curve, s->window);
+	s->rate = 0;
 	s->credit = s->round_flight = s->last_flight = s->flight = s->taught = 0;
 	return true;
 }

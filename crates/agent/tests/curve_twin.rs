@@ -1,21 +1,24 @@
-//! `bpf/curve.h` computes what `arith::cubic` does, to the last bit: the header is compiled for this machine and led
-//! through the same losses and arrivals. Needs a C compiler; says so and passes without one.
+//! `bpf/curve.h` computes what `arith::cubic` and `arith::window::Credit` do, to the last bit: the header is compiled for this
+//! machine and led through the same losses and arrivals. Needs a C compiler; says so and passes without one.
 
 mod twins;
 
 use arith::cubic::{Ack, Cubic};
+use arith::window::Credit;
 use proptest::strategy::Strategy;
 
-/// Reads rows of an event, a time since the last row, a window, segments and a round trip; prints a number for each.
+/// Reads rows of an event, a time since the last row, a window, segments and a round trip; prints what the curve says, and by how much a window grows.
 const MAIN: &str = r#"
 int main(void)
 {
 	struct curve curve = {0};
+	u32 credit = 0;
 	uint64_t event, wait, window, acked, rtt, now = 0;
 	while (scanf("%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64, &event, &wait, &window, &acked, &rtt) == 5) {
 		now += wait;
-		printf("%" PRIu64 "\n", event == 0 ? curve_on_congestion(&curve, window)
-						   : curve_on_ack(&curve, now, window, acked, rtt));
+		u64 says = event == 0 ? curve_on_congestion(&curve, window) : curve_on_ack(&curve, now, window, acked, rtt);
+		credit = event == 0 ? 0 : credit;
+		printf("%" PRIu64 " %" PRIu32 "\n", says, event == 0 ? 0 : credit_add(&credit, acked, says));
 	}
 	return 0;
 }
@@ -31,14 +34,16 @@ fn row() -> impl Strategy<Value = [u64; 5]> {
 
 #[test]
 fn the_curve_in_c_is_the_same() {
-    let (mut cubic, mut now_ms) = (Cubic::default(), 0);
+    let (mut cubic, mut credit, mut now_ms) = (Cubic::default(), Credit::new(), 0);
     let in_rust = |[event, wait, cwnd, acked, min_rtt_ms]: [u64; 5]| {
         now_ms += wait;
-        let number = match event {
-            0 => cubic.on_congestion(cwnd),
-            _ => cubic.on_ack(&Ack { now_ms, cwnd, acked, min_rtt_ms }),
-        };
-        number.to_string()
+        if event == 0 {
+            credit.clear();
+            return format!("{} 0", cubic.on_congestion(cwnd));
+        }
+        let per = cubic.on_ack(&Ack { now_ms, cwnd, acked, min_rtt_ms });
+        // Paces of more than 32 bits are of windows that never grow.
+        format!("{per} {}", credit.add(acked, u64::from(per as u32)))
     };
     twins::assert_same(("curve", MAIN), &twins::rows(200_000, &row()), in_rust);
 }
