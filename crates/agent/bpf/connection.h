@@ -113,7 +113,7 @@ static inline bool choose_rate(const struct sock *sk, struct connection *c, cons
 	if (even < pacing_rate(c->cold, tp->mss_cache, now_us))
 		return false;
 	/* The option is of 32 bits; what an application has set beyond could not be put back. */
-	if (!even || even >= ~0U || (own != ~0UL && own >= ~0U))
+	if (!even || even >= ~0U || !own || (own != ~0UL && own >= ~0U))
 		return false;
 	rate = rate < ~0U ? rate : ~0U - 1;
 	c->own_rate = own;

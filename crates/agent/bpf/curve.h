@@ -122,7 +122,7 @@ static __always_inline u64 curve_on_ack(struct curve *c, u64 now_ms, u64 cwnd, u
 
 /* By how much a window grows for what has arrived, one segment for `per` (`arith::window::Credit`). What has gathered while the curve
  * was flat, and `per` hundreds of windows, counts for one segment: it would be a leap as soon as it is not. */
-static __always_inline u32 credit_add(u32 *credit, u32 acked, u32 per)
+static __always_inline u32 credit_add(u32 *credit, u32 acked, u64 per)
 {
 	u32 growth = 0, more;
 

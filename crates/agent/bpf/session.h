@@ -63,20 +63,22 @@ static inline void note(struct belonging *b, const struct connection *c)
 }
 
 /* What a member may do now. */
-struct turn {
+struct grant {
 	u32 share;  /* segments outstanding */
 	u32 window; /* of all members */
 	u64 rate;   /* of the path, bytes a second; 0: not known */
+	u32 base_us; /* lowest round trip of all; 0: not known */
 	bool is_in_slow_start;
 };
 
 /* Under the lock. */
-static inline struct turn turn_of(const struct session *s, u32 share)
+static inline struct grant grant_of(const struct session *s, u32 share)
 {
-	return (struct turn){
+	return (struct grant){
 		.share = share,
 		.window = s->window,
 		.rate = s->rate,
+		.base_us = s->base_us,
 		.is_in_slow_start = s->window < s->ssthresh,
 	};
 }
@@ -89,27 +91,38 @@ static inline bool is_burst(const struct tcp_sock *tp)
 	return tp->snd_cwnd > in_flight + LEAVE_AT_ONCE;
 }
 
-/* What its ACKs let go is not spaced: what is comes in as it left, and tells nothing of the path, and beside stock connections in a
- * full queue it loses less than they do and has more than its share. */
+/* Until the next ACK, which decides anew. */
+static inline void keep_paced(struct sock *sk)
+{
+	if (sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
+/* What its ACKs let go is not spaced: what is comes in as it left, and tells nothing of the path. In recovery a timer may find much
+ * lost at once. */
 static inline void pace_bursts(struct sock *sk)
 {
-	if (!rarely(is_burst((const struct tcp_sock *)sk)))
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+
+	if (rarely(is_burst(tp) || is_recovering(tp)))
+		keep_paced(sk);
+	else
 		leave_unpaced(sk);
-	else if (sk->sk_pacing_status == SK_PACING_NONE)
-		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
 
 /* Over a round trip; four windows in one while slow start lasts, twice of what it needs: the second flight of 30 kB would end
  * a tenth of a round trip later at three. Where the path is known to be faster than that, at its part of the path's rate. */
-static inline void pace_share(struct sock *sk, const struct belonging *b, const struct turn *turn)
+static inline void pace_share(struct sock *sk, const struct belonging *b, const struct grant *grant)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
-	u64 rate = pacing_rate(tp->snd_cwnd, tp->mss_cache, tp->srtt_us >> 3);
+	u32 rtt_us = tp->srtt_us ? tp->srtt_us >> 3 : grant->base_us;
+	u64 even = pacing_rate(tp->snd_cwnd, tp->mss_cache, rtt_us);
+	u64 rate = grant->is_in_slow_start ? even * 10 / 3 : even, known;
 
-	if (turn->is_in_slow_start)
-		rate = rate * 10 / 3;
-	if (turn->rate)
-		rate = first_rate(rate, turn->rate, turn->share, turn->window);
+	if (grant->rate) {
+		known = first_rate(even, grant->rate, grant->share, grant->window);
+		rate = known > rate ? known : rate;
+	}
 	if (b->warm_rate)
 		rate = b->warm_rate;
 	if (rate)
@@ -118,18 +131,21 @@ static inline void pace_share(struct sock *sk, const struct belonging *b, const 
 }
 
 /* What it may have outstanding, after a timeout of its own less. */
-static inline void take(struct sock *sk, struct belonging *b, const struct turn *turn)
+static inline void take(struct sock *sk, struct belonging *b, const struct grant *grant)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 share = turn->share;
+	u32 share = grant->share;
 
-	tp->snd_ssthresh = turn->is_in_slow_start ? TCP_INFINITE_SSTHRESH : share;
+	tp->snd_ssthresh = grant->is_in_slow_start ? TCP_INFINITE_SSTHRESH : share;
 	if (b->member.limit && b->member.limit < share)
 		share = b->member.limit;
 	else
 		b->member.limit = 0;
+	/* Nothing tells how to pace it: what a connection begins with anyway. */
+	if (rarely(!tp->srtt_us && !grant->base_us))
+		share = smaller(share, INITIAL_WINDOW);
 	tp->snd_cwnd = share;
-	pace_share(sk, b, turn);
+	pace_share(sk, b, grant);
 }
 
 /* Starts for all, as a connection by itself does: from memory, if there is one. */
@@ -166,23 +182,24 @@ static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
 	return !s->weights && now_ns - s->used_ns > IDLE_NS + srtt_us * NS_PER_US;
 }
 
-/* It sends, and had nothing outstanding: takes its share, as one `among` so many that come; false if it has to start for all. */
-static inline bool join(struct sock *sk, struct belonging *b, struct session *s, u32 among)
+/* It is active from now on, one `among` so many that come. Under the lock. */
+static inline struct grant enter_active(struct session *s, struct member *m, u32 among)
 {
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct turn turn = {};
+	count_weight(s, m, m->wants);
+	return grant_of(s, share_at_once(s, m, among));
+}
+
+/* It sends, and had nothing outstanding; false if it has to start for all. */
+static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct session *s, u32 among, struct grant *grant)
+{
 	bool leads;
 
 	bpf_spin_lock(&s->lock);
 	/* The kernel has asked its clock for this sending. */
 	leads = is_idle(s, tp->tcp_mstamp * NS_PER_US, tp->srtt_us >> 3);
-	if (!leads) {
-		count_weight(s, &b->member, b->member.wants);
-		turn = turn_of(s, share_at_once(s, &b->member, among));
-	}
-	bpf_spin_unlock(&s->lock);
 	if (!leads)
-		take(sk, b, &turn);
+		*grant = enter_active(s, &b->member, among);
+	bpf_spin_unlock(&s->lock);
 	return !leads;
 }
 
@@ -191,7 +208,7 @@ static inline bool join(struct sock *sk, struct belonging *b, struct session *s,
 static inline void lead_with_part(struct sock *sk, struct connection *c, u32 window)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 rate = (u64)c->warm_rate * tp->snd_cwnd / window;
+	u32 rate = larger((u64)c->warm_rate * tp->snd_cwnd / window, 1);
 
 	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
 	if (!pace(sk, rate))
@@ -200,17 +217,19 @@ static inline void lead_with_part(struct sock *sk, struct connection *c, u32 win
 	sk->sk_pacing_rate = rate;
 }
 
-/* Starts for all, unless somebody has meanwhile. */
-static inline void begin_session(struct sock *sk, struct belonging *b, struct connection *c, struct session *s,
-				 u32 among)
+/* Starts for all, unless somebody has meanwhile. How wide, in segments. */
+static inline u32 begin_session(struct sock *sk, struct connection *c, struct session *s, u32 among, struct grant *grant)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct belonging *b = belonging_of(sk);
 	struct path *path = bpf_map_lookup_elem(&paths, &c->path);
 	u64 rate = path ? path->rate : 0;
 	u32 window, ssthresh;
 	bool is_warm;
 
 	lead(sk, c);
+	/* Of its pacing each ACK decides. */
+	c->is_paced = false;
 	note(b, c);
 	window = tp->snd_cwnd;
 	ssthresh = tp->snd_ssthresh;
@@ -219,10 +238,9 @@ static inline void begin_session(struct sock *sk, struct belonging *b, struct co
 	if (!s->weights)
 		start_session(s, window, ssthresh, is_warm, is_warm ? rate : 0);
 	s->used_ns = tp->tcp_mstamp * NS_PER_US;
+	*grant = enter_active(s, &b->member, among);
 	bpf_spin_unlock(&s->lock);
-	join(sk, b, s, among);
-	if (c->in_first_flight && tp->snd_cwnd < window)
-		lead_with_part(sk, c, window);
+	return window;
 }
 
 /* The last active member is done: what the window has proven. */
@@ -258,7 +276,7 @@ static inline u32 flight_of(const struct session *s)
 static inline void alone(struct sock *sk, struct belonging *b, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct turn turn = {};
+	struct grant grant = {};
 
 	if (is_recovering(tp))
 		tp->snd_cwnd = larger(tp->snd_ssthresh, 1);
@@ -266,8 +284,8 @@ static inline void alone(struct sock *sk, struct belonging *b, const struct rate
 		tcp_slow_start(tp, rs->acked_sacked);
 	else
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd, rs->acked_sacked);
-	turn.is_in_slow_start = in_slow_start(tp);
-	pace_share(sk, b, &turn);
+	grant.is_in_slow_start = in_slow_start(tp);
+	pace_share(sk, b, &grant);
 }
 
 /* Of the window the kernel counts as limiting: used up, or soon in slow start (tcp_is_cwnd_limited). */
@@ -346,7 +364,7 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	bool recovers = is_recovering(tp), is_alone, teaches = false, is_warm = false;
 	struct arrival a = {};
 	u32 window = 0, flight = 0;
-	struct turn turn;
+	struct grant grant;
 
 	if (rarely(!s)) {
 		alone(sk, b, rs);
@@ -366,7 +384,7 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	count_weight(s, &b->member, b->member.wants);
 	on_arrival(s, &b->member, &a);
 	is_alone = s->weights == b->member.weight;
-	turn = turn_of(s, share_of(s, &b->member));
+	grant = grant_of(s, share_of(s, &b->member));
 	if (rarely(!a.outstanding))
 		count_weight(s, &b->member, 0);
 	teaches = false;
@@ -380,10 +398,10 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 
 	if (rarely(b->member.limit))
 		b->member.limit += a.acked;
-	take(sk, b, &turn);
+	take(sk, b, &grant);
 	/* The first retransmission does not wait until enough has arrived. */
 	if (rarely(recovers && !tp->retrans_out))
-		tp->snd_cwnd = larger(turn.share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
+		tp->snd_cwnd = larger(grant.share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
 	if (rarely(b->is_special && a.acked && !recovers))
 		see_to_member(sk, is_alone);
 	if (rarely(teaches))
@@ -405,6 +423,7 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 
 	if (!s || !c)
 		return tcp_reno_ssthresh(sk);
+	keep_paced(sk);
 	note_loss(tp, c);
 	if (c->in_first_flight)
 		most = retreat(sk, c);
@@ -436,6 +455,7 @@ u32 BPF_PROG(hs_session_undo_cwnd, struct sock *sk)
 
 	if (!s)
 		return tcp_reno_undo_cwnd(sk);
+	keep_paced(sk);
 	bpf_spin_lock(&s->lock);
 	take_back_reduction(s);
 	count_weight(s, &b->member, b->member.wants);
@@ -455,33 +475,20 @@ void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 
 	if (!s || state != TCP_CA_Loss)
 		return;
+	keep_paced(sk);
 	b->member.limit = 1;
 	bpf_spin_lock(&s->lock);
 	discount(s, &b->member);
 	bpf_spin_unlock(&s->lock);
 }
 
-/* It joins, or starts for all; its first flight as one of those that come. */
-static inline void enter_session(struct sock *sk, struct belonging *b, struct connection *c, bool is_first)
+/* It has the window that it begins with. */
+static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 {
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 among = is_first ? come(&c->path) : 1;
-	struct session *s;
-
-	if (!b->place)
-		belong(sk, b, c);
-	s = session_of(b);
-	if (!s)
-		return;
-	if (!join(sk, b, s, among))
-		begin_session(sk, b, c, s, among);
-	if (is_first) {
-		c->began_with = tp->snd_cwnd;
-		c->began_warm = c->in_first_flight;
-		c->measure.next = tp->snd_nxt;
-		c->is_measured = true;
-	}
-	note(b, c);
+	c->began_with = tp->snd_cwnd;
+	c->began_warm = c->in_first_flight;
+	c->measure.next = tp->snd_nxt;
+	c->is_measured = true;
 }
 
 SEC("struct_ops")
@@ -489,20 +496,41 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
-	bool is_first = !tp->data_segs_out, has_joined;
-	struct session *s = session_of(b);
-	struct connection *c;
+	bool is_first = !tp->data_segs_out;
+	struct connection *c = NULL;
+	u32 among = 1, whole = 0;
+	struct grant grant = {};
+	struct session *s;
 
-	if (event != CA_EVENT_TX_START || !b->is_attended)
+	/* What goes again after a timeout is no start. */
+	if (event != CA_EVENT_TX_START || !b->is_attended || is_recovering(tp))
 		return;
-	has_joined = !is_first && s && join(sk, b, s, 1);
-	if (has_joined && !b->is_special)
+	if (rarely(is_first || !b->place || b->is_special)) {
+		c = connection_of(sk);
+		if (!c)
+			return;
+		if (!b->place)
+			belong(sk, b, c);
+		if (is_first)
+			among = come(&c->path);
+	}
+	s = session_of(b);
+	if (!s)
 		return;
-	c = connection_of(sk);
+	if (rarely(!join(tp, b, s, among, &grant))) {
+		c = c ? c : connection_of(sk);
+		if (!c)
+			return;
+		whole = begin_session(sk, c, s, among, &grant);
+	}
+	take(sk, b, &grant);
 	if (!c)
 		return;
-	if (!has_joined)
-		enter_session(sk, b, c, is_first);
+	if (c->in_first_flight && tp->snd_cwnd < whole)
+		lead_with_part(sk, c, whole);
+	if (is_first)
+		begin_member(tp, c);
+	note(b, c);
 	begin_first_train(tp, &c->measure);
 }
 

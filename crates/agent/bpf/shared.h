@@ -26,7 +26,7 @@ struct session {
 	bool is_warm;	  /* it began with a remembered window */
 	u64 round_end_ns;
 	u64 used_ns;	  /* last acknowledgement */
-	u64 rate;	  /* of the path, as remembered, bytes a second; 0: not known, or not believed since a loss */
+	u64 rate;	  /* of the path, as remembered when it began, bytes a second; 0: not known, or something was lost since */
 	struct curve curve;
 	u32 last_flight;  /* that all arrived since the last reduction */
 	u32 flight;
@@ -179,7 +179,7 @@ static __always_inline void hystart(struct session *s, u32 rtt_us)
 
 static __always_inline void grow(struct session *s, const struct arrival *a)
 {
-	u32 per;
+	u64 per;
 
 	if (rarely(s->window < s->ssthresh)) {
 		s->window += smaller(a->acked, s->ssthresh - s->window);

@@ -174,6 +174,8 @@ fn a_member_is_as_slow_as_its_application_asks() {
             assert!(time >= least, "{closed}: {time:?} of {least:?}");
             agent.wait_for_closed(closed);
         }
+        // The second one from memory.
+        assert_eq!(agent.status().connections.warm.closed, 1);
     });
 }
 

@@ -72,8 +72,23 @@ sockopt_impl!(
     GetOnly,
     libc::IPPROTO_TCP,
     libc::TCP_INFO,
-    libc::tcp_info
+    Standing
 );
+
+/// The beginning of the kernel's `struct tcp_info`, as much as is of interest: it answers with as much as is asked for.
+#[repr(C)]
+#[expect(
+    unreachable_pub,
+    reason = "the macro above makes its option public, and so asks it of this"
+)]
+pub struct Standing {
+    state: u8,
+    _between: [u8; 143],
+    notsent_bytes: u32,
+}
+
+/// `TCP_CLOSE`.
+const CLOSED: u8 = 7;
 
 /// The kernel does not care what the bytes are.
 struct Socketry {
@@ -125,11 +140,12 @@ impl Knobs for Socketry {
         self.set_cork(false);
     }
 
-    /// What cannot be asked is over, and the next write says so.
+    /// What is over has nothing unsent, and the next write says so.
     async fn unsent_below(&self, low: u64) -> u64 {
         loop {
-            let unsent =
-                getsockopt(&self.socket, Info).map_or(0, |info| u64::from(info.tcpi_notsent_bytes));
+            let standing = getsockopt(&self.socket, Info).ok();
+            let open = standing.filter(|standing| standing.state != CLOSED);
+            let unsent = open.map_or(0, |standing| u64::from(standing.notsent_bytes));
             if unsent < low || self.wait_for_room().await.is_err() {
                 return unsent;
             }
