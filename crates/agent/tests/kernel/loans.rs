@@ -118,8 +118,7 @@ fn connections_that_are_opened_at_once_share_too() {
 fn who_never_comes_is_soon_forgotten() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        let agent = bed.agent(&[]);
-        let server = bed.serve(Domain::IPV4, None);
+        let (agent, server) = bed.attended();
         let peers = Peers::of(&bed, server.address());
         let first_window = |port: u16| {
             let before = agent.status().connections.warm.first_windows;
@@ -154,8 +153,7 @@ fn connections_one_after_another_are_given_it_each() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
-        let agent = bed.agent(&[]);
-        let server = bed.serve(Domain::IPV4, None);
+        let (agent, server) = bed.attended();
         for closed in 1..=4 {
             bed.visit(&server, BYTES);
             agent.wait_for_closed(closed);

@@ -70,8 +70,7 @@ fn exactly_the_first_flight_is_marked() {
 fn nothing_is_marked_unless_asked_for() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        let agent = bed.agent(&[]);
-        let server = bed.serve(Domain::IPV4, None);
+        let (agent, server) = bed.attended();
         for closed in 1..=2 {
             bed.visit(&server, BYTES);
             agent.wait_for_closed(closed);

@@ -121,8 +121,7 @@ fn a_poisoned_memory_gains_no_more_than_the_cap_and_reaches_no_other_prefix() {
 fn a_round_trip_that_a_peer_made_long_does_not_slow_others_of_its_prefix() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        let agent = bed.agent(&[]);
-        let server = bed.serve(Domain::IPV4, None);
+        let (agent, server) = bed.attended();
         let cold = bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
         // 22 to 31 segments in 60 s would take a minute.

@@ -3,7 +3,8 @@
 //! 20 Mbit/s, 80 ms, a queue of 100 packets: 138 packets in a round trip, 238 with the queue.
 
 use crate::bed::{
-    Agent, Bed, Server, assert_one_flight, control_of, finish, link_of, timed, until,
+    Agent, Bed, Server, assert_knows_rate, assert_one_flight, control_of, finish, link_of, timed,
+    until,
 };
 use crate::cable::ip;
 use crate::memory::newest;
@@ -136,9 +137,7 @@ fn a_session_that_was_proven_is_remembered_and_begins_warm() {
         assert!(cold >= 5 * RTT, "{cold:?}");
         let window = agent.paths()[0].window;
         assert!((100..=160).contains(&window), "{window}");
-        let rate = agent.paths()[0].rate_mbps.expect("a rate");
-        // As `warm` derives it.
-        assert!((0.97..=1.06).contains(&(rate * 1500.0 / 1448.0 / 20.0)), "{rate}");
+        assert_knows_rate(&agent);
         assert_one_flight((&bed, &agent, &server), cold);
     });
 }
@@ -153,9 +152,7 @@ fn two_short_flights_teach_the_rate() {
         let server = bed.serve(Domain::IPV4, None);
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
-        let rate = agent.paths()[0].rate_mbps.expect("a rate");
-        // As `warm` derives it.
-        assert!((0.97..=1.06).contains(&(rate * 1500.0 / 1448.0 / 20.0)), "{rate}");
+        assert_knows_rate(&agent);
     });
 }
 

@@ -3,8 +3,8 @@
 //! 20 Mbit/s, 80 ms: a connection's first byte takes two round trips, 160 ms, a full packet 0.6 ms.
 
 use crate::bed::{
-    Bed, assert_one_flight, fastest, fastest_cold_visit, fastest_visit, finish, is_upon_cubic,
-    link_of,
+    Bed, assert_knows_rate, assert_one_flight, fastest, fastest_cold_visit, fastest_visit, finish,
+    is_upon_cubic, link_of,
 };
 use calm::calmly;
 use socket2::Domain;
@@ -17,8 +17,7 @@ const RTT: Duration = Duration::from_millis(80);
 fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        let agent = bed.agent(&[]);
-        let server = bed.serve(Domain::IPV4, None);
+        let (agent, server) = bed.attended();
         let cold = fastest_cold_visit((&bed, &agent, &server), (3, 30_000));
         // Windows of 10 and 20 for 21 segments: a third round trip.
         assert!(cold >= 3 * RTT, "{cold:?}");
@@ -49,8 +48,7 @@ fn a_second_visit_of_200_kb_sends_its_window_at_once() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
-        let agent = bed.agent(&[]);
-        let server = bed.serve(Domain::IPV4, None);
+        let (agent, server) = bed.attended();
         // 69 at least are outstanding in the last flight, some 90 while it takes the place of the one of 40; there is no
         // more than 10 and one for each of 139 that have arrived. A machine that stands still for a while tears flights apart:
         // then once more.
@@ -75,14 +73,10 @@ fn a_window_that_does_not_fill_the_path_leaves_at_the_paths_rate() {
         // 333 packets in a round trip, of which 200 kB prove 139.
         let Some(bed) = Bed::over(link_of(20, 200, 100)) else { return };
         bed.widen_receive_window();
-        let agent = bed.agent(&[]);
-        let server = bed.serve(Domain::IPV4, None);
+        let (agent, server) = bed.attended();
         bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
-        let rate = agent.paths()[0].rate_mbps.expect("two flights agree");
-        // 1448 of 1500 bytes are data; gaps are within 3 % of the link's (decision 14), and the shorter of two is taken.
-        let carried = 20.0 * 1448.0 / 1500.0;
-        assert!((0.97 * carried..=1.06 * carried).contains(&rate), "{rate}");
+        assert_knows_rate(&agent);
         let warm = fastest_visit((&bed, &agent, &server), (3, 200_000));
         // Two round trips and 139 packets of 0.6 ms are 483 ms; evenly over the round trip they would take 167 ms, 567.
         assert!(warm >= Duration::from_millis(480), "{warm:?}");
@@ -97,8 +91,7 @@ fn after_idle_the_window_that_was_proven_is_sent_again() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
-        let agent = bed.agent(&[]);
-        let server = bed.serve(Domain::IPV4, None);
+        let (agent, server) = bed.attended();
         let mut kept = bed.open(&server, 200_000);
         finish(&mut kept, 200_000);
         let restarted = fastest((0..3).map(|_| {

@@ -93,6 +93,11 @@ impl Bed {
         Agent::start(self.cgroup.path(), control, arguments)
     }
 
+    /// An agent that gives CUBIC, and a server that it attends to.
+    pub(crate) fn attended(&self) -> (Agent, Server) {
+        (self.agent(&[]), self.serve(Domain::IPV4, None))
+    }
+
     /// A server in the cgroup that sends as many bytes as it is asked for.
     /// `control`: a congestion control that it chooses for itself.
     pub(crate) fn serve(&self, family: Domain, control: Option<&str>) -> Server {
@@ -313,6 +318,14 @@ pub(crate) fn fastest_cold_visit(
         agent.forget(None);
         fastest_visit((bed, agent, server), (1, bytes))
     }))
+}
+
+/// Of a path of 20 Mbit/s what it carries is known.
+pub(crate) fn assert_knows_rate(agent: &Agent) {
+    let rate = agent.paths()[0].rate_mbps.expect("two flights agree");
+    // 1448 of 1500 bytes are data; gaps are within 3 % of the link's (decision 14), and the shorter of two is taken.
+    let carried = 20.0 * 1448.0 / 1500.0;
+    assert!((0.97 * carried..=1.06 * carried).contains(&rate), "{rate}");
 }
 
 /// Some visits of 200 kB that begin warm: the fastest took one flight, and none retreated. `cold` is what one took without

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a member of a session is granted at an ACK or as it joins: its share of the window, and how that is paced. Bursts are, and what
+ * leaves in recovery; what ACKs let go is clocked by them already. */
+#ifndef HEADSTART_GRANT_H
+#define HEADSTART_GRANT_H
+
+#include "belonging.h"
+
+/* Segments that are not paced, as the kernel does not the first ones of a connection. */
+#define LEAVE_AT_ONCE 10
+
+/* What a member may do now. */
+struct grant {
+	u32 share;  /* segments outstanding */
+	u32 window; /* of all members */
+	u64 rate;   /* of the path, bytes a second; 0: not known */
+	u32 base_us; /* lowest round trip of all; 0: not known */
+	bool is_in_slow_start;
+};
+
+/* Under the lock. */
+static inline struct grant grant_of(const struct session *s, u32 share)
+{
+	return (struct grant){
+		.share = share,
+		.window = s->window,
+		.rate = s->rate,
+		.base_us = s->base_us,
+		.is_in_slow_start = s->window < s->ssthresh,
+	};
+}
+
+/* So much may leave at once. */
+static inline bool is_burst(const struct tcp_sock *tp)
+{
+	u32 in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+
+	return tp->snd_cwnd > in_flight + LEAVE_AT_ONCE;
+}
+
+/* Until the next ACK, which decides anew. */
+static inline void keep_paced(struct sock *sk)
+{
+	if (sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
+/* What its ACKs let go is not spaced: what is comes in as it left, and tells nothing of the path. In recovery a timer may find much
+ * lost at once. */
+static inline void pace_bursts(struct sock *sk)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+
+	if (rarely(is_burst(tp) || is_recovering(tp)))
+		keep_paced(sk);
+	else
+		leave_unpaced(sk);
+}
+
+/* Over a round trip; four windows in one while slow start lasts, twice of what it needs: the second flight of 30 kB would end
+ * a tenth of a round trip later at three. Where the path is known to be faster than that, at its part of the path's rate. */
+static inline void pace_share(struct sock *sk, const struct belonging *b, const struct grant *grant)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	u32 rtt_us = tp->srtt_us ? tp->srtt_us >> 3 : grant->base_us;
+	u64 even = pacing_rate(tp->snd_cwnd, tp->mss_cache, rtt_us);
+	u64 rate = grant->is_in_slow_start ? even * 10 / 3 : even, known;
+
+	if (grant->rate) {
+		known = first_rate(even, grant->rate, grant->share, grant->window);
+		rate = known > rate ? known : rate;
+	}
+	if (b->warm_rate)
+		rate = b->warm_rate;
+	if (rate)
+		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
+	pace_bursts(sk);
+}
+
+/* What it may have outstanding, after a timeout of its own less. */
+static inline void take(struct sock *sk, struct belonging *b, const struct grant *grant)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 share = grant->share;
+
+	tp->snd_ssthresh = grant->is_in_slow_start ? TCP_INFINITE_SSTHRESH : share;
+	if (b->member.limit && b->member.limit < share)
+		share = b->member.limit;
+	else
+		b->member.limit = 0;
+	/* Nothing tells how to pace it: what a connection begins with anyway. */
+	if (rarely(!tp->srtt_us && !grant->base_us))
+		share = smaller(share, INITIAL_WINDOW);
+	tp->snd_cwnd = share;
+	pace_share(sk, b, grant);
+}
+
+#endif

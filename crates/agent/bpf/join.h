@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How a member of a session begins to send after it had nothing outstanding: it joins those that do, or starts for all, from memory if
+ * there is one. */
+#ifndef HEADSTART_JOIN_H
+#define HEADSTART_JOIN_H
+
+#include "grant.h"
+#include "wishes.h"
+
+/* Of silence, and a round trip: the least retransmission timeout. */
+#define IDLE_NS (200 * NS_PER_MS)
+
+/* Starts for all, as a connection by itself does: from memory, if there is one. */
+static inline void lead(struct sock *sk, struct connection *c)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct wishes *said = bpf_sk_storage_get(&wishes, sk, 0, 0);
+	struct destination to = {};
+	bool is_first = !tp->data_segs_out;
+	u32 would;
+
+	tp->snd_cwnd = c->cold;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	if (c->in_first_flight)
+		end_first_flight(sk, c);
+	if (is_first ? tp->total_retrans : c->has_retreated)
+		return;
+	if (!destination_of(sk, &to) || !to.cap)
+		return;
+	would = begin_as_remembered(sk, c, to.cap, 1);
+	if (is_first)
+		c->would = would;
+	else if (c->in_first_flight)
+		c->restarts += 1;
+	if (said)
+		heed_size(sk, c, said);
+	if (c->in_first_flight)
+		c->mark = mark(sk);
+}
+
+/* Nobody has sent for a while, so whoever does next starts for all. Under the lock. */
+static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
+{
+	return !s->weights && now_ns - s->used_ns > IDLE_NS + srtt_us * NS_PER_US;
+}
+
+/* It is active from now on, one `among` so many that come. Under the lock. */
+static inline struct grant enter_active(struct session *s, struct member *m, u32 among)
+{
+	count_weight(s, m, m->wants);
+	return grant_of(s, share_at_once(s, m, among));
+}
+
+/* It sends, and had nothing outstanding; false if it has to start for all. */
+static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct session *s, u32 among, struct grant *grant)
+{
+	bool leads;
+
+	bpf_spin_lock(&s->lock);
+	/* The kernel has asked its clock for this sending. */
+	leads = is_idle(s, tp->tcp_mstamp * NS_PER_US, tp->srtt_us >> 3);
+	if (!leads)
+		*grant = enter_active(s, &b->member, among);
+	bpf_spin_unlock(&s->lock);
+	return !leads;
+}
+
+/* The others have the rest of the first flight: what is lost beyond its part is not of its start, and it leaves at its part of the
+ * rate. */
+static inline void lead_with_part(struct sock *sk, struct connection *c, u32 window)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 rate = larger((u64)c->warm_rate * tp->snd_cwnd / window, 1);
+
+	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
+	if (!pace(sk, rate))
+		return;
+	c->warm_rate = rate;
+	sk->sk_pacing_rate = rate;
+}
+
+/* Starts for all, unless somebody has meanwhile. How wide, in segments. */
+static inline u32 begin_session(struct sock *sk, struct connection *c, struct session *s, u32 among, struct grant *grant)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct belonging *b = belonging_of(sk);
+	struct path *path = bpf_map_lookup_elem(&paths, &c->path);
+	u64 rate = path ? path->rate : 0;
+	u32 window, ssthresh;
+	bool is_warm;
+
+	lead(sk, c);
+	/* Of its pacing each ACK decides. */
+	c->is_paced = false;
+	note(b, c);
+	window = tp->snd_cwnd;
+	ssthresh = tp->snd_ssthresh;
+	is_warm = c->in_first_flight;
+	bpf_spin_lock(&s->lock);
+	if (!s->weights)
+		start_session(s, window, ssthresh, is_warm, is_warm ? rate : 0);
+	s->used_ns = tp->tcp_mstamp * NS_PER_US;
+	*grant = enter_active(s, &b->member, among);
+	bpf_spin_unlock(&s->lock);
+	return window;
+}
+
+#endif
