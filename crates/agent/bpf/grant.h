@@ -12,6 +12,7 @@
 /* What a member may do now. */
 struct grant {
 	u32 share;  /* segments outstanding */
+	u32 spread; /* segments in a round trip: how fast what leaves as a burst is paced */
 	u32 window; /* of all members */
 	u64 rate;   /* of the path, bytes a second; 0: not known */
 	u32 base_us; /* lowest round trip of all; 0: not known */
@@ -23,10 +24,11 @@ static inline struct grant grant_of(const struct session *s, u32 share)
 {
 	return (struct grant){
 		.share = share,
+		.spread = share,
 		.window = s->window,
 		.rate = s->rate,
 		.base_us = s->base_us,
-		.is_in_slow_start = s->window < s->ssthresh,
+		.is_in_slow_start = is_in_slow_start(s),
 	};
 }
 
@@ -63,11 +65,11 @@ static inline void pace_share(struct sock *sk, const struct belonging *b, const 
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	u32 rtt_us = tp->srtt_us ? tp->srtt_us >> 3 : grant->base_us;
-	u64 even = pacing_rate(tp->snd_cwnd, tp->mss_cache, rtt_us);
+	u64 even = pacing_rate(grant->spread, tp->mss_cache, rtt_us);
 	u64 rate = grant->is_in_slow_start ? even * 10 / 3 : even, known;
 
 	if (grant->rate) {
-		known = first_rate(even, grant->rate, grant->share, grant->window);
+		known = first_rate(even, grant->rate, grant->spread, grant->window);
 		rate = known > rate ? known : rate;
 	}
 	if (b->warm_rate)

@@ -9,6 +9,8 @@
 
 /* Of silence, and a round trip: the least retransmission timeout. */
 #define IDLE_NS (200 * NS_PER_MS)
+/* Bytes: of what is written the kernel queues as much before it sends the first (a buffer to be filled, half of a window of 64 kB). */
+#define LEAST_PIECE 30000
 
 /* Starts for all, as a connection by itself does: from memory, if there is one. */
 static inline void lead(struct sock *sk, struct connection *c)
@@ -44,15 +46,30 @@ static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
 	return !s->weights && now_ns - s->used_ns > IDLE_NS + srtt_us * NS_PER_US;
 }
 
-/* It is active from now on, one `among` so many that come. Under the lock. */
-static inline struct grant enter_active(struct session *s, struct member *m, u32 among)
+/* What lies in its queue, if that may be all: larger writes come in pieces, and what heads an answer often in one of its own. */
+static inline u32 known_to_send(const struct tcp_sock *tp)
 {
+	u32 queued = tp->write_seq - tp->snd_nxt;
+
+	if (queued >= LEAST_PIECE || !tp->mss_cache)
+		return LARGEST_WINDOW;
+	return larger(queued / tp->mss_cache + 1, INITIAL_WINDOW);
+}
+
+/* It is active from now on. Of the pace of all it has the part that it is of those who joined within a round trip: what others send
+ * is ACK-clocked, or has left. Under the lock. */
+static inline struct grant enter_active(struct session *s, struct member *m, const struct joining *j)
+{
+	struct grant grant;
+
 	count_weight(s, m, m->wants);
-	return grant_of(s, share_at_once(s, m, among));
+	grant = grant_of(s, share_at_once(s, m, j));
+	grant.spread = larger(grant.share, (u64)s->window * m->promised / s->promised);
+	return grant;
 }
 
 /* It sends, and had nothing outstanding; false if it has to start for all. */
-static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct session *s, u32 among, struct grant *grant)
+static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct session *s, const struct joining *j, struct grant *grant)
 {
 	bool leads;
 
@@ -60,7 +77,7 @@ static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct s
 	/* The kernel has asked its clock for this sending. */
 	leads = is_idle(s, tp->tcp_mstamp * NS_PER_US, tp->srtt_us >> 3);
 	if (!leads)
-		*grant = enter_active(s, &b->member, among);
+		*grant = enter_active(s, &b->member, j);
 	bpf_spin_unlock(&s->lock);
 	return !leads;
 }
@@ -80,7 +97,7 @@ static inline void lead_with_part(struct sock *sk, struct connection *c, u32 win
 }
 
 /* Starts for all, unless somebody has meanwhile. How wide, in segments. */
-static inline u32 begin_session(struct sock *sk, struct connection *c, struct session *s, u32 among, struct grant *grant)
+static inline u32 begin_session(struct sock *sk, struct connection *c, struct session *s, const struct joining *j, struct grant *grant)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
@@ -100,7 +117,7 @@ static inline u32 begin_session(struct sock *sk, struct connection *c, struct se
 	if (!s->weights)
 		start_session(s, window, ssthresh, is_warm, is_warm ? rate : 0);
 	s->used_ns = tp->tcp_mstamp * NS_PER_US;
-	*grant = enter_active(s, &b->member, among);
+	*grant = enter_active(s, &b->member, j);
 	bpf_spin_unlock(&s->lock);
 	return window;
 }

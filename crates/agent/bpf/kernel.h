@@ -128,6 +128,7 @@ struct tcp_sock {
 	u32 prior_cwnd;     /* when something was last found lost */
 	u32 prior_ssthresh; /* the same; in congestion avoidance no larger than that */
 	u32 snd_nxt;
+	u32 write_seq;
 	u32 snd_una;
 	u32 srtt_us;
 	u32 packets_out;

@@ -50,6 +50,7 @@ static inline void alone(struct sock *sk, struct belonging *b, const struct rate
 		tcp_slow_start(tp, rs->acked_sacked);
 	else
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd, rs->acked_sacked);
+	grant.spread = tp->snd_cwnd;
 	grant.is_in_slow_start = in_slow_start(tp);
 	pace_share(sk, b, &grant);
 }
@@ -197,7 +198,7 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 	note(b, c);
 	bpf_spin_lock(&s->lock);
 	before = s->window;
-	was_in_slow_start = before < s->ssthresh;
+	was_in_slow_start = is_in_slow_start(s);
 	has_reduced = reduce(s, now, tp->srtt_us >> 3);
 	if (most < s->window)
 		s->window = s->ssthresh = most;
@@ -264,8 +265,9 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	struct belonging *b = belonging_of(sk);
 	bool is_first = !tp->data_segs_out;
 	struct connection *c = NULL;
-	u32 among = 1, whole = 0;
+	struct joining j = {.among = 1, .sends = known_to_send(tp)};
 	struct grant grant = {};
+	u32 whole = 0;
 	struct session *s;
 
 	/* What goes again after a timeout is no start. */
@@ -278,16 +280,16 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		if (!b->place)
 			belong(sk, b, c);
 		if (is_first)
-			among = come(&c->path);
+			j.among = come(&c->path);
 	}
 	s = session_of(b);
 	if (!s)
 		return;
-	if (rarely(!join(tp, b, s, among, &grant))) {
+	if (rarely(!join(tp, b, s, &j, &grant))) {
 		c = c ? c : connection_of(sk);
 		if (!c)
 			return;
-		whole = begin_session(sk, c, s, among, &grant);
+		whole = begin_session(sk, c, s, &j, &grant);
 	}
 	take(sk, b, &grant);
 	if (!c)

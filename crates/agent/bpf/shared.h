@@ -21,16 +21,16 @@ struct session {
 	u32 outstanding;
 	u32 promised;	  /* to members of which nothing has arrived since they joined */
 	u32 credit;	  /* acknowledged and not yet grown for */
-	u32 round_flight; /* most outstanding in the round trip under way, in the last, and at a time */
+	u32 round_flight; /* most outstanding in the round trip under way, or acknowledged */
+	u32 round_acked;
 	u32 base_us;	  /* lowest round trip of all, microseconds */
-	bool is_warm;	  /* it began with a remembered window */
 	u64 round_end_ns;
 	u64 used_ns;	  /* last acknowledgement */
 	u64 rate;	  /* of the path, as remembered when it began, bytes a second; 0: not known, or something was lost since */
 	struct curve curve;
-	u32 last_flight;  /* that all arrived since the last reduction */
-	u32 flight;
-	u32 round_us;	  /* and of the one under way */
+	u32 last_flight;  /* in the last one */
+	u32 flight;	  /* and of all before since the last reduction, which all arrived */
+	u32 round_us;	  /* lowest of the round trip under way, microseconds */
 	u32 samples;
 	u32 window_before; /* the last reduction, which may have been for nothing */
 	u32 ssthresh_before;
@@ -38,6 +38,7 @@ struct session {
 	u64 taught_ns;	  /* what of that memory was told, and when */
 	u32 taught;
 	u32 members;	  /* connections open */
+	bool is_warm;	  /* it began with a remembered window */
 	u64 born_ns;	  /* 0: nobody's */
 	struct session_key key; /* whose it is */
 };
@@ -49,6 +50,11 @@ struct member {
 	u32 outstanding; /* as counted there */
 	u32 promised;
 	u32 limit;	/* below its share after a timeout of its own, segments; 0: none */
+};
+
+struct joining {
+	u32 among; /* of how many that come it is one, itself included */
+	u32 sends; /* segments that it has to send, as far as is known */
 };
 
 struct arrival {
@@ -112,6 +118,11 @@ static __always_inline bool depart(struct session *s, struct member *m)
 	return true;
 }
 
+static __always_inline bool is_in_slow_start(const struct session *s)
+{
+	return s->window < s->ssthresh;
+}
+
 /* At least one segment: nobody is silenced, also where there are more members than segments. */
 static __always_inline u32 share_of(const struct session *s, const struct member *m)
 {
@@ -120,17 +131,20 @@ static __always_inline u32 share_of(const struct session *s, const struct member
 	return share ? share : 1;
 }
 
-/* What it may send as it joins, one `among` so many that come: its share. Those that are sending see at their next ACKs that there
- * is one more; those that have just joined see nothing for a round trip, and of a dozen that join at once each would take what the
- * one before has. So what they were promised is not given again, and what is left is for all who come; not less than a connection
- * begins with anyway, and at its first ACK it has its share. */
-static __always_inline u32 share_at_once(struct session *s, struct member *m, u32 among)
+/* What it may send as it joins: its share. Those that are sending see at their next ACKs that there is one more; those that have
+ * just joined see nothing for a round trip, and of a dozen that join at once each would take what the one before has. So what they
+ * were promised is not given again, as far as they have so much to send, and what is left is for all who come. Not less than a
+ * connection begins with anyway: also in a small window, as long as nothing has said where it ends. At its first ACK it has its
+ * share. */
+static __always_inline u32 share_at_once(struct session *s, struct member *m, const struct joining *j)
 {
 	u32 share = share_of(s, m), taken = s->promised - m->promised;
 	u32 beside = taken + INITIAL_WINDOW, left = s->window > beside ? s->window - beside : 0;
 
-	share = smaller(share, INITIAL_WINDOW + left / among);
-	count_promised(s, m, share);
+	share = smaller(share, INITIAL_WINDOW + left / j->among);
+	if (is_in_slow_start(s))
+		share = larger(share, INITIAL_WINDOW);
+	count_promised(s, m, smaller(share, j->sends));
 	return share;
 }
 
@@ -142,7 +156,7 @@ static __always_inline void start_session(struct session *s, u32 window, u32 sst
 		s->ssthresh = ssthresh;
 	s->is_warm = is_warm;
 	s->rate = rate;
-	s->credit = s->round_flight = s->last_flight = s->flight = s->taught = 0;
+	s->credit = s->round_flight = s->round_acked = s->last_flight = s->flight = s->taught = 0;
 	s->round_end_ns = 0;
 	s->curve.has_epoch = false;
 }
@@ -154,7 +168,7 @@ static __always_inline void on_round(struct session *s, const struct arrival *a)
 	if (s->last_flight > s->flight)
 		s->flight = s->last_flight;
 	s->last_flight = s->round_flight;
-	s->round_flight = s->samples = 0;
+	s->round_flight = s->round_acked = s->samples = 0;
 	s->round_us = ~0U;
 	s->round_end_ns = a->now_ns + a->srtt_us * NS_PER_US;
 }
@@ -168,7 +182,7 @@ static __always_inline void hystart(struct session *s, u32 rtt_us)
 		return;
 	if (!s->base_us || rtt_us < s->base_us)
 		s->base_us = rtt_us;
-	if (!rarely(s->window < s->ssthresh && s->window >= HYSTART_WINDOW))
+	if (!rarely(is_in_slow_start(s) && s->window >= HYSTART_WINDOW))
 		return;
 	s->round_us = smaller(s->round_us, rtt_us);
 	s->samples += 1;
@@ -181,7 +195,7 @@ static __always_inline void grow(struct session *s, const struct arrival *a)
 {
 	u64 per;
 
-	if (rarely(s->window < s->ssthresh)) {
+	if (rarely(is_in_slow_start(s))) {
 		s->window += smaller(a->acked, s->ssthresh - s->window);
 	} else {
 		per = curve_on_ack(&s->curve, a->now_ns / NS_PER_MS, s->window, a->acked,
@@ -200,6 +214,10 @@ static __always_inline void on_arrival(struct session *s, struct member *m, cons
 	count_outstanding(s, m, a->outstanding);
 	count_promised(s, m, 0);
 	on_round(s, a);
+	/* What is outstanding is not known of who has just joined. */
+	s->round_acked += a->acked;
+	if (s->round_acked > s->round_flight)
+		s->round_flight = s->round_acked;
 	hystart(s, a->rtt_us);
 	if (a->may_grow)
 		grow(s, a);
@@ -216,7 +234,7 @@ static __always_inline bool reduce(struct session *s, u64 now_ns, u32 srtt_us)
 	s->ssthresh_before = s->ssthresh;
 	s->window = s->ssthresh = curve_on_congestion(&s->curve, s->window);
 	s->rate = 0;
-	s->credit = s->round_flight = s->last_flight = s->flight = s->taught = 0;
+	s->credit = s->round_flight = s->round_acked = s->last_flight = s->flight = s->taught = 0;
 	return true;
 }
 

@@ -2,11 +2,11 @@
 //!
 //! 20 Mbit/s and 80 ms: 200 kB prove some 140 segments, of which a link that holds 233 loses nothing.
 
-use crate::bed::{Agent, Bed, Server};
+use crate::bed::{Agent, Bed, Server, finish, request};
 use crate::peers::Peers;
 use calm::calmly;
 use socket2::Domain;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
@@ -72,6 +72,38 @@ fn members_that_join_at_once_share_what_is_remembered() {
         agent.wait_for_closed(1 + AT_ONCE);
         let all = first_windows(&agent) - before;
         assert!((window * 3 / 4..=window * 5 / 4).contains(&all), "{all} of {window}");
+    });
+}
+
+/// A picture's worth is under way on one connection as another asks: that one is promised no more than it has to send.
+#[test]
+fn who_has_little_to_send_leaves_the_rest_to_who_joins() {
+    const PICTURE: u64 = 15_000;
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let agent = bed.agent_giving("session", &[]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, BYTES);
+        agent.wait_for_closed(1);
+        let window = u64::from(agent.paths()[0].window);
+        assert!(window >= 100, "{window}");
+        let connect = || TcpStream::connect(server.address());
+        let mut one = bed.open(&server, PICTURE);
+        finish(&mut one, PICTURE);
+        let mut other = bed.client.namespace().run(connect).unwrap().unwrap();
+        let before = first_windows(&agent);
+        request(&mut one, PICTURE);
+        // A quarter of a round trip: nothing of it has been acknowledged.
+        thread::sleep(Duration::from_millis(20));
+        request(&mut other, PICTURE);
+        finish(&mut one, PICTURE);
+        finish(&mut other, PICTURE);
+        drop((one, other));
+        agent.wait_for_closed(3);
+        // The first began with all of it; half is the other's share, ten what anybody begins with.
+        let second = first_windows(&agent) - before - window;
+        assert!((window * 2 / 5..=window * 3 / 5).contains(&second), "{second} of {window}");
     });
 }
 

@@ -137,7 +137,7 @@ fn a_session_that_was_proven_is_remembered_and_begins_warm() {
         assert!(cold >= 5 * RTT, "{cold:?}");
         let window = agent.paths()[0].window;
         assert!((100..=160).contains(&window), "{window}");
-        assert_knows_rate(&agent);
+        assert_knows_rate(&agent, 40);
         assert_one_flight((&bed, &agent, &server), cold);
     });
 }
@@ -152,7 +152,7 @@ fn two_short_flights_teach_the_rate() {
         let server = bed.serve(Domain::IPV4, None);
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
-        assert_knows_rate(&agent);
+        assert_knows_rate(&agent, 10);
     });
 }
 

@@ -320,12 +320,18 @@ pub(crate) fn fastest_cold_visit(
     }))
 }
 
-/// Of a path of 20 Mbit/s what it carries is known.
-pub(crate) fn assert_knows_rate(agent: &Agent) {
+/// Of a path of 20 Mbit/s what it carries is known, by flights of so many segments.
+pub(crate) fn assert_knows_rate(agent: &Agent, flights: u32) {
     let rate = agent.paths()[0].rate_mbps.expect("two flights agree");
-    // 1448 of 1500 bytes are data; gaps are within 3 % of the link's (decision 14), and the shorter of two is taken.
+    // 1448 of 1500 bytes are data.
     let carried = 20.0 * 1448.0 / 1500.0;
-    assert!((0.97 * carried..=1.06 * carried).contains(&rate), "{rate}");
+    let (least, most) = match flights {
+        // They come in within 5.4 ms, of which half a millisecond of lateness is a tenth: two that agree may differ by an eighth.
+        ..20 => (0.89, 1.125),
+        // Gaps are within 3 % of the link's (decision 14), and the shorter of two is taken.
+        _ => (0.97, 1.06),
+    };
+    assert!((least * carried..=most * carried).contains(&rate), "{rate}");
 }
 
 /// Some visits of 200 kB that begin warm: the fastest took one flight, and none retreated. `cold` is what one took without
