@@ -14,9 +14,12 @@ struct grant {
 	u32 share;  /* segments outstanding */
 	u32 spread; /* segments in a round trip: how fast what leaves as a burst is paced */
 	u32 window; /* of all members */
+	u32 promised; /* as it joins, and to all who join within a round trip */
+	u32 joining;
 	u64 rate;   /* of the path, bytes a second; 0: not known */
 	u32 base_us; /* lowest round trip of all; 0: not known */
 	bool is_in_slow_start;
+	bool is_proven; /* the window, not remembered alone */
 };
 
 /* Under the lock. */
@@ -29,6 +32,7 @@ static inline struct grant grant_of(const struct session *s, u32 share)
 		.rate = s->rate,
 		.base_us = s->base_us,
 		.is_in_slow_start = is_in_slow_start(s),
+		.is_proven = !s->unproven,
 	};
 }
 
@@ -59,14 +63,14 @@ static inline void pace_bursts(struct sock *sk)
 		leave_unpaced(sk);
 }
 
-/* Over a round trip; four windows in one while slow start lasts, twice of what it needs: the second flight of 30 kB would end
- * a tenth of a round trip later at three. Where the path is known to be faster than that, at its part of the path's rate. */
+/* Over a round trip; once it is proven four windows in one while slow start lasts, twice of what it needs: the second flight of
+ * 30 kB would end a tenth of a round trip later at three. Where the path is known to be faster than that, at its part of the path's rate. */
 static inline void pace_share(struct sock *sk, const struct belonging *b, const struct grant *grant)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	u32 rtt_us = tp->srtt_us ? tp->srtt_us >> 3 : grant->base_us;
 	u64 even = pacing_rate(grant->spread, tp->mss_cache, rtt_us);
-	u64 rate = grant->is_in_slow_start ? even * 10 / 3 : even, known;
+	u64 rate = grant->is_in_slow_start && grant->is_proven ? even * 10 / 3 : even, known;
 
 	if (grant->rate) {
 		known = first_rate(even, grant->rate, grant->spread, grant->window);

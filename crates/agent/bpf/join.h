@@ -46,25 +46,34 @@ static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
 	return !s->weights && now_ns - s->used_ns > IDLE_NS + srtt_us * NS_PER_US;
 }
 
-/* What lies in its queue, if that may be all: larger writes come in pieces, and what heads an answer often in one of its own. */
-static inline u32 known_to_send(const struct tcp_sock *tp)
+/* Segments of what lies in its queue, if that may be all: larger writes come in pieces, and what heads an answer often in one of its
+ * own. Not static, as the next one: then the verifier goes through it once, and not for each of its results through what follows. */
+__noinline u32 known_to_send(u32 queued, u32 mss)
 {
-	u32 queued = tp->write_seq - tp->snd_nxt;
-
-	if (queued >= LEAST_PIECE || !tp->mss_cache)
+	if (queued >= LEAST_PIECE || !mss)
 		return LARGEST_WINDOW;
-	return larger(queued / tp->mss_cache + 1, INITIAL_WINDOW);
+	return larger(queued / mss + 1, INITIAL_WINDOW);
 }
 
-/* It is active from now on. Of the pace of all it has the part that it is of those who joined within a round trip: what others send
- * is ACK-clocked, or has left. Under the lock. */
+/* Of the pace of all, `window` in a round trip, who joins has the part that it is of those who join within one, as if those to come had as
+ * much to send: what others send is ACK-clocked, or has left. Where the kernel lets ten segments go at once the rest takes as long as
+ * all would: of a dozen that join, those tens alone may fill a queue. */
+__noinline u32 spread_of(u32 window, u32 share, u32 promised, u32 joining, bool is_first)
+{
+	u64 spread = larger(share, (u64)window * promised / joining);
+
+	return is_first && share > INITIAL_WINDOW ? spread * (share - INITIAL_WINDOW) / share : spread;
+}
+
+/* It is active from now on. Under the lock. */
 static inline struct grant enter_active(struct session *s, struct member *m, const struct joining *j)
 {
 	struct grant grant;
 
 	count_weight(s, m, m->wants);
 	grant = grant_of(s, share_at_once(s, m, j));
-	grant.spread = larger(grant.share, (u64)s->window * m->promised / s->promised);
+	grant.promised = m->promised;
+	grant.joining = s->promised + m->promised * (j->among - 1);
 	return grant;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What first flights have been given of a path lately, beside the stock window that anybody begins with. Connections that begin within a
- * round trip share what it takes in one: each by itself would send all of it, and a page opens a dozen at once. Who opens is given
- * its part, as one of those whose handshakes have begun (attend.h counts SYNs). What was given comes back evenly within a round
- * trip; nobody has to return it. */
+/* What first flights have been given of a path lately. Connections that begin within a round trip share what it takes in one: each by
+ * itself would send all of it, and a page opens a dozen at once. Who opens is given its part, as one of those whose handshakes have
+ * begun (attend.h counts SYNs), and never less than the stock window that anybody begins with. What was given comes back evenly within
+ * a round trip; nobody has to return it. */
 #ifndef HEADSTART_LOANS_H
 #define HEADSTART_LOANS_H
 
@@ -75,10 +75,11 @@ static inline void begin_to_come(const struct path_key *key)
 	}
 }
 
-/* One whose handshake has been counted begins; among how many, itself included. */
-static inline u32 come(const struct path_key *key)
+/* One whose handshake has been counted begins; among how many, itself included. Not static: the verifier goes through it once, and not
+ * for each way through it through what follows. */
+__noinline u32 come(const struct path_key *key)
 {
-	struct path *path = bpf_map_lookup_elem(&paths, key);
+	struct path *path = key ? bpf_map_lookup_elem(&paths, key) : NULL;
 	struct account *of = path ? bpf_map_lookup_elem(&accounts, key) : NULL;
 	u64 was, is = 0;
 
@@ -110,18 +111,18 @@ static inline u32 lent(const struct path *path, loan given, u64 now)
 	return still_lent((u32)given, since_ms * 1000ULL, path->srtt_us);
 }
 
-/* What is to be had beside what anybody begins with, of which `taken` is given away already. */
+/* What is to be had beside what all who come begin with anyway, of which `taken` is given away already. */
 static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 believed, u32 taken)
 {
-	u32 beside = o->cold + taken, left = believed > beside ? believed - beside : 0;
+	u32 beside = o->cold * o->among + taken, left = believed > beside ? believed - beside : 0;
 	u32 cap = o->cap < tp->snd_cwnd_clamp ? o->cap : tp->snd_cwnd_clamp;
 	u32 window = first_window(o->cold + left / o->among, o->cold, cap);
 
 	o->window = window > o->cold ? window : 0;
 }
 
-/* Says what is to be had and, unless it is only asked for, takes it; false if that cannot be, since others have been given some meanwhile,
- * twice. */
+/* Says what is to be had and, unless it is only asked for, takes it; false if it begins with what anybody begins with, which is counted,
+ * too. Also if that cannot be said, since others have been given some meanwhile, twice. */
 static inline bool borrow(const struct tcp_sock *tp, const struct path_key *key, struct offer *o, bool takes)
 {
 	struct account *of;
@@ -138,11 +139,10 @@ static inline bool borrow(const struct tcp_sock *tp, const struct path_key *key,
 		now = bpf_ktime_get_ns();
 		taken = lent(o->path, given, now);
 		make_offer(tp, o, recall(o->path, now, tp->srtt_us >> 3), taken);
-		if (!o->window || !takes)
-			return false;
-		more = (loan)ms_of(now) << 32 | (taken + o->window - o->cold);
+		takes = takes && o->window;
+		more = (loan)ms_of(now) << 32 | (taken + (takes ? o->window : o->cold));
 		if (__sync_val_compare_and_swap(&of->given, given, more) == given)
-			return true;
+			return takes;
 	}
 	return false;
 }

@@ -52,6 +52,7 @@ static inline void alone(struct sock *sk, struct belonging *b, const struct rate
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd, rs->acked_sacked);
 	grant.spread = tp->snd_cwnd;
 	grant.is_in_slow_start = in_slow_start(tp);
+	grant.is_proven = true;
 	pace_share(sk, b, &grant);
 }
 
@@ -265,7 +266,7 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	struct belonging *b = belonging_of(sk);
 	bool is_first = !tp->data_segs_out;
 	struct connection *c = NULL;
-	struct joining j = {.among = 1, .sends = known_to_send(tp)};
+	struct joining j = {.among = 1, .sends = known_to_send(tp->write_seq - tp->snd_nxt, tp->mss_cache)};
 	struct grant grant = {};
 	u32 whole = 0;
 	struct session *s;
@@ -291,6 +292,7 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 			return;
 		whole = begin_session(sk, c, s, &j, &grant);
 	}
+	grant.spread = spread_of(grant.window, grant.share, grant.promised, grant.joining, is_first);
 	take(sk, b, &grant);
 	if (!c)
 		return;

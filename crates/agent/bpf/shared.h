@@ -23,6 +23,7 @@ struct session {
 	u32 credit;	  /* acknowledged and not yet grown for */
 	u32 round_flight; /* most outstanding in the round trip under way, or acknowledged */
 	u32 round_acked;
+	u32 unproven;	  /* of the remembered window that it began with: that have not arrived */
 	u32 base_us;	  /* lowest round trip of all, microseconds */
 	u64 round_end_ns;
 	u64 used_ns;	  /* last acknowledgement */
@@ -139,7 +140,7 @@ static __always_inline u32 share_of(const struct session *s, const struct member
 static __always_inline u32 share_at_once(struct session *s, struct member *m, const struct joining *j)
 {
 	u32 share = share_of(s, m), taken = s->promised - m->promised;
-	u32 beside = taken + INITIAL_WINDOW, left = s->window > beside ? s->window - beside : 0;
+	u32 beside = taken + INITIAL_WINDOW * j->among, left = s->window > beside ? s->window - beside : 0;
 
 	share = smaller(share, INITIAL_WINDOW + left / j->among);
 	if (is_in_slow_start(s))
@@ -156,6 +157,7 @@ static __always_inline void start_session(struct session *s, u32 window, u32 sst
 		s->ssthresh = ssthresh;
 	s->is_warm = is_warm;
 	s->rate = rate;
+	s->unproven = is_warm ? window : 0;
 	s->credit = s->round_flight = s->round_acked = s->last_flight = s->flight = s->taught = 0;
 	s->round_end_ns = 0;
 	s->curve.has_epoch = false;
@@ -218,6 +220,8 @@ static __always_inline void on_arrival(struct session *s, struct member *m, cons
 	s->round_acked += a->acked;
 	if (s->round_acked > s->round_flight)
 		s->round_flight = s->round_acked;
+	if (rarely(s->unproven))
+		s->unproven -= smaller(s->unproven, a->acked);
 	hystart(s, a->rtt_us);
 	if (a->may_grow)
 		grow(s, a);
@@ -234,6 +238,7 @@ static __always_inline bool reduce(struct session *s, u64 now_ns, u32 srtt_us)
 	s->ssthresh_before = s->ssthresh;
 	s->window = s->ssthresh = curve_on_congestion(&s->curve, s->window);
 	s->rate = 0;
+	s->unproven = 0;
 	s->credit = s->round_flight = s->round_acked = s->last_flight = s->flight = s->taught = 0;
 	return true;
 }
