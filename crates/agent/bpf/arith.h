@@ -78,6 +78,21 @@ static inline u64 pacing_rate(u32 window, u32 mss, u32 rtt_us)
 	return (bytes > ~0ULL / 1200000 ? ~0ULL : bytes * 1200000) / rtt_us;
 }
 
+#define INITIAL_WINDOW 10
+
+static inline u32 part_beside(u32 window, u32 taken, u32 own, u32 among)
+{
+	u64 at_once = own, beside;
+
+	if (among > 1) {
+		at_once += (u64)INITIAL_WINDOW * (among - 1);
+		if (3 * at_once > 2ULL * window)
+			return 0;
+	}
+	beside = at_once + taken;
+	return window > beside ? (window - beside) / (among ? among : 1) : 0;
+}
+
 #define MOST_FASTER 16
 
 static inline u64 first_rate(u64 even, u64 carried, u32 window, u32 remembered)

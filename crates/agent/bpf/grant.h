@@ -63,21 +63,26 @@ static inline void pace_bursts(struct sock *sk)
 		leave_unpaced(sk);
 }
 
-/* Over a round trip; once it is proven four windows in one while slow start lasts, twice of what it needs: the second flight of
- * 30 kB would end a tenth of a round trip later at three. Where the path is known to be faster than that, at its part of the path's rate. */
+/* Over a round trip; once the window is proven four windows in one while slow start lasts, twice of what it needs: the second flight of
+ * 30 kB would end a tenth of a round trip later at three. Where the path is known to be faster than that, at its part of the path's
+ * rate. Not static: the verifier goes through it once. */
+__noinline u64 burst_rate(u64 even, u64 path, u32 spread, u32 window, bool is_hurried)
+{
+	u64 rate = is_hurried ? even * 10 / 3 : even;
+	u64 known = path ? first_rate(even, path, spread, window) : 0;
+
+	return known > rate ? known : rate;
+}
+
 static inline void pace_share(struct sock *sk, const struct belonging *b, const struct grant *grant)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	u32 rtt_us = tp->srtt_us ? tp->srtt_us >> 3 : grant->base_us;
 	u64 even = pacing_rate(grant->spread, tp->mss_cache, rtt_us);
-	u64 rate = grant->is_in_slow_start && grant->is_proven ? even * 10 / 3 : even, known;
+	u64 rate = b->warm_rate;
 
-	if (grant->rate) {
-		known = first_rate(even, grant->rate, grant->spread, grant->window);
-		rate = known > rate ? known : rate;
-	}
-	if (b->warm_rate)
-		rate = b->warm_rate;
+	if (!rate)
+		rate = burst_rate(even, grant->rate, grant->spread, grant->window, grant->is_in_slow_start && grant->is_proven);
 	if (rate)
 		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
 	pace_bursts(sk);

@@ -46,23 +46,23 @@ static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
 	return !s->weights && now_ns - s->used_ns > IDLE_NS + srtt_us * NS_PER_US;
 }
 
-/* Segments of what lies in its queue, if that may be all: larger writes come in pieces, and what heads an answer often in one of its
- * own. Not static, as the next one: then the verifier goes through it once, and not for each of its results through what follows. */
-__noinline u32 known_to_send(u32 queued, u32 mss)
+/* Segments: what the application has said, or what lies in its queue, if that may be all: larger writes come in pieces, and what heads
+ * an answer often in one of its own. Not static, as the next one: then the verifier goes through it once, and not for each of its results
+ * through what follows. */
+__noinline u32 known_to_send(u32 said, u32 queued, u32 mss, bool in_pieces)
 {
-	if (queued >= LEAST_PIECE || !mss)
+	u32 bytes = said ? said : queued;
+
+	if (!mss || (!said && (in_pieces || queued >= LEAST_PIECE)))
 		return LARGEST_WINDOW;
-	return larger(queued / mss + 1, INITIAL_WINDOW);
+	return larger(bytes / mss + 1, INITIAL_WINDOW);
 }
 
 /* Of the pace of all, `window` in a round trip, who joins has the part that it is of those who join within one, as if those to come had as
- * much to send: what others send is ACK-clocked, or has left. Where the kernel lets ten segments go at once the rest takes as long as
- * all would: of a dozen that join, those tens alone may fill a queue. */
-__noinline u32 spread_of(u32 window, u32 share, u32 promised, u32 joining, bool is_first)
+ * much to send: what others send is ACK-clocked, or has left. */
+__noinline u32 spread_of(u32 window, u32 share, u32 promised, u32 joining)
 {
-	u64 spread = larger(share, (u64)window * promised / joining);
-
-	return is_first && share > INITIAL_WINDOW ? spread * (share - INITIAL_WINDOW) / share : spread;
+	return larger(share, (u64)window * promised / joining);
 }
 
 /* It is active from now on. Under the lock. */

@@ -111,23 +111,22 @@ static inline u32 lent(const struct path *path, loan given, u64 now)
 	return still_lent((u32)given, since_ms * 1000ULL, path->srtt_us);
 }
 
-/* What is to be had beside what all who come begin with anyway, of which `taken` is given away already. */
+/* What is to be had, of which `taken` is given away already. */
 static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 believed, u32 taken)
 {
-	u32 beside = o->cold * o->among + taken, left = believed > beside ? believed - beside : 0;
 	u32 cap = o->cap < tp->snd_cwnd_clamp ? o->cap : tp->snd_cwnd_clamp;
-	u32 window = first_window(o->cold + left / o->among, o->cold, cap);
+	u32 window = first_window(o->cold + part_beside(believed, taken, o->cold, o->among), o->cold, cap);
 
 	o->window = window > o->cold ? window : 0;
 }
 
-/* Says what is to be had and, unless it is only asked for, takes it; false if it begins with what anybody begins with, which is counted,
- * too. Also if that cannot be said, since others have been given some meanwhile, twice. */
+/* Says what is to be had and, unless it is only asked for, takes it; false if it begins with what anybody begins with, which counts as
+ * given, too, as long as there is anything to give. Also if that cannot be said, since others have been given some meanwhile, twice. */
 static inline bool borrow(const struct tcp_sock *tp, const struct path_key *key, struct offer *o, bool takes)
 {
 	struct account *of;
 	loan given, more;
-	u32 taken;
+	u32 taken, believed;
 	u64 now;
 
 	o->path = bpf_map_lookup_elem(&paths, key);
@@ -138,8 +137,11 @@ static inline bool borrow(const struct tcp_sock *tp, const struct path_key *key,
 		given = of->given;
 		now = bpf_ktime_get_ns();
 		taken = lent(o->path, given, now);
-		make_offer(tp, o, recall(o->path, now, tp->srtt_us >> 3), taken);
+		believed = recall(o->path, now, tp->srtt_us >> 3);
+		make_offer(tp, o, believed, taken);
 		takes = takes && o->window;
+		if (!takes && taken >= believed)
+			return false;
 		more = (loan)ms_of(now) << 32 | (taken + (takes ? o->window : o->cold));
 		if (__sync_val_compare_and_swap(&of->given, given, more) == given)
 			return takes;

@@ -82,7 +82,7 @@ void BPF_PROG(hs_session_init, struct sock *sk)
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	b->member.weight = b->member.outstanding = b->member.promised = b->member.limit = 0;
+	b->member.weight = b->member.outstanding = b->member.promised = b->member.limit = b->member.in_pieces = 0;
 	b->warm_rate = 0;
 	b->place = b->is_special = 0;
 	b->is_attended = c != NULL;
@@ -266,7 +266,8 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	struct belonging *b = belonging_of(sk);
 	bool is_first = !tp->data_segs_out;
 	struct connection *c = NULL;
-	struct joining j = {.among = 1, .sends = known_to_send(tp->write_seq - tp->snd_nxt, tp->mss_cache)};
+	struct joining j = {.among = 1};
+	struct wishes *said;
 	struct grant grant = {};
 	u32 whole = 0;
 	struct session *s;
@@ -286,13 +287,17 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	s = session_of(b);
 	if (!s)
 		return;
+	said = sizes_said ? bpf_sk_storage_get(&wishes, sk, 0, 0) : NULL;
+	j.sends = known_to_send(said ? said->size : 0, tp->write_seq - tp->snd_nxt, tp->mss_cache, b->member.in_pieces);
 	if (rarely(!join(tp, b, s, &j, &grant))) {
 		c = c ? c : connection_of(sk);
 		if (!c)
 			return;
 		whole = begin_session(sk, c, s, &j, &grant);
+	} else if (said) {
+		said->size = 0;
 	}
-	grant.spread = spread_of(grant.window, grant.share, grant.promised, grant.joining, is_first);
+	grant.spread = spread_of(grant.window, grant.share, grant.promised, grant.joining);
 	take(sk, b, &grant);
 	if (!c)
 		return;

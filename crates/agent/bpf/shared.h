@@ -23,10 +23,11 @@ struct session {
 	u32 credit;	  /* acknowledged and not yet grown for */
 	u32 round_flight; /* most outstanding in the round trip under way, or acknowledged */
 	u32 round_acked;
-	u32 unproven;	  /* of the remembered window that it began with: that have not arrived */
+	u32 unproven;	  /* the remembered window that it began with, until as much has arrived of one flight; 0: it has */
 	u32 base_us;	  /* lowest round trip of all, microseconds */
 	u64 round_end_ns;
 	u64 used_ns;	  /* last acknowledgement */
+	u64 counted_ns;	  /* until then acknowledgements are counted in `round_acked`: for as long as the lowest round trip */
 	u64 rate;	  /* of the path, as remembered when it began, bytes a second; 0: not known, or something was lost since */
 	struct curve curve;
 	u32 last_flight;  /* in the last one */
@@ -51,6 +52,7 @@ struct member {
 	u32 outstanding; /* as counted there */
 	u32 promised;
 	u32 limit;	/* below its share after a timeout of its own, segments; 0: none */
+	u32 in_pieces;	/* it has sent far more than lay in its queue as it joined */
 };
 
 struct joining {
@@ -68,8 +70,6 @@ struct arrival {
 };
 
 #define LARGEST_WINDOW (1U << 20)
-/* What any connection may begin with (RFC 6928). */
-#define INITIAL_WINDOW 10
 /* HyStart as Linux has it (tcp_cubic.c): from this window on, by the lowest of so many samples of a round trip,
  * which is later than the lowest of all by an eighth, within these bounds. */
 #define HYSTART_WINDOW 16
@@ -140,9 +140,8 @@ static __always_inline u32 share_of(const struct session *s, const struct member
 static __always_inline u32 share_at_once(struct session *s, struct member *m, const struct joining *j)
 {
 	u32 share = share_of(s, m), taken = s->promised - m->promised;
-	u32 beside = taken + INITIAL_WINDOW * j->among, left = s->window > beside ? s->window - beside : 0;
 
-	share = smaller(share, INITIAL_WINDOW + left / j->among);
+	share = smaller(share, INITIAL_WINDOW + part_beside(s->window, taken, INITIAL_WINDOW, j->among));
 	if (is_in_slow_start(s))
 		share = larger(share, INITIAL_WINDOW);
 	count_promised(s, m, smaller(share, j->sends));
@@ -159,7 +158,7 @@ static __always_inline void start_session(struct session *s, u32 window, u32 sst
 	s->rate = rate;
 	s->unproven = is_warm ? window : 0;
 	s->credit = s->round_flight = s->round_acked = s->last_flight = s->flight = s->taught = 0;
-	s->round_end_ns = 0;
+	s->round_end_ns = s->counted_ns = 0;
 	s->curve.has_epoch = false;
 }
 
@@ -173,6 +172,9 @@ static __always_inline void on_round(struct session *s, const struct arrival *a)
 	s->round_flight = s->round_acked = s->samples = 0;
 	s->round_us = ~0U;
 	s->round_end_ns = a->now_ns + a->srtt_us * NS_PER_US;
+	s->counted_ns = a->now_ns + s->base_us * NS_PER_US;
+	if (s->flight >= s->unproven)
+		s->unproven = 0;
 }
 
 /* Leaves slow start before the queue is full. */
@@ -214,14 +216,17 @@ static __always_inline void on_arrival(struct session *s, struct member *m, cons
 	if (outstanding > s->round_flight)
 		s->round_flight = outstanding;
 	count_outstanding(s, m, a->outstanding);
-	count_promised(s, m, 0);
+	if (rarely(m->promised && a->acked)) {
+		if (a->outstanding + a->acked > 2 * m->promised)
+			m->in_pieces = true;
+		count_promised(s, m, 0);
+	}
 	on_round(s, a);
 	/* What is outstanding is not known of who has just joined. */
-	s->round_acked += a->acked;
+	if (a->now_ns < s->counted_ns)
+		s->round_acked += a->acked;
 	if (s->round_acked > s->round_flight)
 		s->round_flight = s->round_acked;
-	if (rarely(s->unproven))
-		s->unproven -= smaller(s->unproven, a->acked);
 	hystart(s, a->rtt_us);
 	if (a->may_grow)
 		grow(s, a);

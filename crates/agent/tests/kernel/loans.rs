@@ -31,7 +31,7 @@ fn assert_shared(bed: &Bed, agent: &Agent, server: &Server) {
     // comes back until the last has opened.
     assert_eq!(warm.closed, AT_ONCE, "{warm:?}");
     let all = warm.first_windows;
-    assert!((window * 9 / 10..=window * 3 / 2).contains(&all), "{warm:?}, {window}");
+    assert!((window * 9 / 10..=window * 6 / 5).contains(&all), "{warm:?}, {window}");
 }
 
 #[test]
@@ -70,6 +70,53 @@ fn members_that_join_at_once_share_what_is_remembered() {
         agent.wait_for_closed(1 + AT_ONCE);
         let all = first_windows(&agent) - before;
         assert!((window * 3 / 4..=window * 5 / 4).contains(&all), "{all} of {window}");
+    });
+}
+
+/// As long as slow start has not ended, a small window narrows nobody more than the kernel would.
+#[test]
+fn a_cold_member_begins_with_what_anybody_begins_with() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent_giving("session", &[]);
+        let server = bed.serve(Domain::IPV4, None);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| bed.visit(&server, 30_000));
+            }
+        });
+        agent.wait_for_closed(2);
+        assert_eq!(first_windows(&agent), 20);
+    });
+}
+
+/// A member that sends far more than lay in its queue as it joined is not believed again: its answers are a head, which goes out by itself,
+/// and a body that the others' parts are taken from.
+#[test]
+fn what_lies_in_a_queue_is_believed_until_it_was_not_all() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let agent = bed.agent_giving("session", &[]);
+        let server = bed.serve_in_pieces();
+        bed.visit(&server, BYTES);
+        agent.wait_for_closed(1);
+        let window = u64::from(agent.paths()[0].window);
+        assert!(window >= 100, "{window}");
+        let mut one = bed.open(&server, BYTES);
+        finish(&mut one, BYTES);
+        let connect = || TcpStream::connect(server.address());
+        let mut other = bed.client.namespace().run(connect).unwrap().unwrap();
+        let before = first_windows(&agent);
+        request(&mut one, BYTES);
+        thread::sleep(Duration::from_millis(20));
+        request(&mut other, BYTES);
+        finish(&mut one, BYTES);
+        finish(&mut other, BYTES);
+        drop((one, other));
+        agent.wait_for_closed(3);
+        let second = first_windows(&agent) - before - window;
+        assert!(second <= 10, "{second} of {window}");
     });
 }
 
@@ -139,7 +186,7 @@ fn connections_that_are_opened_at_once_share_too() {
         agent.wait_for_closed(3);
         let warm = agent.status().connections.warm;
         assert_eq!(warm.closed, 2, "{warm:?}");
-        assert!(warm.first_windows <= window * 3 / 2, "{warm:?}, {window}");
+        assert!(warm.first_windows <= window * 6 / 5, "{warm:?}, {window}");
     });
 }
 

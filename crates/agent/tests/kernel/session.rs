@@ -150,8 +150,15 @@ fn two_short_flights_teach_the_rate() {
         let Some(bed) = Bed::new() else { return };
         let agent = session(&bed);
         let server = bed.serve(Domain::IPV4, None);
-        bed.visit(&server, 30_000);
-        agent.wait_for_closed(1);
+        // Half a millisecond of lateness at either end of one of them, and they do not agree: then by another visit.
+        for closed in 1..=4 {
+            bed.visit(&server, 30_000);
+            agent.wait_for_closed(closed);
+            if agent.paths()[0].rate_mbps.is_some() {
+                break;
+            }
+            agent.forget(None);
+        }
         assert_knows_rate(&agent, 10);
     });
 }

@@ -63,23 +63,30 @@ impl Server {
 }
 
 pub(super) fn accept(listener: TcpListener) -> Server {
+    accept_in_pieces(listener, usize::MAX)
+}
+
+/// The same that writes so many bytes of an answer first, and then the others.
+pub(super) fn accept_in_pieces(listener: TcpListener, head: usize) -> Server {
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            thread::spawn(move || answer(stream.unwrap()));
+            thread::spawn(move || answer(stream.unwrap(), head));
         }
     });
     Server { address }
 }
 
 /// One request after the other, until the client has enough.
-fn answer(mut stream: TcpStream) {
+fn answer(mut stream: TcpStream, head: usize) {
+    stream.set_nodelay(true).unwrap();
     let mut request = [0; 8];
     while stream.read_exact(&mut request).is_ok() {
         let mut answer = socket2::SockRef::from(&stream).tcp_congestion().unwrap();
         answer.resize(NAME, 0);
         answer.resize(NAME + u64::from_be_bytes(request) as usize, b'x');
-        if stream.write_all(&answer).is_err() {
+        let (head, body) = answer.split_at(head.min(answer.len()));
+        if stream.write_all(head).and_then(|()| stream.write_all(body)).is_err() {
             // A client that has gone is one that the test has done with.
             return;
         }
