@@ -19,7 +19,7 @@ const TOLERANCE: Duration = Duration::from_millis(30);
 const TRIES: usize = 4;
 /// Scripts at a time: they sleep nearly always.
 const AT_A_TIME: usize = 6;
-/// Longer ones take minutes: see `those_that_take_long`.
+/// Longer ones take twelve minutes: see `those_that_take_long`.
 const SHORT: Duration = Duration::from_secs(5);
 
 /// Scripts that say something that an endpoint in real time does not do, and why.
