@@ -86,7 +86,7 @@ static inline u32 part_beside(u32 window, u32 taken, u32 own, u32 among)
 
 	if (among > 1) {
 		at_once += (u64)INITIAL_WINDOW * (among - 1);
-		if (3 * at_once > 2ULL * window)
+		if (10 * at_once > 7ULL * window)
 			return 0;
 	}
 	beside = at_once + taken;

@@ -34,6 +34,8 @@ struct offer {
 	struct path *path;
 };
 
+/* Segments: more than any first flights need. */
+#define LARGEST_ROOM (1U << 20)
 /* Times that a word is changed anew because somebody else has, meanwhile. The verifier goes through each. */
 #define TRIES 2
 
@@ -111,22 +113,32 @@ static inline u32 lent(const struct path *path, loan given, u64 now)
 	return still_lent((u32)given, since_ms * 1000ULL, path->srtt_us);
 }
 
-/* What is to be had, of which `taken` is given away already. */
+/* Segments for all that begin within a round trip: what one has proven, or what the path is known to carry in that time. */
+static inline u32 room_of(const struct path *path, u32 believed, u32 mss)
+{
+	u64 carried = mss ? path->rate / 1000 * path->min_rtt_us / 1000 / mss : 0;
+
+	return carried > believed ? (carried < LARGEST_ROOM ? carried : LARGEST_ROOM) : believed;
+}
+
+/* What is to be had: for one no more than one has proven. Of the room `taken` is given away already. */
 static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 believed, u32 taken)
 {
+	u32 room = room_of(o->path, believed, tp->mss_cache);
+	u64 wider = (u64)o->cold + part_beside(room, taken, o->cold, o->among);
 	u32 cap = o->cap < tp->snd_cwnd_clamp ? o->cap : tp->snd_cwnd_clamp;
-	u32 window = first_window(o->cold + part_beside(believed, taken, o->cold, o->among), o->cold, cap);
+	u32 window = first_window(wider < believed ? wider : believed, o->cold, cap);
 
 	o->window = window > o->cold ? window : 0;
 }
 
 /* Says what is to be had and, unless it is only asked for, takes it; false if it begins with what anybody begins with, which counts as
- * given, too, as long as there is anything to give. Also if that cannot be said, since others have been given some meanwhile, twice. */
+ * given, too. Also if that cannot be said, since others have been given some meanwhile, twice. */
 static inline bool borrow(const struct tcp_sock *tp, const struct path_key *key, struct offer *o, bool takes)
 {
 	struct account *of;
 	loan given, more;
-	u32 taken, believed;
+	u32 taken;
 	u64 now;
 
 	o->path = bpf_map_lookup_elem(&paths, key);
@@ -137,11 +149,8 @@ static inline bool borrow(const struct tcp_sock *tp, const struct path_key *key,
 		given = of->given;
 		now = bpf_ktime_get_ns();
 		taken = lent(o->path, given, now);
-		believed = recall(o->path, now, tp->srtt_us >> 3);
-		make_offer(tp, o, believed, taken);
+		make_offer(tp, o, recall(o->path, now, tp->srtt_us >> 3), taken);
 		takes = takes && o->window;
-		if (!takes && taken >= believed)
-			return false;
 		more = (loan)ms_of(now) << 32 | (taken + (takes ? o->window : o->cold));
 		if (__sync_val_compare_and_swap(&of->given, given, more) == given)
 			return takes;

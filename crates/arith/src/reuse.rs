@@ -186,7 +186,8 @@ const INITIAL_WINDOW: u64 = 10;
 
 /// What of `window` segments one of `among` connections that begin within a round trip may have beside `own`, what it begins with in any
 /// case: its part of what is left beside that, the initial windows of the others, and what is `taken` already. Initial windows leave in
-/// bursts: if they are more than two thirds of the window, nothing is left.
+/// bursts: if they are more than seven tenths of the window, nothing is left. (Measured: 110 segments of 150 filled a queue of 100 by
+/// themselves, and what was given beside them was lost; 30 of 44 did no harm.)
 ///
 /// # Examples
 /// ```
@@ -203,7 +204,7 @@ pub const fn part_beside(window: u32, taken: u32, own: u32, among: u32) -> u32 {
     let mut at_once = own as u64;
     if among > 1 {
         at_once += INITIAL_WINDOW * (among as u64 - 1);
-        if 3 * at_once > 2 * window as u64 {
+        if 10 * at_once > 7 * window as u64 {
             return 0;
         }
     }
