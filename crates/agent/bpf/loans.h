@@ -34,8 +34,6 @@ struct offer {
 	struct path *path;
 };
 
-/* Segments: more than any first flights need. */
-#define LARGEST_ROOM (1U << 20)
 /* Times that a word is changed anew because somebody else has, meanwhile. The verifier goes through each. */
 #define TRIES 2
 
@@ -78,7 +76,7 @@ static inline void begin_to_come(const struct path_key *key)
 }
 
 /* One whose handshake has been counted begins; among how many, itself included. Not static: the verifier goes through it once, and not
- * for each way through it through what follows. */
+ * for each way through it through what follows; it asks for the key to be looked at. */
 __noinline u32 come(const struct path_key *key)
 {
 	struct path *path = key ? bpf_map_lookup_elem(&paths, key) : NULL;
@@ -118,7 +116,9 @@ static inline u32 room_of(const struct path *path, u32 believed, u32 mss)
 {
 	u64 carried = mss ? path->rate / 1000 * path->min_rtt_us / 1000 / mss : 0;
 
-	return carried > believed ? (carried < LARGEST_ROOM ? carried : LARGEST_ROOM) : believed;
+	if (carried > LARGEST_WINDOW)
+		carried = LARGEST_WINDOW;
+	return carried > believed ? carried : believed;
 }
 
 /* What is to be had: for one no more than one has proven. Of the room `taken` is given away already. */

@@ -12,6 +12,9 @@ char LICENSE[] SEC("license") = "GPL";
 
 volatile struct settings settings SEC(".data.settings") = {};
 
+/* Segments: no window is larger. */
+#define LARGEST_WINDOW (1U << 20)
+
 /* Least recently used first to go. The loader sets how many there are. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -69,7 +69,6 @@ struct arrival {
 	bool may_grow;
 };
 
-#define LARGEST_WINDOW (1U << 20)
 /* HyStart as Linux has it (tcp_cubic.c): from this window on, by the lowest of so many samples of a round trip,
  * which is later than the lowest of all by an eighth, within these bounds. */
 #define HYSTART_WINDOW 16

@@ -90,6 +90,30 @@ fn a_cold_member_begins_with_what_anybody_begins_with() {
     });
 }
 
+/// What a session has proven, and with which window a connection of it begins that asks for `bytes` while another's answer to the
+/// same request is under way, of which nothing has been acknowledged.
+fn second_window((bed, agent, server): (&Bed, &Agent, &Server), bytes: u64) -> (u64, u64) {
+    bed.visit(server, BYTES);
+    agent.wait_for_closed(1);
+    let window = u64::from(agent.paths()[0].window);
+    assert!(window >= 100, "{window}");
+    let mut one = bed.open(server, bytes);
+    finish(&mut one, bytes);
+    let connect = || TcpStream::connect(server.address());
+    let mut other = bed.client.namespace().run(connect).unwrap().unwrap();
+    let before = first_windows(agent);
+    request(&mut one, bytes);
+    // A quarter of a round trip.
+    thread::sleep(Duration::from_millis(20));
+    request(&mut other, bytes);
+    finish(&mut one, bytes);
+    finish(&mut other, bytes);
+    drop((one, other));
+    agent.wait_for_closed(3);
+    // The first began with all of it.
+    (window, first_windows(agent) - before - window)
+}
+
 /// A member that sends far more than lay in its queue as it joined is not believed again: its answers are a head, which goes out by itself,
 /// and a body that the others' parts are taken from.
 #[test]
@@ -98,24 +122,7 @@ fn what_lies_in_a_queue_is_believed_until_it_was_not_all() {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let agent = bed.agent_giving("session", &[]);
-        let server = bed.serve_in_pieces();
-        bed.visit(&server, BYTES);
-        agent.wait_for_closed(1);
-        let window = u64::from(agent.paths()[0].window);
-        assert!(window >= 100, "{window}");
-        let mut one = bed.open(&server, BYTES);
-        finish(&mut one, BYTES);
-        let connect = || TcpStream::connect(server.address());
-        let mut other = bed.client.namespace().run(connect).unwrap().unwrap();
-        let before = first_windows(&agent);
-        request(&mut one, BYTES);
-        thread::sleep(Duration::from_millis(20));
-        request(&mut other, BYTES);
-        finish(&mut one, BYTES);
-        finish(&mut other, BYTES);
-        drop((one, other));
-        agent.wait_for_closed(3);
-        let second = first_windows(&agent) - before - window;
+        let (window, second) = second_window((&bed, &agent, &bed.serve_in_pieces()), BYTES);
         assert!(second <= 10, "{second} of {window}");
     });
 }
@@ -123,31 +130,13 @@ fn what_lies_in_a_queue_is_believed_until_it_was_not_all() {
 /// A picture's worth is under way on one connection as another asks: that one is promised no more than it has to send.
 #[test]
 fn who_has_little_to_send_leaves_the_rest_to_who_joins() {
-    const PICTURE: u64 = 15_000;
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let agent = bed.agent_giving("session", &[]);
         let server = bed.serve(Domain::IPV4, None);
-        bed.visit(&server, BYTES);
-        agent.wait_for_closed(1);
-        let window = u64::from(agent.paths()[0].window);
-        assert!(window >= 100, "{window}");
-        let connect = || TcpStream::connect(server.address());
-        let mut one = bed.open(&server, PICTURE);
-        finish(&mut one, PICTURE);
-        let mut other = bed.client.namespace().run(connect).unwrap().unwrap();
-        let before = first_windows(&agent);
-        request(&mut one, PICTURE);
-        // A quarter of a round trip: nothing of it has been acknowledged.
-        thread::sleep(Duration::from_millis(20));
-        request(&mut other, PICTURE);
-        finish(&mut one, PICTURE);
-        finish(&mut other, PICTURE);
-        drop((one, other));
-        agent.wait_for_closed(3);
-        // The first began with all of it; half is the other's share, ten what anybody begins with.
-        let second = first_windows(&agent) - before - window;
+        let (window, second) = second_window((&bed, &agent, &server), 15_000);
+        // Half is its share, ten what anybody begins with.
         assert!((window * 2 / 5..=window * 3 / 5).contains(&second), "{second} of {window}");
     });
 }

@@ -1,6 +1,6 @@
 //! Clients on the kernel's sockets.
 
-use crate::{ANSWER, BULK, REQUESTS};
+use crate::{ANSWER, BULK, PORTS, REQUESTS};
 use emulator::{Clock, Namespace};
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
@@ -17,6 +17,8 @@ fn seconds(clock: &Clock) -> f64 {
 pub(crate) fn bulk(namespace: &Namespace, server: SocketAddr, time: Duration) -> io::Result<f64> {
     let address = SocketAddr::new(server.ip(), BULK);
     let mut stream = namespace.run(|| TcpStream::connect(address))??;
+    // A server that falls silent has sent nothing, and is not waited for.
+    stream.set_read_timeout(Some(time / 50))?;
     let mut buffer = vec![0; 1 << 20];
     let start = Clock::start();
     let (mut begun, mut bytes) = (None, 0);
@@ -30,7 +32,11 @@ pub(crate) fn bulk(namespace: &Namespace, server: SocketAddr, time: Duration) ->
             let (since, before) = begun.unwrap_or_default();
             return Ok((bytes - before) as f64 * 8.0 / (now - since));
         }
-        bytes += stream.read(&mut buffer)?;
+        match stream.read(&mut buffer) {
+            Ok(more) => bytes += more,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 
@@ -41,40 +47,53 @@ pub(crate) fn requests(
     time: Duration,
     (clients, kept): (usize, bool),
 ) -> io::Result<f64> {
-    let address = SocketAddr::new(server.ip(), REQUESTS);
+    let addresses = (REQUESTS..REQUESTS + PORTS).map(|port| SocketAddr::new(server.ip(), port));
     // Sockets belong to the namespace of the thread that opens them.
     namespace.run(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let start = Clock::start();
-            let clients = (0..clients).map(|_| tokio::spawn(client(address, (start, time), kept)));
+            let addresses = addresses.cycle().take(clients);
+            let clients = addresses.map(|to| tokio::spawn(client(to, (start, time), kept)));
             let clients: Vec<_> = clients.collect();
-            let mut requests = 0;
+            let (mut requests, mut refused) = (0, 0);
             for client in clients {
-                requests += client.await.map_err(io::Error::other)??;
+                let (answered, turned_away) = client.await.map_err(io::Error::other)??;
+                requests += answered;
+                refused += turned_away;
+            }
+            if refused > 0 {
+                eprintln!("{}: {refused} connections refused, {requests} answered", server.ip());
             }
             Ok(requests as f64 / seconds(&start))
         })
     })?
 }
 
+/// How many requests were answered, and how many connections refused.
 async fn client(
     address: SocketAddr,
     (start, time): (Clock, Duration),
     kept: bool,
-) -> io::Result<u64> {
-    let mut requests = 0;
+) -> io::Result<(u64, u64)> {
+    let (mut requests, mut refused) = (0, 0);
     let mut connection = None;
     let mut answer = [0; ANSWER];
     while seconds(&start) < time.as_secs_f64() {
         let mut stream = match connection.take() {
             Some(stream) => stream,
-            None => tokio::net::TcpStream::connect(address).await?,
+            None => match tokio::net::TcpStream::connect(address).await {
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    refused += 1;
+                    continue;
+                }
+                stream => stream?,
+            },
         };
         stream.write_all(REQUEST).await?;
         stream.read_exact(&mut answer).await?;
         requests += 1;
         connection = Some(stream).filter(|_| kept);
     }
-    Ok(requests)
+    Ok((requests, refused))
 }

@@ -1,6 +1,6 @@
 //! The endpoint as a server.
 
-use crate::{BULK, REQUESTS, addresses, answer};
+use crate::{BULK, PORTS, REQUESTS, addresses, answer};
 use emulator::Namespace;
 use endpoint::{Config, Device, Endpoint, Listener, Stream, TunConfig};
 use std::error::Error;
@@ -17,10 +17,11 @@ pub(crate) fn serve(namespace: &Namespace, n: u8) -> Result<SocketAddr, Box<dyn 
     let scheme = Scheme::parse("linux")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
     let endpoint = Endpoint::open(device, Config::new(Some(server), None))?;
-    let listen = async |port| endpoint.listen(port, &scheme).await;
-    let (bulk, requests) = runtime.block_on(async { (listen(BULK).await, listen(REQUESTS).await) });
-    runtime.spawn(accept(bulk?, send));
-    runtime.spawn(accept(requests?, respond));
+    let listen = |port| runtime.block_on(endpoint.listen(port, &scheme));
+    runtime.spawn(accept(listen(BULK)?, send));
+    for port in REQUESTS..REQUESTS + PORTS {
+        runtime.spawn(accept(listen(port)?, respond));
+    }
     // It runs until the process ends.
     thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
     Ok(SocketAddr::new(server.into(), 0))

@@ -1,8 +1,8 @@
 //! smoltcp as a server, driven as its own examples drive it.
 
-use crate::{BULK, REQUESTS, addresses, answer};
+use crate::{BULK, PORTS, REQUESTS, addresses, answer};
 use emulator::Namespace;
-use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
+use smoltcp::iface::{Config, Interface, PollResult, SocketHandle, SocketSet};
 use smoltcp::phy::{Medium, TunTapInterface, wait};
 use smoltcp::socket::tcp::{Socket, SocketBuffer};
 use smoltcp::time::Instant;
@@ -48,6 +48,7 @@ fn run(mut device: TunTapInterface, server: Ipv4Addr) -> io::Result<()> {
     });
     let mut sockets = SocketSet::new(Vec::new());
     let bulk = sockets.add(socket(256 << 10));
+    let ports = || (REQUESTS..REQUESTS + PORTS).cycle();
     let requests: Vec<_> = (0..SOCKETS).map(|_| sockets.add(socket(16 << 10))).collect();
     let (block, answer) = (vec![b'x'; 256 << 10], answer());
     let descriptor = device.as_raw_fd();
@@ -55,10 +56,15 @@ fn run(mut device: TunTapInterface, server: Ipv4Addr) -> io::Result<()> {
         interface.poll(Instant::now(), &mut device, &mut sockets);
         let bulk = open(&mut sockets, bulk, BULK);
         while bulk.can_send() && bulk.send_slice(&block).is_ok_and(|sent| sent > 0) {}
-        for handle in &requests {
-            respond(open(&mut sockets, *handle, REQUESTS), &answer);
+        for (handle, port) in requests.iter().zip(ports()) {
+            respond(open(&mut sockets, *handle, port), &answer);
         }
-        interface.poll(Instant::now(), &mut device, &mut sockets);
+        // What has come meanwhile may leave a socket with something to do, and no further packet comes to tell of it.
+        if interface.poll(Instant::now(), &mut device, &mut sockets)
+            == PollResult::SocketStateChanged
+        {
+            continue;
+        }
         wait(descriptor, interface.poll_delay(Instant::now(), &sockets))?;
     }
 }
