@@ -4,6 +4,7 @@
 #ifndef HEADSTART_ATTEND_H
 #define HEADSTART_ATTEND_H
 
+#include "holdout.h"
 #include "loans.h"
 
 /* By side and number; what is said of a port. */
@@ -57,6 +58,12 @@ static inline enum control control_for(const char has[TCP_CA_NAME_MAX])
 	if (is_called(has, "bbr", sizeof("bbr")))
 		return CONTROL_BBR;
 	return CONTROL_AUTO;
+}
+
+/* Members of a session take what others leave: who is to stay stock, and is only seen to, is none. */
+static inline enum control control_of_its_own(enum control control, const struct sock *sk)
+{
+	return control == CONTROL_SESSION && stays_stock(sk) ? CONTROL_CUBIC : control;
 }
 
 static inline void give(struct bpf_sock_ops *ops, enum control control)
@@ -119,7 +126,7 @@ int attend(struct bpf_sock_ops *ops)
 	if (!tp)
 		return 1;
 	bpf_core_read(has, sizeof(has), &tp->inet_conn.icsk_ca_ops->name);
-	give(ops, control_for(has));
+	give(ops, control_of_its_own(control_for(has), (struct sock *)tp));
 	return 1;
 }
 

@@ -8,9 +8,9 @@
 #include "mark.h"
 #include "search.h"
 #include "loans.h"
+#include "holdout.h"
 #include "headstart.h"
 
-#define PER_MILLION 1000000
 /* No window is so many bytes (RFC 7323 §2.3): what lies behind is beyond a first flight, also when sequence numbers
  * have wrapped. */
 #define ANY_WINDOW (1 << 30)
@@ -147,30 +147,6 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 	/* Slow start ended somewhere: it does not begin again below. It never has: it goes on. */
 	if (path->ssthresh)
 		tp->snd_ssthresh = path->ssthresh > window ? path->ssthresh : window;
-}
-
-/* All bits depend on all (MurmurHash3's finaliser). */
-static inline u32 scrambled(u32 bits)
-{
-	bits = (bits ^ bits >> 16) * 0x85ebca6b;
-	bits = (bits ^ bits >> 13) * 0xc2b2ae35;
-	return bits ^ bits >> 16;
-}
-
-/* Which connections begin cold for comparison: by their addresses and ports, so that it is a matter of chance
- * and not of what they do. */
-static inline bool is_held_out(const struct sock *sk)
-{
-	const struct sock_common *common = &sk->__sk_common;
-	__be32 address[4] = {};
-	u32 hash = settings.salt;
-
-	remote_of(sk, address);
-	hash = scrambled(hash ^ address[0] ^ common->skc_dport);
-	hash = scrambled(hash ^ address[1] ^ common->skc_num);
-	hash = scrambled(hash ^ address[2]);
-	hash = scrambled(hash ^ address[3]);
-	return (u64)hash * PER_MILLION >> 32 < settings.holdout;
 }
 
 /* Its window is ours to choose: nobody is to compare others with it. */

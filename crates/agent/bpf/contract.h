@@ -7,7 +7,7 @@
 /* A destination prefix as seen from a network namespace. IPv4 addresses are v4-mapped (::ffff:a.b.c.d),
  * so one socket family's paths are the other's, too. Bytes beyond the prefix are 0. */
 struct path_key {
-	u32 netns; /* inode number */
+	u32 netns; /* inode number; 0: of all, if they share */
 	u32 bits;  /* of 128 */
 	__be32 address[4];
 };
@@ -61,7 +61,8 @@ struct settings {
 
 enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
        ONLY_PORTS = 2,	  /* attend only to connections of the ports named so */
-       PACE_COLD = 4 };	  /* cold starts measure the path, and end slow start by that */
+       PACE_COLD = 4,	  /* cold starts measure the path, and end slow start by that */
+       SHARE_NAMESPACES = 8 }; /* what is learnt in one network namespace counts in all */
 
 /* Ports that the operator has said something of, by side and number in host order. */
 enum { PORT_REMOTE = 1 << 16 };

@@ -93,7 +93,7 @@ static inline bool destination_of(const struct sock *sk, struct destination *to)
 		bits = said->bits;
 		to->cap = said->cap;
 	}
-	to->path.netns = sk->__sk_common.skc_net.net->ns.inum;
+	to->path.netns = settings.flags & SHARE_NAMESPACES ? 0 : sk->__sk_common.skc_net.net->ns.inum;
 	to->path.bits = bits;
 	to->path.address[0] = exact.address[0] & mask_of(bits, 0);
 	to->path.address[1] = exact.address[1] & mask_of(bits, 1);

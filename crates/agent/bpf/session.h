@@ -250,11 +250,15 @@ void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 	bpf_spin_unlock(&s->lock);
 }
 
-/* It has the window that it begins with. */
+/* It has the window that it begins with, which is warm if it is more than any connection's: the memory's, or what others have proven. */
 static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 {
 	c->began_with = tp->snd_cwnd;
-	c->began_warm = c->in_first_flight;
+	c->began_warm = tp->snd_cwnd > c->cold;
+	if (!c->would && c->began_warm)
+		c->would = c->began_with;
+	if (!c->in_first_flight)
+		c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
 	c->measure.next = tp->snd_nxt;
 	c->is_measured = true;
 }

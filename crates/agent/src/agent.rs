@@ -28,6 +28,9 @@ use std::time::Duration;
 /// How long the agent sleeps at most before it looks whether to stop.
 const TICK: Duration = Duration::from_millis(250);
 
+/// What first flights need to end, with a few round trips of a long path.
+const FIRST_FLIGHTS: Duration = Duration::from_secs(1);
+
 /// What others want of a running agent; they set it at any time.
 #[derive(Debug, Default)]
 pub struct Wishes {
@@ -117,6 +120,8 @@ pub fn run(
         }
     }
     tell_manager(&[NotifyState::Stopping]);
+    let settings = shared.in_force(&shared.config());
+    shared.see_out_first_flights(settings);
     // Nothing new opens meanwhile.
     drop(work);
     if let Some(keeper) = &shared.keeper {
@@ -158,6 +163,9 @@ fn change(shared: &Shared, work: &mut Work, mut new: Config) -> Result<(), Strin
     new.load.settings.salt = config.load.settings.salt;
     new.load.max_paths = config.load.max_paths;
     new.socket.clone_from(&config.socket);
+    if (&config.cgroups, &config.except_cgroups) != (&new.cgroups, &new.except_cgroups) {
+        shared.see_out_first_flights(shared.in_force(&config));
+    }
     work.loaded.reattach(&mut work.attached, &new.cgroups, &new.except_cgroups)?;
     let mut load = new.load.clone();
     load.settings = shared.in_force(&new);
@@ -251,6 +259,18 @@ impl Shared {
             say(Level::Notice, "windows are used again");
         }
         was_off
+    }
+
+    /// In mode `window` a first flight is paced by an option of its socket, which programs that are gone do not take back: none
+    /// begins any more, and those under way end.
+    fn see_out_first_flights(&self, settings: Settings) {
+        if self.mode != Mode::Window {
+            return;
+        }
+        match self.knobs.set(&Settings { leaves_windows: true, ..settings }) {
+            Ok(()) => thread::sleep(FIRST_FLIGHTS),
+            Err(error) => say(Level::Warning, &format!("first flights may stay paced: {error}")),
+        }
     }
 
     /// What `config` says, but for windows that do harm.

@@ -5,9 +5,9 @@ use crate::totals::{Class, Group, SIZES, Totals};
 use serde::{Deserialize, Serialize};
 
 /// Of the normal distribution, for 95 %.
-const Z: f64 = 1.96;
+pub(crate) const Z: f64 = 1.96;
 /// Fewer connections than this on either side say nothing of times.
-const FEWEST: u64 = 10;
+pub(crate) const FEWEST: u64 = 10;
 
 /// A number and what it may be as well.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

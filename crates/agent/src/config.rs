@@ -9,7 +9,7 @@ use crate::mode::Wanted;
 use crate::options::Options;
 use crate::overrides;
 use crate::question::SOCKET;
-use crate::value::{ColdStart, PortNumber};
+use crate::value::{ColdStart, Namespaces, PortNumber};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -116,6 +116,7 @@ pub fn load(options: &Options) -> Result<Load, String> {
         receive_window: options.receive_window.map_or(0, |bytes| bytes.get()),
         only_ports: ports.values().any(|said| said & Port::ONLY != 0),
         paces_cold: options.cold.unwrap_or_default() == ColdStart::Paced,
+        shares_namespaces: options.namespaces.unwrap_or_default() == Namespaces::Share,
     };
     let max_paths = options.max_paths.map_or(65_536, |count| count.get());
     let wanted = options.mode.unwrap_or_default();

@@ -10,7 +10,7 @@ const V4_MAPPED: u8 = 96;
 /// A destination prefix as seen from a network namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PathKey {
-    /// Inode number of the network namespace.
+    /// Inode number of the network namespace; 0: of all, which share it.
     pub namespace: u32,
     /// The destinations that are remembered together.
     pub prefix: IpNet,
@@ -123,6 +123,8 @@ pub struct Settings {
     pub receive_window: u32,
     /// Cold starts measure the path, and end slow start by that.
     pub paces_cold: bool,
+    /// What is learnt in one network namespace counts in all.
+    pub shares_namespaces: bool,
 }
 
 /// What the operator has said of a port.
@@ -267,6 +269,7 @@ impl Settings {
     const LEAVE_WINDOWS: u32 = 1;
     const ONLY_PORTS: u32 = 2;
     const PACE_COLD: u32 = 4;
+    const SHARE_NAMESPACES: u32 = 8;
 
     /// As the programs have them.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
@@ -281,7 +284,8 @@ impl Settings {
             self.salt,
             flag(self.leaves_windows, Self::LEAVE_WINDOWS)
                 | flag(self.only_ports, Self::ONLY_PORTS)
-                | flag(self.paces_cold, Self::PACE_COLD),
+                | flag(self.paces_cold, Self::PACE_COLD)
+                | flag(self.shares_namespaces, Self::SHARE_NAMESPACES),
             u32::from(self.mark) << 2,
             self.receive_window,
         ];

@@ -32,7 +32,7 @@ pub struct Document {
 pub struct Entry {
     /// The destinations.
     pub prefix: IpNet,
-    /// Inode number of the network namespace that it is seen from; absent: the agent's own.
+    /// Inode number of the network namespace that it is seen from; 0: from all; absent: the agent's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<u32>,
     /// Segments, 1 or more.

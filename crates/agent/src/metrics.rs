@@ -2,7 +2,7 @@
 //! of two kinds, how a connection began and its size class: never an address, so there are as many series on every
 //! machine.
 
-use crate::compare::Interval;
+use crate::compare::{Interval, Side};
 use crate::question::Status;
 use crate::totals::{Group, SIZES, Sum};
 use axum::Router;
@@ -138,6 +138,13 @@ struct Bound {
     bound: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SideBound {
+    start: &'static str,
+    up_to_bytes: String,
+    bound: &'static str,
+}
+
 type Ratio = Gauge<f64, AtomicU64>;
 
 /// Name, what it means, and where it stands.
@@ -228,10 +235,14 @@ fn classes(registry: &mut Registry, status: &Status) {
         }
         registry.register(name, help, family);
     }
+    time_ratios(registry, (&names, status));
+    shares(registry, (&names, status));
+}
+
+fn time_ratios(registry: &mut Registry, (names, status): (&[String], &Status)) {
     let family = Family::<Bound, Ratio>::default();
     for (up_to_bytes, class) in names.iter().zip(&status.comparison) {
-        let Some(Interval { estimate, low, high }) = class.time_ratio else { continue };
-        for (bound, value) in [("estimate", estimate), ("low", low), ("high", high)] {
+        for (bound, value) in class.time_ratio.iter().flat_map(bounds) {
             let up_to_bytes = up_to_bytes.clone();
             family.get_or_create(&Bound { up_to_bytes, bound }).set(value);
         }
@@ -241,6 +252,35 @@ fn classes(registry: &mut Registry, status: &Status) {
         "Time of warm connections by that of held-out ones, 95 %",
         family,
     );
+}
+
+/// Both sides of what is compared, with intervals: an operator's proof that warm starts do no harm.
+fn shares(registry: &mut Registry, (names, status): (&[String], &Status)) {
+    type Part = fn(&Side) -> Option<Interval>;
+    let of: [(&'static str, &'static str, Part); 2] = [
+        ("retransmitting_share", "Part that sent something again, 95 %", |side| {
+            side.retransmitting
+        }),
+        ("lost_first_share", "Part that lost something of its first flight, 95 %", |side| {
+            side.lost_first
+        }),
+    ];
+    for (name, help, share) in of {
+        let family = Family::<SideBound, Ratio>::default();
+        for (up_to_bytes, class) in names.iter().zip(&status.comparison) {
+            for (start, side) in [("warm", &class.warm), ("held-out", &class.holdout)] {
+                for (bound, value) in share(side).iter().flat_map(bounds) {
+                    let up_to_bytes = up_to_bytes.clone();
+                    family.get_or_create(&SideBound { start, up_to_bytes, bound }).set(value);
+                }
+            }
+        }
+        registry.register(name, help, family);
+    }
+}
+
+const fn bounds(interval: &Interval) -> [(&'static str, f64); 3] {
+    [("estimate", interval.estimate), ("low", interval.low), ("high", interval.high)]
 }
 
 #[cfg(test)]

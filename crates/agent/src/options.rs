@@ -6,7 +6,7 @@ use crate::metrics::Place;
 use crate::mode::Wanted;
 use crate::overrides::{MAX_CAP, PrefixCap};
 use crate::schemes::Choice;
-use crate::value::{ColdStart, Factor, PortNumber, Share, Within};
+use crate::value::{ColdStart, Factor, Namespaces, PortNumber, Share, Within};
 use faults::{Fault, FileError};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,10 @@ pub struct Options {
     /// Remember this prefix as one path, with a cap of its own; 0 leaves its connections alone
     #[arg(long, value_name = "PREFIX[=CAP]")]
     pub prefix: Vec<PrefixCap>,
+
+    /// Whether network namespaces, as of containers, share what is remembered [default: apart]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub namespaces: Option<Namespaces>,
 
     /// How they get their windows: by a congestion control of ours, or the first window alone [default: auto]
     #[arg(long, value_enum, value_name = "MODE")]
@@ -127,6 +131,7 @@ impl Options {
             except_local_port,
             except_remote_port,
             prefix,
+            namespaces,
             mode,
             control,
             cap,
@@ -153,6 +158,7 @@ impl Options {
             except_local_port: either(except_local_port, file.except_local_port),
             except_remote_port: either(except_remote_port, file.except_remote_port),
             prefix: either(prefix, file.prefix),
+            namespaces: namespaces.or(file.namespaces),
             mode: mode.or(file.mode),
             control: control.or(file.control),
             cap: cap.or(file.cap),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// A remembered path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remembered {
-    /// Inode number of the network namespace that it is seen from.
+    /// Inode number of the network namespace that it is seen from; 0: from all, which share it.
     pub namespace: u32,
     /// The destinations.
     pub prefix: IpNet,
@@ -149,6 +149,7 @@ mod tests {
         only_ports: false,
         receive_window: 0,
         paces_cold: false,
+        shares_namespaces: false,
     };
 
     fn path_of(age_s: u64) -> Remembered {

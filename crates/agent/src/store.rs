@@ -16,6 +16,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path as FilePath;
 
 const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
+/// In place of a network namespace's number: of all.
+const SHARED: u32 = 0;
 /// Facts of the agent itself.
 const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
 const OFF: &str = "off";
@@ -211,7 +213,7 @@ pub fn own_namespace() -> u32 {
 fn restored(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(PathKey, Path)> {
     let mut key = PathKey::from_bytes(key)?;
     let Row { mut path, saved, is_own } = Row::from_bytes(row)?;
-    if saved.boot != now.boot || now.boot == 0 {
+    if key.namespace != SHARED && (saved.boot != now.boot || now.boot == 0) {
         if !is_own {
             return None;
         }
@@ -274,6 +276,13 @@ mod tests {
         assert_eq!(restored(&key.to_bytes(), &row(false), &now, 44), None);
         let same = Moment { boot: 7, ..now };
         assert_eq!(restored(&key.to_bytes(), &row(false), &same, 44).unwrap().0, key);
+    }
+
+    #[test]
+    fn what_all_namespaces_share_outlives_a_boot() {
+        let key = PathKey { namespace: SHARED, prefix: "192.0.2.0/24".parse().unwrap() };
+        let now = Moment { monotonic_ns: 20, wall_ns: 52_000, boot: 8 };
+        assert_eq!(restored(&key.to_bytes(), &row(false), &now, 44).unwrap().0, key);
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Totals {
     }
 }
 
-fn class_of(bytes: u64) -> usize {
+pub(crate) fn class_of(bytes: u64) -> usize {
     SIZES.partition_point(|most| *most < bytes)
 }
 

@@ -32,6 +32,17 @@ pub enum ColdStart {
     Paced,
 }
 
+/// Whether network namespaces have a memory each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Namespaces {
+    /// What is learnt in one counts there alone: the same address may be another host elsewhere
+    #[default]
+    Apart,
+    /// What is learnt in one counts in all: containers that reach the world by the same way
+    Share,
+}
+
 impl<const LEAST: u32, const MOST: u32> Within<LEAST, MOST> {
     /// The number.
     pub const fn get(self) -> u32 {

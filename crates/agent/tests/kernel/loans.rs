@@ -70,6 +70,9 @@ fn members_that_join_at_once_share_what_is_remembered() {
         agent.wait_for_closed(1 + AT_ONCE);
         let all = first_windows(&agent) - before;
         assert!((window * 3 / 4..=window * 5 / 4).contains(&all), "{all} of {window}");
+        // Members that join begin with what is remembered, too, and may do harm with it.
+        let sums = agent.status().connections;
+        assert_eq!((sums.warm.closed, sums.cold.closed), (AT_ONCE, 1), "{sums:?}");
     });
 }
 

@@ -61,6 +61,15 @@ fn only_connections_that_are_attended_to_are_widened_and_none_is_narrowed() {
         }
         drop(agent);
 
+        // Who is to stay stock is not widened.
+        let width = WINDOW.to_string();
+        for left_alone in [vec!["--dry-run"], vec!["--holdout", "1"]] {
+            let _agent = bed.agent(&[&["--receive-window", &width], &left_alone[..]].concat());
+            let mut own = bed.open_attended(&server, 1000);
+            assert!(buffer(&own) < WINDOW, "{left_alone:?}: {}", buffer(&own));
+            finish(&mut own, 1000);
+        }
+
         let _agent = bed.agent(&["--receive-window", "100000"]);
         bed.widen_receive_window();
         let own = bed.open_attended(&server, 1000);

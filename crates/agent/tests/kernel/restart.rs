@@ -81,7 +81,7 @@ fn being_off_outlives_the_agent() {
         let state = ["--state", file.to_str().unwrap(), "--cap", "1024", "--off-connections", "1"];
         let server = bed.serve(Domain::IPV4, None);
         let mut agent = bed.agent(&state);
-        bed.visit(&server, 30_000);
+        bed.visit(&server, 500_000);
         agent.wait_for_closed(1);
         Memory::new().change(|path| path.window = 700);
         bed.visit(&server, 1_000_000);

@@ -34,7 +34,7 @@ fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
         let place = format!("unix:{}", socket.display());
         let agent = bed.agent(&["--metrics", &place, "--cap", "1024", "--off-connections", "1"]);
         let server = bed.serve(Domain::IPV4, None);
-        bed.visit(&server, 30_000);
+        bed.visit(&server, 500_000);
         agent.wait_for_closed(1);
         let text = get(&socket, "/metrics");
         assert!(text.starts_with("HTTP/1.1 200"), "{text}");

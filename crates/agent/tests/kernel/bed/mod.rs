@@ -153,6 +153,22 @@ impl Bed {
         self.server.namespace().run(listen).unwrap().unwrap()
     }
 
+    /// One in the cgroup, too, on the client's host: another network namespace at the other end of the same path.
+    pub(crate) fn serve_from_client(&self) -> Server {
+        let address = SocketAddr::new(self.client.addresses().v4.into(), 0);
+        let listen = || self.cgroup.run(|| server::listen(address, None, 64)).flatten();
+        server::accept(self.client.namespace().run(listen).unwrap().unwrap())
+    }
+
+    /// Asks it, from the server's host.
+    pub(crate) fn visit_from_server(&self, server: &Server, bytes: u64) {
+        let mut stream =
+            self.server.namespace().run(|| TcpStream::connect(server.address())).unwrap().unwrap();
+        stream.set_read_timeout(Some(time::PATIENCE)).unwrap();
+        request(&mut stream, bytes);
+        finish(&mut stream, bytes);
+    }
+
     fn address(&self, family: Domain) -> SocketAddr {
         let addresses = self.server.addresses();
         let ip: IpAddr = match family {
