@@ -4,6 +4,7 @@
 #ifndef HEADSTART_CONNECTION_H
 #define HEADSTART_CONNECTION_H
 
+#include "epoch.h"
 #include "flights.h"
 #include "mark.h"
 #include "search.h"
@@ -369,6 +370,13 @@ static inline bool is_about_to_begin(const struct tcp_sock *tp, const struct con
 	return c->in_first_flight && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
 }
 
+/* Segments that a transfer of so many begins with, beside what `largest` and a stock start set as bounds. The kernel's windows grow by
+ * one in a round trip of congestion avoidance whether ACKs are delayed or not. Not static: the verifier goes through it once. */
+__noinline u32 window_for(u32 segments, u32 largest)
+{
+	return settings.flags & END_EPOCHS ? epoch_window(largest, 1, segments, true) : segments;
+}
+
 /* A first flight that has not begun is not wider than what there is to send. It leaves at the path's rate all
  * the same. */
 static inline void heed_size(struct sock *sk, struct connection *c, struct wishes *said)
@@ -383,7 +391,7 @@ static inline void heed_size(struct sock *sk, struct connection *c, struct wishe
 	said->size = 0;
 	if (!is_about_to_begin(tp, c))
 		return;
-	window = first_window(segments, c->cold, c->first);
+	window = first_window(window_for(segments, c->first), c->cold, c->first);
 	give_back(&c->path, c->first - window);
 	c->first = window;
 	c->first_end = tp->snd_nxt + c->first * mss;

@@ -9,7 +9,7 @@ use crate::mode::Wanted;
 use crate::options::Options;
 use crate::overrides;
 use crate::question::SOCKET;
-use crate::value::{ColdStart, Namespaces, PortNumber};
+use crate::value::{ColdStart, Namespaces, PortNumber, SizedStart};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -116,6 +116,7 @@ pub fn load(options: &Options) -> Result<Load, String> {
         receive_window: options.receive_window.map_or(0, |bytes| bytes.get()),
         only_ports: ports.values().any(|said| said & Port::ONLY != 0),
         paces_cold: options.cold.unwrap_or_default() == ColdStart::Paced,
+        ends_epochs: options.sized.unwrap_or_default() == SizedStart::Epoch,
         shares_namespaces: options.namespaces.unwrap_or_default() == Namespaces::Share,
     };
     let max_paths = options.max_paths.map_or(65_536, |count| count.get());

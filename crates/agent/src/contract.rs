@@ -125,6 +125,8 @@ pub struct Settings {
     pub paces_cold: bool,
     /// What is learnt in one network namespace counts in all.
     pub shares_namespaces: bool,
+    /// Transfers whose size is known begin so that they end with an epoch (TCP/SPAND).
+    pub ends_epochs: bool,
 }
 
 /// What the operator has said of a port.
@@ -270,6 +272,7 @@ impl Settings {
     const ONLY_PORTS: u32 = 2;
     const PACE_COLD: u32 = 4;
     const SHARE_NAMESPACES: u32 = 8;
+    const END_EPOCHS: u32 = 16;
 
     /// As the programs have them.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
@@ -285,7 +288,8 @@ impl Settings {
             flag(self.leaves_windows, Self::LEAVE_WINDOWS)
                 | flag(self.only_ports, Self::ONLY_PORTS)
                 | flag(self.paces_cold, Self::PACE_COLD)
-                | flag(self.shares_namespaces, Self::SHARE_NAMESPACES),
+                | flag(self.shares_namespaces, Self::SHARE_NAMESPACES)
+                | flag(self.ends_epochs, Self::END_EPOCHS),
             u32::from(self.mark) << 2,
             self.receive_window,
         ];

@@ -6,7 +6,7 @@ use crate::metrics::Place;
 use crate::mode::Wanted;
 use crate::overrides::{MAX_CAP, PrefixCap};
 use crate::schemes::Choice;
-use crate::value::{ColdStart, Factor, Namespaces, PortNumber, Share, Within};
+use crate::value::{ColdStart, Factor, Namespaces, PortNumber, Share, SizedStart, Within};
 use faults::{Fault, FileError};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -84,6 +84,10 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "START")]
     pub cold: Option<ColdStart>,
 
+    /// How wide a transfer begins whose size its application says (HEADSTART_SIZE) [default: whole]
+    #[arg(long, value_enum, value_name = "START")]
+    pub sized: Option<SizedStart>,
+
     /// Let this part of the connections begin cold for comparison, by chance [default: 0.05]
     #[arg(long, value_name = "PART")]
     pub holdout: Option<Share>,
@@ -141,6 +145,7 @@ impl Options {
             mark,
             receive_window,
             cold,
+            sized,
             holdout,
             off_ratio,
             off_connections,
@@ -168,6 +173,7 @@ impl Options {
             mark: mark.or(file.mark),
             receive_window: receive_window.or(file.receive_window),
             cold: cold.or(file.cold),
+            sized: sized.or(file.sized),
             holdout: holdout.or(file.holdout),
             off_ratio: off_ratio.or(file.off_ratio),
             off_connections: off_connections.or(file.off_connections),

@@ -150,6 +150,7 @@ mod tests {
         receive_window: 0,
         paces_cold: false,
         shares_namespaces: false,
+        ends_epochs: false,
     };
 
     fn path_of(age_s: u64) -> Remembered {

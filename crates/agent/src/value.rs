@@ -32,6 +32,18 @@ pub enum ColdStart {
     Paced,
 }
 
+/// How wide a transfer begins whose size the application says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum SizedStart {
+    /// As wide as it is, up to what is remembered: the fewest round trips
+    #[default]
+    Whole,
+    /// No wider than takes as many round trips if its window grows by one in each, TCP/SPAND's with the shift: smaller
+    /// bursts, and later ends where the path is slow beside its round trip
+    Epoch,
+}
+
 /// Whether network namespaces have a memory each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]

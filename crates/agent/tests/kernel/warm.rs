@@ -44,6 +44,28 @@ fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
 }
 
 #[test]
+fn what_is_too_old_is_not_believed() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--max-age", "2"]);
+        let server = bed.serve(Domain::IPV4, None);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(1);
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(2);
+        let sums = agent.status().connections;
+        assert_eq!((sums.cold.closed, sums.warm.closed), (1, 1), "{sums:?}");
+        // Learnt as its last byte arrived, a round trip before it closed.
+        thread::sleep(Duration::from_secs(2));
+        bed.visit(&server, 30_000);
+        agent.wait_for_closed(3);
+        let sums = agent.status().connections;
+        // Nothing was proposed either: ten segments twice, of the first and of this one.
+        assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.cold.proposed), (2, 20, 0));
+    });
+}
+
+#[test]
 fn a_second_visit_of_200_kb_sends_its_window_at_once() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };

@@ -54,6 +54,32 @@ fn in_python() -> Option<Vec<String>> {
     }
 }
 
+/// The remembered window is 140 at most and 100 at least, and 144,800 bytes are 100 segments more than half of that: two round trips
+/// either way. TCP/SPAND begins with the fewest that grow to as many in two.
+#[test]
+fn a_size_may_end_an_epoch() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let sink = bed.sink();
+        let Some(python) = in_python() else { return };
+        let send = |bytes: u64| {
+            let (ip, port) = (sink.ip().to_string(), sink.port().to_string());
+            bed.run(&[python.clone(), vec![ip, port, bytes.to_string()]].concat()).unwrap()
+        };
+        let agent = bed.agent(&["--sized", "epoch"]);
+        send(300_000);
+        agent.wait_for_closed(1);
+        let window = u64::from(agent.paths()[0].window);
+        let segments = window + window / 2;
+        // w + w + 1 = segments or one more: half of it, rounded up, less the growth between them.
+        let least = segments / 2;
+        let said = send(segments * 1448);
+        let began = |window: u64| said.starts_with(&format!("began with {window}, "));
+        assert!(began(least) || began(least - 1), "{window} remembered, {least} wanted: {said}");
+    });
+}
+
 #[test]
 fn a_size_bounds_the_first_window_and_without_an_agent_nothing_changes() {
     calmly(|| {

@@ -80,11 +80,9 @@ pub(super) fn full() -> Vec<Case> {
     ];
     for path in [path(5, 80), path(100, 80), path(20, 20), path(20, 200)] {
         cases.push(object(30_000, Client::default(), (path, cubic)));
-        cases.push(object(200_000, wide(), (path, cubic)));
-    }
-    // Where 64 KB are less than is under way in a round trip.
-    for path in [path(100, 80), path(20, 200)] {
         cases.push(object(200_000, Client::default(), (path, cubic)));
+        cases.push(object(200_000, wide(), (path, cubic)));
+        cases.push(after_idle(path));
     }
     cases
 }
