@@ -17,15 +17,19 @@ demo: build
 	@echo "Open $(abspath $(REPORT)) in a browser."
 
 # The second demo, as root: this machine's Linux as it comes and with an agent, first visits and repeated ones over new
-# connections, by turns, behind an emulated link. Three minutes of real time.
+# connections, by turns, behind an emulated link; the second request of a connection after two seconds; a page over four
+# connections, also where the server says how much it sends. Six minutes of real time.
 AGENT_LINE := 20mbit,80ms,100p
-AGENT_RACE := --on kernel --path $(AGENT_LINE) --repeat 7 --visits 2 --idle 0.5 --reconnect \
-	--schemes linux,linux-bbr,hs-cubic,hs-bbr,hs-session
+AGENT_WITH := --on kernel --path $(AGENT_LINE) --repeat 7 --visits 2
+AGENT_ALL := linux,linux-bbr,hs-cubic,hs-bbr,hs-session
+AGENT_RACE := $(AGENT_WITH) --idle 0.5 --reconnect
 
 demo-kernel: build agent
-	$(TARGET)/release/headstart race 30kB $(AGENT_RACE)
-	$(TARGET)/release/headstart race 200kB $(AGENT_RACE) --client-window 1MB
-	$(TARGET)/release/headstart race $(PAGE) $(AGENT_RACE)
+	$(TARGET)/release/headstart race 30kB $(AGENT_RACE) --schemes $(AGENT_ALL)
+	$(TARGET)/release/headstart race 200kB $(AGENT_RACE) --client-window 1MB --schemes $(AGENT_ALL)
+	$(TARGET)/release/headstart race 200kB $(AGENT_WITH) --idle 2 --schemes $(AGENT_ALL)
+	$(TARGET)/release/headstart race $(PAGE) $(AGENT_RACE) --connections 4 --server builtin \
+		--schemes $(AGENT_ALL),hs-cubic+size=on,hs-session+size=on
 
 build:
 	@tools/need cc=gcc cc=libc6-dev

@@ -5,18 +5,17 @@
 #define HEADSTART_JOIN_H
 
 #include "grant.h"
-#include "wishes.h"
 
 /* Of silence, and a round trip: the least retransmission timeout. */
 #define IDLE_NS (200 * NS_PER_MS)
 /* Bytes: of what is written the kernel queues as much before it sends the first (a buffer to be filled, half of a window of 64 kB). */
 #define LEAST_PIECE 30000
 
-/* Starts for all, as a connection by itself does: from memory, if there is one. */
+/* Starts for all, as a connection by itself does: from memory, if there is one. What it says of its own transfer bounds what it is
+ * promised, not the window of all. */
 static inline void lead(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct wishes *said = bpf_sk_storage_get(&wishes, sk, 0, 0);
 	struct destination to = {};
 	bool is_first = !tp->data_segs_out;
 	u32 would;
@@ -34,8 +33,6 @@ static inline void lead(struct sock *sk, struct connection *c)
 		c->would = would;
 	else if (c->in_first_flight)
 		c->restarts += 1;
-	if (said)
-		heed_size(sk, c, said);
 	if (c->in_first_flight)
 		c->mark = mark(sk);
 }

@@ -5,6 +5,7 @@
 #define HEADSTART_SESSION_H
 
 #include "join.h"
+#include "wishes.h"
 
 /* As much as before is taught again after so long. */
 #define TEACHES_AFTER_NS (1000 * NS_PER_MS)
@@ -250,6 +251,17 @@ void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 	bpf_spin_unlock(&s->lock);
 }
 
+/* Bytes of what it sends next, as far as its application has said so; asked once. */
+static __noinline u32 size_said(struct sock *sk)
+{
+	struct wishes *said = sizes_said ? bpf_sk_storage_get(&wishes, sk, 0, 0) : NULL;
+	u32 size = said ? said->size : 0;
+
+	if (said)
+		said->size = 0;
+	return size;
+}
+
 /* It has the window that it begins with, which is warm if it is more than any connection's: the memory's, or what others have proven. */
 static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 {
@@ -271,7 +283,6 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	bool is_first = !tp->data_segs_out;
 	struct connection *c = NULL;
 	struct joining j = {.among = 1};
-	struct wishes *said;
 	struct grant grant = {};
 	u32 whole = 0;
 	struct session *s;
@@ -291,15 +302,12 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	s = session_of(b);
 	if (!s)
 		return;
-	said = sizes_said ? bpf_sk_storage_get(&wishes, sk, 0, 0) : NULL;
-	j.sends = known_to_send(said ? said->size : 0, tp->write_seq - tp->snd_nxt, tp->mss_cache, b->member.in_pieces);
+	j.sends = known_to_send(size_said(sk), tp->write_seq - tp->snd_nxt, tp->mss_cache, b->member.in_pieces);
 	if (rarely(!join(tp, b, s, &j, &grant))) {
 		c = c ? c : connection_of(sk);
 		if (!c)
 			return;
 		whole = begin_session(sk, c, s, &j, &grant);
-	} else if (said) {
-		said->size = 0;
 	}
 	grant.spread = spread_of(grant.window, grant.share, grant.promised, grant.joining);
 	take(sk, b, &grant);

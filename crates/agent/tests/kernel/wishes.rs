@@ -80,6 +80,30 @@ fn a_size_may_end_an_epoch() {
     });
 }
 
+/// The first to send of a session says how much: the others have more to send.
+#[test]
+fn a_size_does_not_narrow_what_a_session_shares() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let sink = bed.sink();
+        let Some(python) = in_python() else { return };
+        let send = |bytes: u64| {
+            let (ip, port) = (sink.ip().to_string(), sink.port().to_string());
+            bed.run(&[python.clone(), vec![ip, port, bytes.to_string()]].concat()).unwrap()
+        };
+        let agent = bed.agent_giving("session", &[]);
+        send(300_000);
+        agent.wait_for_closed(1);
+        let window = u64::from(agent.paths()[0].window);
+        assert!(window > 42, "{window}");
+        send(60_000);
+        agent.wait_for_closed(2);
+        let warm = agent.status().connections.warm;
+        assert!(warm.closed == 1 && warm.first_windows > window * 9 / 10, "{warm:?} of {window}");
+    });
+}
+
 #[test]
 fn a_size_bounds_the_first_window_and_without_an_agent_nothing_changes() {
     calmly(|| {
