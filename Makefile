@@ -18,7 +18,7 @@ demo: build
 
 # The second demo, as root: this machine's Linux as it comes and with an agent, first visits and repeated ones over new
 # connections, by turns, behind an emulated link; the second request of a connection after two seconds; a page over four
-# connections, also where the server says how much it sends. Six minutes of real time.
+# connections, also where the server says how much it sends. Ten minutes of real time.
 AGENT_LINE := 20mbit,80ms,100p
 AGENT_WITH := --on kernel --path $(AGENT_LINE) --repeat 7 --visits 2
 AGENT_ALL := linux,linux-bbr,hs-cubic,hs-bbr,hs-session

@@ -38,6 +38,7 @@ struct connection {
 	bool in_first_flight;
 	bool is_measured; /* for the rate alone */
 	bool is_idle;	  /* the kernel has just taken back its window */
+	bool is_narrowed; /* by the size of one transfer: the next may begin wider */
 	bool is_paced;	  /* by us: the kernel would not */
 	u8 mark;	  /* ours, on what it sends; 0: none */
 	bool has_retreated;
@@ -355,12 +356,16 @@ static inline void on_idle(struct sock *sk, struct connection *c, const struct f
 static inline void restart(struct sock *sk, struct connection *c)
 {
 	struct destination to = {};
+	bool was_idle = c->is_idle;
 
-	c->is_idle = false;
+	c->is_idle = c->is_narrowed = false;
 	if (c->has_retreated || !destination_of(sk, &to) || !to.cap)
 		return;
-	begin_as_remembered(sk, c, to.cap, come_again(&c->path));
+	/* The transfer that narrowed it may have been shorter than a stock start. */
 	if (c->in_first_flight)
+		end_first_flight(sk, c);
+	begin_as_remembered(sk, c, to.cap, come_again(&c->path));
+	if (c->in_first_flight && was_idle)
 		c->restarts += 1;
 }
 
@@ -393,6 +398,7 @@ static inline void heed_size(struct sock *sk, struct connection *c, struct wishe
 		return;
 	window = first_window(window_for(segments, c->first), c->cold, c->first);
 	give_back(&c->path, c->first - window);
+	c->is_narrowed = window < c->first;
 	c->first = window;
 	c->first_end = tp->snd_nxt + c->first * mss;
 	tp->snd_cwnd = c->first;
@@ -405,7 +411,7 @@ static inline void on_start(struct sock *sk, struct connection *c)
 {
 	struct wishes *said = sizes_said ? bpf_sk_storage_get(&wishes, sk, 0, 0) : NULL;
 
-	if (c->is_idle)
+	if (c->is_idle || c->is_narrowed)
 		restart(sk, c);
 	if (said)
 		heed_size(sk, c, said);

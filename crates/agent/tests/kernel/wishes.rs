@@ -80,6 +80,50 @@ fn a_size_may_end_an_epoch() {
     });
 }
 
+/// Says a size and sends as much, twice over one connection; prints how long the second took to arrive and be closed.
+const TWICE: &str = "
+import socket, sys, time
+sink = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+for size in map(int, sys.argv[3:5]):
+    sink.setsockopt(socket.IPPROTO_TCP, 0x7e00, size)
+    begun = time.monotonic()
+    sink.sendall(b'x' * size)
+    # It has arrived, and a retransmission timeout has not gone by.
+    if size < 1000: time.sleep(0.12)
+sink.shutdown(socket.SHUT_WR)
+sink.recv(1)
+print(time.monotonic() - begun)
+";
+
+/// A redirect of 154 bytes goes before a page: what the first says is not said of the second.
+#[test]
+fn a_small_transfer_does_not_narrow_the_next() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        bed.widen_receive_window();
+        let sink = bed.sink();
+        if in_python().is_none() {
+            return;
+        }
+        let send = |first: &str| {
+            let (ip, port) = (sink.ip().to_string(), sink.port().to_string());
+            let command = ["python3", "-c", TWICE, &ip, &port, first, "200000"];
+            let took = bed.run(&command.map(str::to_owned)).unwrap();
+            took.trim().parse::<f64>().unwrap()
+        };
+        let agent = bed.agent(&[]);
+        let cold = send("154");
+        agent.wait_for_closed(1);
+        let warm = send("154");
+        agent.wait_for_closed(2);
+        eprintln!("200 kB after 154 bytes: cold {cold} s, warm {warm}");
+        // Windows of 10, 20, 40, 80: three round trips before the last, and one to be told. As one flight: 83 ms and that one.
+        assert!(cold > 0.32, "{cold}");
+        assert!(warm > 0.16 && warm < 0.24, "{warm}");
+        assert_eq!(agent.status().connections.warm.restarts, 0);
+    });
+}
+
 /// The first to send of a session says how much: the others have more to send.
 #[test]
 fn a_size_does_not_narrow_what_a_session_shares() {
