@@ -146,7 +146,7 @@ fn an_ack_costs_little_more_than_without() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         if let Err(why) = agent::schemes::Scheme::Bbr.found() {
-            eprintln!("skipped: {why}");
+            calm::skipped(why);
             return;
         }
         let _stats = Stats::begin();
