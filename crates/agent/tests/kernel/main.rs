@@ -23,6 +23,7 @@ mod schema;
 mod service;
 mod session;
 mod stale;
+mod verifier;
 mod warm;
 mod window;
 mod wishes;
