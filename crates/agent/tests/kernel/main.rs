@@ -16,6 +16,7 @@ mod memory;
 mod overhead;
 mod peers;
 mod receive;
+mod refusal;
 mod restart;
 mod safety;
 mod scale;

@@ -28,7 +28,7 @@ fn agent() -> Option<Flock<File>> {
 
 /// What a machine may lack: of the worlds, and of what `headstart agent check` looks for. An agent that is there and refuses for
 /// another reason, as when the verifier does not take its programs, has failed.
-const MAY_LACK: [&str; 8] = [
+const MAY_LACK: [&str; 9] = [
     "needs root",
     "no TUN devices",
     "no congestion control",
@@ -37,6 +37,7 @@ const MAY_LACK: [&str; 8] = [
     "no kernel types (BTF)",
     "no struct_ops",
     "to build upon",
+    "no reading of kernel memory (lockdown)",
 ];
 
 /// What has to be there says that it is not.
