@@ -10,6 +10,7 @@ mod cold;
 mod config;
 mod harm;
 mod hostile;
+mod kill;
 mod loans;
 mod mark;
 mod memory;
