@@ -16,6 +16,7 @@ mod mark;
 mod memory;
 mod overhead;
 mod peers;
+mod prefixes;
 mod receive;
 mod refusal;
 mod restart;
