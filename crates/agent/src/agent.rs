@@ -93,7 +93,7 @@ pub fn run(
         knobs: loaded.knobs().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
         judge: Mutex::default(),
         off: Mutex::default(),
-        keeper: config.state.as_deref().map(Keeper::open).transpose()?,
+        keeper: keeper_of(&config).transpose()?,
     });
     let summaries = loaded.summaries({
         let shared = Arc::clone(&shared);
@@ -128,6 +128,10 @@ pub fn run(
         keeper.save_all(&shared.paths);
     }
     Ok(())
+}
+
+fn keeper_of(config: &Config) -> Option<Result<Keeper, String>> {
+    config.state.as_deref().map(|file| Keeper::open(file, config.load.max_paths))
 }
 
 fn announce(config: &Config) {

@@ -9,6 +9,7 @@ use crate::store::Store;
 use ipnet::IpNet;
 use libbpf_rs::MapHandle;
 use std::collections::HashSet;
+use std::mem;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -16,21 +17,60 @@ use std::sync::Mutex;
 #[derive(Debug)]
 pub struct Keeper {
     store: Store,
-    changed: Mutex<HashSet<PathKey>>,
+    changed: Mutex<Changed>,
+    /// Paths that there can be.
+    most: usize,
     saved_ns: Mutex<u64>,
 }
 
+/// What has changed since it was last saved.
+#[derive(Debug, PartialEq, Eq)]
+enum Changed {
+    These(HashSet<PathKey>),
+    /// Of more paths than there can be: the map holds the last of them, whichever these are. So a scan of very many prefixes takes
+    /// no more memory however seldom is saved.
+    All,
+}
+
+impl Default for Changed {
+    fn default() -> Self {
+        Self::These(HashSet::new())
+    }
+}
+
+impl Changed {
+    /// And these; `most`: paths that there can be.
+    fn add(&mut self, keys: impl IntoIterator<Item = PathKey>, most: usize) {
+        for key in keys {
+            let Self::These(named) = self else { return };
+            named.insert(key);
+            if named.len() > most {
+                *self = Self::All;
+            }
+        }
+    }
+
+    /// What could not be saved, and what has changed meanwhile.
+    fn put_back(&mut self, unsaved: Self, most: usize) {
+        match unsaved {
+            Self::These(named) => self.add(named, most),
+            Self::All => *self = Self::All,
+        }
+    }
+}
+
 impl Keeper {
-    /// Upon a file.
+    /// Upon a file. `most`: paths that there can be.
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub fn open(file: &Path) -> Result<Self, String> {
+    pub fn open(file: &Path, most: u32) -> Result<Self, String> {
         let (store, damage) = Store::open(file)?;
         if let Some(damage) = damage {
             say(Level::Error, &damage);
         }
-        Ok(Self { store, changed: Mutex::default(), saved_ns: Mutex::new(monotonic_ns()) })
+        let (most, saved_ns) = (most as usize, Mutex::new(monotonic_ns()));
+        Ok(Self { store, changed: Mutex::default(), most, saved_ns })
     }
 
     /// Puts into `map` what is on disk.
@@ -43,7 +83,7 @@ impl Keeper {
 
     /// These have to be saved.
     pub fn has_changed(&self, keys: &[PathKey]) {
-        lock(&self.changed).extend(keys);
+        lock(&self.changed).add(keys.iter().copied(), self.most);
     }
 
     /// Saves what has changed, if the last time is as long ago.
@@ -54,13 +94,18 @@ impl Keeper {
             return;
         }
         *saved_ns = now;
-        let changed = std::mem::take(&mut *lock(&self.changed));
-        if changed.is_empty() {
-            return;
-        }
-        if let Err(error) = self.store.save(map, &changed, &Moment::now()) {
+        let changed = mem::take(&mut *lock(&self.changed));
+        if let Err(error) = self.save(map, &changed) {
             complain(&error);
-            lock(&self.changed).extend(changed);
+            lock(&self.changed).put_back(changed, self.most);
+        }
+    }
+
+    fn save(&self, map: &MapHandle, changed: &Changed) -> Result<(), redb::Error> {
+        match changed {
+            Changed::These(named) if named.is_empty() => Ok(()),
+            Changed::These(named) => self.store.save(map, named, &Moment::now()),
+            Changed::All => self.store.save_all(map, &Moment::now()),
         }
     }
 
@@ -93,4 +138,43 @@ impl Keeper {
 
 fn complain(error: &redb::Error) {
     say(Level::Error, &format!("cannot save what is remembered: {error}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10.0.0.0/24, 10.0.1.0/24, ...
+    fn keys(count: u32) -> impl Iterator<Item = PathKey> {
+        (0..count).map(|n| {
+            let network = std::net::Ipv4Addr::from_bits((10 << 24) + (n << 8));
+            PathKey { prefix: IpNet::new(network.into(), 24).unwrap(), namespace: 1 }
+        })
+    }
+
+    #[test]
+    fn what_is_named_is_never_more_than_there_can_be() {
+        let mut changed = Changed::default();
+        // The same again is no more.
+        for _ in 0..2 {
+            changed.add(keys(100), 100);
+            assert_eq!(changed, Changed::These(keys(100).collect()));
+        }
+        changed.add(keys(101), 100);
+        assert_eq!(changed, Changed::All);
+        changed.add(keys(1), 100);
+        assert_eq!(changed, Changed::All);
+    }
+
+    #[test]
+    fn what_could_not_be_saved_has_changed_still() {
+        let mut changed = Changed::default();
+        changed.add(keys(3), 100);
+        let unsaved = mem::take(&mut changed);
+        changed.add(keys(5).skip(3), 100);
+        changed.put_back(unsaved, 100);
+        assert_eq!(changed, Changed::These(keys(5).collect()));
+        changed.put_back(Changed::All, 100);
+        assert_eq!(changed, Changed::All);
+    }
 }

@@ -1,7 +1,13 @@
-//! Tests of real time, on a machine that other work may take away for a while: for tests alone, no part of the product.
+//! Tests of what the machine does, which other work may take away for a while, or which lacks what they need: for tests alone, no
+//! part of the product.
 //!
 //! [`calmly`] makes a test again that failed while the machine stood still. How long that was, a [`Pulse`] tells: a thread that
 //! sleeps for moments and sees when it wakes up. [`calmly_throughout`] has one beat for the whole test.
+//! A test that cannot run here says so by [`skipped`], and `make test` shows all that did.
+
+mod skipped;
+
+pub use skipped::{is_skipped, reason, skipped};
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

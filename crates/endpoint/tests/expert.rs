@@ -152,7 +152,7 @@ fn most(kind: &str, theirs: usize) -> usize {
 
 async fn nothing_but_what_the_kernel_shows(name: &str, links: Duplex<LinkConfig>) {
     if Command::new("tshark").arg("--version").output().is_err() {
-        eprintln!("skipped: tshark is not installed");
+        calm::skipped("tshark is not installed");
         return;
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));

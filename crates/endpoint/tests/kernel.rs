@@ -93,7 +93,7 @@ async fn curl_and_ping_are_answered() {
     let installed = |name: &str, version: &str| {
         let there = Command::new(name).arg(version).output().is_ok();
         if !there {
-            eprintln!("skipped: {name} is not installed");
+            calm::skipped(format!("{name} is not installed"));
         }
         there
     };

@@ -83,7 +83,7 @@ fn tshark_reads_captures_without_complaint() {
         for (n, capture) in captures.iter().enumerate() {
             let name = format!("{scheme}-{n}.pcap");
             let Some(wrong) = tshark(capture, &name, WRONG, &["frame.number"]) else {
-                println!("skipped: no tshark");
+                calm::skipped("tshark is not installed");
                 return;
             };
             assert_eq!(wrong, Vec::<String>::new(), "{name}");
@@ -101,7 +101,7 @@ fn pure_acknowledgements_are_whole_and_their_checksums_good() {
     let filter = "tcp.len == 0";
     let fields = ["tcp.checksum.status", "ip.checksum.status"];
     let Some(acks) = tshark(&captures[1], "acks.pcap", filter, &fields) else {
-        println!("skipped: no tshark");
+        calm::skipped("tshark is not installed");
         return;
     };
     assert!(acks.len() > 50);

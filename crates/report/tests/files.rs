@@ -97,7 +97,7 @@ impl Drop for Mounted {
 #[test]
 fn a_full_disk_leaves_the_old_file_and_no_half_of_the_new() {
     let Some(disk) = Mounted::new(folder("full"), "size=64k") else {
-        eprintln!("skipped: mounting a small file system needs root");
+        calm::skipped("mounting a small file system needs root");
         return;
     };
     let old = disk.0.join("report.html");

@@ -41,7 +41,7 @@ fn run(race: &Race, worlds: &[World]) -> Option<Summary> {
     match worlds::run(race, how) {
         Ok(entries) => Some(Summary::new(race, &entries)),
         Err(error) if worlds::cannot_be_had(&error) => {
-            eprintln!("skipped: {error}");
+            calm::skipped(error);
             None
         }
         Err(error) => panic!("{error}"),

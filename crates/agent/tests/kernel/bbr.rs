@@ -13,7 +13,7 @@ const RTT: Duration = Duration::from_millis(80);
 fn has_bbr() -> bool {
     let found = agent::schemes::Scheme::Bbr.found();
     if let Err(why) = &found {
-        eprintln!("skipped: {why}");
+        calm::skipped(why);
     }
     found.is_ok()
 }

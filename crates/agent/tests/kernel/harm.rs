@@ -62,7 +62,7 @@ fn a_window_that_fails_under_bbr_is_halved_too() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         if let Err(why) = agent::schemes::Scheme::Bbr.found() {
-            eprintln!("skipped: {why}");
+            calm::skipped(why);
             return;
         }
         bed.widen_receive_window();

@@ -2,16 +2,16 @@
 //! many connections.
 
 use crate::bed::{Bed, timed, until};
-use crate::memory::Memory;
+use crate::memory::{Memory, newest};
 use crate::peers::Peers;
 use calm::calmly;
-use libbpf_rs::{Object, ObjectBuilder, ProgramInput};
+use libbpf_rs::{MapHandle, Object, ObjectBuilder, ProgramInput};
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::ffi::OsStr;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::thread;
 use std::time::Duration;
 
@@ -43,6 +43,46 @@ impl Scan {
     }
 }
 
+/// Figures of docs/agent.md are in millions of bytes; within a fifth is the same.
+const MB: f64 = 1e6;
+
+/// That something is as it is documented; `what` is shown.
+fn assert_documented(what: &str, measured: f64, documented: f64) {
+    eprintln!("{what}: {measured:.2}, documented {documented}");
+    let least = documented / 1.2;
+    assert!((least..=documented * 1.2).contains(&measured), "{what}: {measured}, not {documented}");
+}
+
+/// Bytes of the kernel's that a map takes, by its own count.
+fn bytes_of(map: &MapHandle) -> u64 {
+    let map = map.as_fd().as_raw_fd();
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{map}")).unwrap();
+    let line = info.lines().find_map(|line| line.strip_prefix("memlock:")).unwrap();
+    line.trim().parse().unwrap()
+}
+
+/// Maps whose memory is set aside as the agent starts, and how much it is.
+const SET_ASIDE: [(&str, f64); 5] =
+    [("paths", 10.5), ("sessions", 16.3), ("accounts", 0.85), ("summaries", 1.1), ("vacant", 0.26)];
+/// A million paths: of the kernel, of the agent once it has listed them, on disk.
+const MILLION_OF_KERNEL: f64 = 160.8;
+const MILLION_OF_AGENT: f64 = 46.0;
+const MILLION_ON_DISK: f64 = 269.5;
+/// Bytes for each open connection, with an agent and without.
+const CONNECTION_BEYOND: f64 = 460.0;
+const CONNECTION: f64 = 2867.0;
+/// By how much the agent may grow while it hears of very many prefixes, kB: their keys, of as many as there can be paths.
+const GROWTH_AT_MOST: u64 = 10_000;
+
+#[test]
+fn what_is_set_aside_for_maps_is_what_the_documents_say() {
+    let Some(bed) = Bed::new() else { return };
+    let _agent = bed.agent(&[]);
+    for (name, documented) in SET_ASIDE {
+        assert_documented(name, bytes_of(&newest(name)) as f64 / MB, documented);
+    }
+}
+
 /// Ten million are all of the 16 million /24 that there are, but for a few.
 #[test]
 fn a_scan_from_ten_million_prefixes_keeps_memory_flat() {
@@ -50,7 +90,7 @@ fn a_scan_from_ten_million_prefixes_keeps_memory_flat() {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let memory = Memory::new();
-        let before = memory.bytes();
+        let (before, resident) = (memory.bytes(), agent.resident());
         let mut scan = Scan::of(&memory);
         scan.teach(10_000_000);
         assert_eq!(memory.bytes(), before);
@@ -59,6 +99,9 @@ fn a_scan_from_ten_million_prefixes_keeps_memory_flat() {
         let most = agent.status().max_paths as usize;
         // Each processor keeps some places free.
         assert!((most * 9 / 10..=most).contains(&count), "{count} of {most}");
+        // It has counted them for `status`.
+        let now = agent.resident();
+        assert!(now < resident + GROWTH_AT_MOST, "{now} kB, {resident} before");
 
         // What is learnt after that is remembered all the same.
         let server = bed.serve(Domain::IPV4, None);
@@ -71,7 +114,7 @@ fn a_scan_from_ten_million_prefixes_keeps_memory_flat() {
 }
 
 #[test]
-#[ignore = "a measurement: docs/agent.md has what it prints"]
+#[ignore = "takes half a minute: docs/agent.md has what it prints"]
 fn a_million_paths_take_what_the_documents_say() {
     let Some(bed) = Bed::new() else { return };
     let state = std::env::temp_dir().join("headstart-agent-million.redb");
@@ -80,40 +123,36 @@ fn a_million_paths_take_what_the_documents_say() {
     let before = agent.resident();
     Scan::of(&memory).teach(1_000_000);
     let (asking, status) = timed(|| agent.status());
-    eprintln!(
-        "{} paths in {} bytes of the kernel, status after {asking:?}",
-        status.paths,
-        memory.bytes()
-    );
+    eprintln!("{} paths, status after {asking:?}", status.paths);
+    assert_documented("of the kernel", memory.bytes() as f64 / MB, MILLION_OF_KERNEL);
     let (asking, paths) = timed(|| agent.paths().len());
-    eprintln!(
-        "{paths} listed after {asking:?}; the agent had {before} kB and has {} kB",
-        agent.resident()
-    );
+    eprintln!("{paths} listed after {asking:?}; the agent had {before} kB");
+    // Each processor keeps some places free.
+    assert!((990_000..=1_000_000).contains(&paths), "{paths}");
+    assert_documented("of the agent", agent.resident() as f64 * 1024.0 / MB, MILLION_OF_AGENT);
     let (saving, ()) = timed(|| {
         agent.signal(Signal::SIGTERM);
         agent.wait();
     });
     drop(agent);
     let bytes = fs::metadata(&state).unwrap().len();
+    assert_documented("on disk", bytes as f64 / MB, MILLION_ON_DISK);
     let (restoring, agent) =
         timed(|| bed.agent(&["--max-paths", "1000000", "--state", state.to_str().unwrap()]));
-    eprintln!(
-        "saved in {saving:?}, {bytes} bytes; begun anew in {restoring:?} with {} paths, {} kB",
-        agent.status().paths,
-        agent.resident()
-    );
+    let again = agent.status().paths;
+    eprintln!("saved in {saving:?}; begun anew in {restoring:?}, {} kB", agent.resident());
+    assert!((paths * 99 / 100..=paths).contains(&again), "{again} of {paths}");
     fs::remove_file(state).unwrap();
 }
 
 const CONNECTIONS: u32 = 100_000;
 
-/// Bytes of the kernel's that cannot be taken back, for each of very many open connections. Nobody accepts them, so that no
-/// process needs as many descriptors.
+/// Bytes of the kernel's that cannot be taken back, for each of very many open connections, each from a /24 of its own. Nobody
+/// accepts them, so that no process needs as many descriptors.
 fn held(bed: &Bed) -> f64 {
     let listener = bed.listen(2 * CONNECTIONS.cast_signed());
     let peers = Peers::of(bed, listener.local_addr().unwrap());
-    let address = |n| SocketAddr::from((Ipv4Addr::from_bits(0x0a00_0000 + n), 40_000));
+    let address = |n: u32| SocketAddr::from((Ipv4Addr::from_bits(0x0a00_0000 + (n << 8)), 40_000));
     let from: Vec<_> = (0..CONNECTIONS).map(address).collect();
     let before = unreclaimable();
     peers.open_many(&from);
@@ -128,15 +167,24 @@ fn unreclaimable() -> i64 {
 }
 
 #[test]
-#[ignore = "a measurement: docs/agent.md has what it prints"]
+#[ignore = "takes half a minute: docs/agent.md has what it prints"]
 fn a_hundred_thousand_connections_take_what_the_documents_say() {
     let Some(bed) = Bed::new() else { return };
     let without = held(&bed);
-    let agent = bed.agent(&[]);
+    let state = std::env::temp_dir().join("headstart-agent-hundred-thousand.redb");
+    // Nothing is saved before all are heard of.
+    let agent = bed.agent(&["--state", state.to_str().unwrap(), "--save-every", "3600"]);
+    let before = agent.resident();
     let with = held(&bed);
     until("all are heard of", || {
         let status = agent.status();
         status.connections.closed() + status.summaries_lost >= CONNECTIONS.into()
     });
-    eprintln!("bytes for each connection: {with} with the agent, {without} without");
+    assert_documented("bytes for each connection without the agent", without, CONNECTION);
+    assert_documented("and beyond that with it", with - without, CONNECTION_BEYOND);
+    let now = agent.resident();
+    eprintln!("the agent: {before} kB before, {now} kB after");
+    assert!(now < before + GROWTH_AT_MOST, "{now} kB, {before} before");
+    drop(agent);
+    fs::remove_file(state).unwrap();
 }

@@ -83,7 +83,7 @@ fn it_says_that_it_is_ready_and_works_with_three_rights_alone() {
             .spawn();
         let mut child = match child {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                eprintln!("skipped: no setpriv (util-linux)");
+                calm::skipped("no setpriv (util-linux)");
                 return;
             }
             child => child.unwrap(),
@@ -110,7 +110,7 @@ fn the_unit_that_is_shipped_is_sound() {
     let file = directory.join("headstart-agent.service");
     fs::write(&file, unit).unwrap();
     match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&file).output() {
-        Err(error) => eprintln!("skipped: no systemd-analyze ({error})"),
+        Err(error) => calm::skipped(format!("no systemd-analyze ({error})")),
         Ok(output) => {
             let said =
                 String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();

@@ -267,7 +267,7 @@ fn beside_one_that_vanishes(bed: &Bed, server: &Server) -> Option<Duration> {
     // What it acknowledges from now on gets nowhere.
     let rule = ["ipproto", "tcp", "sport", &port, "dport", &far, "blackhole"];
     if !ip(&bed.client, &[&["rule", "add"][..], &rule[..]].concat()) {
-        eprintln!("skipped: no rules for ports");
+        calm::skipped("no rules for ports");
         return None;
     }
     // A timeout, and what is under way.

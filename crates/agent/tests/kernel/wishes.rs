@@ -18,7 +18,7 @@ fn examples() -> Vec<Vec<String>> {
                 Some(vec![program.to_str().unwrap().to_owned()])
             }
             Err(error) => {
-                eprintln!("skipped: {name}: {error}");
+                calm::skipped(format!("{name}: {error}"));
                 None
             }
         }
@@ -48,7 +48,7 @@ fn in_python() -> Option<Vec<String>> {
     match Command::new("python3").arg("--version").output() {
         Ok(_) => Some(vec!["python3".to_owned(), format!("{EXAMPLES}/size.py")]),
         Err(error) => {
-            eprintln!("skipped: size-python: {error}");
+            calm::skipped(format!("size-python: {error}"));
             None
         }
     }

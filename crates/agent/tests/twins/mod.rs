@@ -71,7 +71,7 @@ fn compiled(directory: &Path, name: &str, text: &str) -> Option<PathBuf> {
             Some(program)
         }
         Err(error) => {
-            eprintln!("skipped: no C compiler ({error})");
+            calm::skipped(format!("no C compiler ({error})"));
             None
         }
     }

@@ -14,11 +14,7 @@ const LINE: [&str; 4] = ["emulate", "--quiet", "--path", "20mbit,20ms,100p"];
 fn possible() -> bool {
     let output = behind(&["true"]);
     let errors = String::from_utf8_lossy(&output.stderr);
-    let missing = errors.contains("CAP_NET_ADMIN") || errors.contains("no TUN devices");
-    if missing {
-        eprintln!("skipped: {errors}");
-    }
-    !missing
+    !calm::is_skipped(&errors, &["CAP_NET_ADMIN", "no TUN devices"])
 }
 
 /// Runs a command behind a link of 20 Mbit/s and 20 ms.

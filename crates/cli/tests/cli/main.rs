@@ -4,6 +4,7 @@ mod agent;
 mod bad_input;
 mod commands;
 mod emulate;
+mod install;
 mod papers;
 mod race;
 mod race_agent;

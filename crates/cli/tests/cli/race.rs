@@ -273,7 +273,7 @@ fn tshark_finds_as_many_retransmissions_as_we_count() {
         let count =
             |file: &str, filter| tshark_count(&folder.join(format!("{name}-{file}.pcap")), filter);
         let Some(malformed) = count("down", "_ws.malformed || _ws.expert.severity == error") else {
-            eprintln!("skipped: tshark is not installed");
+            calm::skipped("tshark is not installed");
             return;
         };
         assert_eq!(malformed, 0, "{name}");
@@ -289,7 +289,7 @@ fn a_full_disk_leaves_no_half_report() {
     // /dev/full is a device that is always full: the write fails, and nothing takes its name.
     let full = std::path::Path::new("/dev/full");
     if !full.exists() {
-        eprintln!("skipped: no /dev/full here");
+        calm::skipped("no /dev/full here");
         return;
     }
     let output = headstart(&["race", "--report", "/dev/full", "--schemes", "linux"]);
@@ -319,7 +319,7 @@ fn a_report_larger_than_the_disk_quota_leaves_the_old_one() {
 #[test]
 fn results_that_cannot_be_written_are_a_failure() {
     let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
-        eprintln!("skipped: no /dev/full here");
+        calm::skipped("no /dev/full here");
         return;
     };
     let output = command(&["race"]).stdout(full).output().unwrap();

@@ -15,8 +15,7 @@ fn race(arguments: &[&str]) -> Option<(Value, String)> {
     let output = headstart(&[&["race"], arguments, &PATH, &["--json"]].concat());
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     let missing = ["simulated only", "no nginx", "no congestion control", "needs root"];
-    if missing.iter().any(|what| errors.contains(what)) {
-        eprintln!("skipped: {errors}");
+    if calm::is_skipped(&errors, &missing) {
         return None;
     }
     assert_eq!(output.status.code(), Some(0), "{errors}");

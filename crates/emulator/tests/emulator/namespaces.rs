@@ -23,7 +23,7 @@ fn joined(rate: Rate, delay: Duration, queue: QueueLimit) -> Option<Joined> {
     match try_joined(Options::new(Duplex::symmetric(link))) {
         Ok(joined) => Some(joined),
         Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => {
-            eprintln!("skipped: {error}");
+            calm::skipped(error);
             None
         }
         Err(error) => panic!("{error}"),

@@ -69,7 +69,7 @@ impl Line {
             Err(error)
                 if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) =>
             {
-                eprintln!("skipped: {error}");
+                calm::skipped(error);
                 None
             }
             Err(error) => panic!("{error}"),

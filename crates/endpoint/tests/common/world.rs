@@ -26,7 +26,7 @@ impl World {
             Err(error)
                 if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) =>
             {
-                eprintln!("skipped: {error}");
+                calm::skipped(error);
                 None
             }
             Err(error) => panic!("{error}"),

@@ -16,14 +16,14 @@ use agent::schemes::Choice;
 use calm::Pulse;
 use emulator::{
     Addresses, Cgroup, Emulation, Files, Interface, InterfaceConfig, LogFormat, Namespace, Options,
-    Recording,
+    Privilege, Recording,
 };
 use link::{LinkConfig, QueueLimit};
 use netsim::Duplex;
 use nix::fcntl::{Flock, FlockArg};
 use socket2::{Domain, Socket, Type};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -50,36 +50,25 @@ impl Bed {
         Self::over(link_of(20, 80, 100))
     }
 
-    /// The same over another link, both ways.
+    /// The same over another link, both ways. What fails though nothing is missing fails the test.
     pub(crate) fn over(link: LinkConfig) -> Option<Self> {
-        match Self::try_over(link) {
-            Ok(bed) => Some(bed),
-            Err(why) => {
-                eprintln!("skipped: {why}");
-                None
-            }
-        }
-    }
-
-    fn try_over(link: LinkConfig) -> Result<Self, String> {
         if let Some(why) = agent::check::refusal(Choice::Cubic) {
-            return Err(why);
+            calm::skipped(why);
+            return None;
         }
-        let alone = File::create(env::temp_dir().join("headstart-agent-tests.lock"));
-        let alone = alone.map_err(|error| error.to_string())?;
-        let alone =
-            Flock::lock(alone, FlockArg::LockExclusive).map_err(|(_, error)| error.to_string())?;
-        let cgroup = Cgroup::new().map_err(|error| error.to_string())?;
-        let below = cgroup.below("below").map_err(|error| error.to_string())?;
+        let alone = File::create(env::temp_dir().join("headstart-agent-tests.lock")).unwrap();
+        let alone = Flock::lock(alone, FlockArg::LockExclusive).unwrap();
+        let cgroup = unless_missing(Cgroup::new())?;
+        let below = cgroup.below("below").unwrap();
         let mut options = Options::new(Duplex::symmetric(link));
         let log = log::Log::default();
         let files =
             Files { log: Some((LogFormat::JsonLines, Box::new(log.clone()))), captures: None };
-        let (_, recorders) = Recording::begin(files).map_err(|error| error.to_string())?;
+        let (_, recorders) = Recording::begin(files).unwrap();
         options.recorders = Some(recorders);
-        let (client, server, emulation) = hosts(options).map_err(|error| error.to_string())?;
+        let (client, server, emulation) = unless_missing(hosts(options))?;
         let _pulse = Pulse::begin();
-        Ok(Self { client, server, emulation, log, below, cgroup, _pulse, _alone: alone })
+        Some(Self { client, server, emulation, log, below, cgroup, _pulse, _alone: alone })
     }
 
     /// An agent for the server's cgroup that gives CUBIC, whatever this host's default is, and holds nothing out
@@ -256,7 +245,7 @@ impl Bed {
         let output = child.wait_with_output().unwrap();
         // The shell's word for a program that is not there.
         if output.status.code() == Some(127) {
-            eprintln!("skipped: no {}", command[0]);
+            calm::skipped(format!("no {}", command[0]));
             return None;
         }
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -306,6 +295,19 @@ impl Bed {
 pub(crate) fn link_of(mbps: u64, rtt_ms: u64, queue: u32) -> LinkConfig {
     let delay = units::Duration::from_micros(rtt_ms * 500);
     LinkConfig::new(Rate::from_mbps(mbps), delay, QueueLimit::Packets(queue)).unwrap()
+}
+
+/// `None`, having said so, where a machine lacks the right to it, TUN devices, or cgroups that can be written to.
+fn unless_missing<T>(made: io::Result<T>) -> Option<T> {
+    let error = match made {
+        Ok(made) => return Some(made),
+        Err(error) => error,
+    };
+    let is_refused = error.get_ref().is_some_and(|why| why.is::<Privilege>());
+    let is_fixed = error.kind() == ErrorKind::ReadOnlyFilesystem;
+    assert!(is_refused || is_fixed || error.to_string().contains("no TUN devices"), "{error}");
+    calm::skipped(error);
+    None
 }
 
 fn hosts(options: Options) -> io::Result<(Interface, Interface, Emulation)> {

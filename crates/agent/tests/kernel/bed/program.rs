@@ -14,6 +14,7 @@ use std::{env, process};
 
 /// A running agent; killed when this goes.
 pub(crate) struct Agent {
+    command: Command,
     child: Child,
     socket: PathBuf,
     log: PathBuf,
@@ -35,14 +36,25 @@ impl Agent {
         if !arguments.contains(&"--holdout") {
             command.args(["--holdout", "0"]);
         }
-        let child = command.args(arguments).stderr(File::create(&log).unwrap()).spawn().unwrap();
-        let mut agent = Self { child, socket, log };
-        until("the agent is ready", || {
-            let has_ended = agent.child.try_wait().unwrap().is_some();
-            assert!(!has_ended, "the agent has ended: {}", agent.said());
-            control::ask(&agent.socket, &Question::Status).is_ok()
-        });
+        command.args(arguments).stderr(File::create(&log).unwrap());
+        let child = command.spawn().unwrap();
+        let mut agent = Self { command, child, socket, log };
+        agent.wait_until_ready();
         agent
+    }
+
+    /// As it was started, after it has ended.
+    pub(crate) fn start_again(&mut self) {
+        self.child = self.command.spawn().unwrap();
+        self.wait_until_ready();
+    }
+
+    fn wait_until_ready(&mut self) {
+        until("the agent is ready", || {
+            let has_ended = self.child.try_wait().unwrap().is_some();
+            assert!(!has_ended, "the agent has ended: {}", self.said());
+            control::ask(&self.socket, &Question::Status).is_ok()
+        });
     }
 
     fn ask(&self, question: &Question) -> Answer {

@@ -38,15 +38,11 @@ fn large(root: &Path, bytes: u64) {
 fn possible(programs: &[&str]) -> bool {
     for program in programs {
         if Command::new(program).arg("--version").output().is_err() {
-            eprintln!("skipped: {program} is not installed");
+            calm::skipped(format!("{program} is not installed"));
             return false;
         }
     }
     let output = headstart(&["emulate", "--quiet", "--path", "20mbit,2ms,100p", "--", "true"]);
     let errors = String::from_utf8_lossy(&output.stderr);
-    let missing = errors.contains("CAP_NET_ADMIN") || errors.contains("no TUN devices");
-    if missing {
-        eprintln!("skipped: {errors}");
-    }
-    !missing
+    !calm::is_skipped(&errors, &["CAP_NET_ADMIN", "no TUN devices"])
 }

@@ -1,0 +1,72 @@
+//! Where the agent cannot work, it says why, as it starts and when it is asked: on kernels that seem to lack something, since what
+//! they say of themselves is hidden from the agent in a mount namespace of its own (unshare(1)).
+
+use agent::check;
+use agent::schemes::Choice;
+use std::path::Path;
+use std::process::Command;
+
+/// Exit code and what is said of an agent for which these commands of a shell have been run before. `None`, having said so, where that
+/// is not allowed.
+fn agent(before: &str, arguments: &[&str]) -> Option<(i32, String)> {
+    if let Some(why) = check::refusal(Choice::Cubic) {
+        calm::skipped(why);
+        return None;
+    }
+    let socket = Path::new(env!("CARGO_TARGET_TMPDIR")).join("refused.sock");
+    // One that is not refused would go on.
+    let script = format!("{before} || exit 77; exec timeout 20 \"$0\" \"$@\"");
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", &script, env!("CARGO_BIN_EXE_headstart-agent")]);
+    let output = command.args(arguments).arg("--socket").arg(socket).output();
+    let Ok(output) = output else {
+        calm::skipped("no unshare (util-linux)");
+        return None;
+    };
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    let code = output.status.code().expect("it ends by itself");
+    assert_ne!(code, 77, "{before}: {said}");
+    Some((code, said))
+}
+
+const START: [&str; 4] = ["--state", "none", "--mode", "wrap"];
+
+#[test]
+fn without_the_kernels_types_it_does_not_start() {
+    let Some((code, said)) = agent("mount -t tmpfs none /sys/kernel/btf", &START) else { return };
+    assert_eq!(code, 2, "{said}");
+    let why = "cannot work here: no kernel types (BTF): /sys/kernel/btf/vmlinux is not there";
+    assert!(said.contains(why), "{said}");
+}
+
+#[test]
+fn in_a_kernel_that_is_locked_down_it_does_not_start_and_says_what_is_left() {
+    let security = Path::new("/sys/kernel/security");
+    if !security.exists() {
+        calm::skipped("this kernel has no place for lockdown's file (securityfs)");
+        return;
+    }
+    let at = |mode: &str| {
+        let modes = "none integrity confidentiality".replace(mode, &format!("[{mode}]"));
+        format!("mount -t tmpfs none {0} && echo '{modes}' > {0}/lockdown", security.display())
+    };
+    let Some((code, said)) = agent(&at("confidentiality"), &START) else { return };
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("cannot work here: no reading of kernel memory (lockdown)"), "{said}");
+
+    // First windows alone need it not.
+    let (code, said) = agent(&at("confidentiality"), &["check", "--json"]).unwrap();
+    assert_eq!((code, is_there(&said, "reading of kernel memory (lockdown)")), (0, false));
+    assert!(said.contains("mode window alone: cannot work here: no reading"), "{said}");
+
+    let (code, said) = agent(&at("integrity"), &["check", "--json"]).unwrap();
+    assert_eq!((code, is_there(&said, "reading of kernel memory (lockdown)")), (0, true));
+    assert!(said.contains("mode wrap; the kernel takes them"), "{said}");
+}
+
+/// What `check --json` found of one thing.
+fn is_there(check: &str, what: &str) -> bool {
+    let findings: serde_json::Value = serde_json::from_str(check).expect("JSON");
+    let mut findings = findings.as_array().expect("an array").iter();
+    findings.find(|finding| finding["what"] == what).expect("a finding")["is_there"] == true
+}

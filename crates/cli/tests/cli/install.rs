@@ -1,0 +1,125 @@
+//! `make install` puts there what it says, and `make uninstall` takes it away.
+
+use crate::run::{folder, root};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the test installs to, and programs that need no build.
+struct Machine {
+    root: PathBuf,
+    programs: PathBuf,
+}
+
+impl Machine {
+    /// `None`, having said so, without make.
+    fn new(name: &str) -> Option<Self> {
+        if Command::new("make").arg("--version").output().is_err() {
+            calm::skipped("no make");
+            return None;
+        }
+        let folder = fs::canonicalize(folder(name)).unwrap();
+        let [root, programs] = ["root", "programs"].map(|name| folder.join(name));
+        for folder in [&root, &programs] {
+            fs::create_dir(folder).unwrap();
+        }
+        for name in ["headstart", "headstart-agent"] {
+            fs::write(programs.join(name), name).unwrap();
+            fs::set_permissions(programs.join(name), Permissions::from_mode(0o755)).unwrap();
+        }
+        Some(Self { root, programs })
+    }
+
+    fn make(&self, target: &str) -> (bool, String) {
+        let mut make = Command::new("make");
+        // Those of the make that may run this test.
+        make.env_remove("MAKEFLAGS").env_remove("MFLAGS").env_remove("MAKELEVEL");
+        make.args(["--silent", target, "PREFIX=/opt/hs"]).current_dir(root());
+        make.arg(format!("DESTDIR={}", self.root.display()));
+        let output = make.arg(format!("BINARIES={}", self.programs.display())).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// All files, with their rights, in order.
+    fn files(&self) -> Vec<(String, u32)> {
+        let mut files = files_below(&self.root, &self.root);
+        files.sort();
+        files
+    }
+}
+
+fn files_below(root: &Path, folder: &Path) -> Vec<(String, u32)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.flat_map(|path| {
+        if path.is_dir() {
+            return files_below(root, &path);
+        }
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        vec![(path.strip_prefix(root).unwrap().display().to_string(), mode)]
+    });
+    files.collect()
+}
+
+const CONFIG: &str = "etc/headstart/agent.toml";
+
+#[test]
+fn programs_header_unit_and_configuration_come_and_go() {
+    let Some(machine) = Machine::new("install") else { return };
+    assert_eq!(machine.make("install"), (true, String::new()));
+    let expected = [
+        (CONFIG, 0o644),
+        ("opt/hs/bin/headstart", 0o755),
+        ("opt/hs/bin/headstart-agent", 0o755),
+        ("opt/hs/include/headstart.h", 0o644),
+        ("opt/hs/lib/systemd/system/headstart-agent.service", 0o644),
+        ("opt/hs/share/doc/headstart/LICENSE-APACHE", 0o644),
+        ("opt/hs/share/doc/headstart/LICENSE-GPL-2.0", 0o644),
+        ("opt/hs/share/doc/headstart/LICENSE-MIT", 0o644),
+        ("opt/hs/share/doc/headstart/agent.toml", 0o644),
+    ];
+    assert_eq!(machine.files(), expected.map(|(name, mode)| (name.to_owned(), mode)));
+    let unit = fs::read_to_string(machine.file(expected[4].0)).unwrap();
+    let start = "ExecStart=/opt/hs/bin/headstart-agent --config /etc/headstart/agent.toml";
+    assert!(unit.lines().any(|line| line == start), "{unit}");
+    assert!(!unit.contains("/usr/bin"), "{unit}");
+
+    assert_eq!(machine.make("uninstall"), (true, String::new()));
+    assert_eq!(machine.files(), []);
+}
+
+#[test]
+fn a_configuration_that_is_there_stays() {
+    let Some(machine) = Machine::new("install-again") else { return };
+    assert!(machine.make("install").0);
+    fs::write(machine.file(CONFIG), "cap = 64\n").unwrap();
+    assert_eq!(machine.make("install"), (true, String::new()));
+    assert_eq!(machine.make("uninstall"), (true, String::new()));
+    assert_eq!(machine.files(), [(CONFIG.to_owned(), 0o644)]);
+    assert_eq!(fs::read_to_string(machine.file(CONFIG)).unwrap(), "cap = 64\n");
+}
+
+#[test]
+fn an_application_finds_the_header_where_it_is_installed() {
+    let Some(machine) = Machine::new("install-header") else { return };
+    assert!(machine.make("install").0);
+    let mut cc = Command::new("cc");
+    cc.args(["-fsyntax-only", "-Wall", "-Werror", "-I"]).arg(machine.file("opt/hs/include"));
+    match cc.arg(root().join("crates/agent/examples/size.c")).status() {
+        Ok(status) => assert!(status.success()),
+        Err(error) => calm::skipped(format!("no C compiler ({error})")),
+    }
+}
+
+#[test]
+fn without_programs_it_says_what_to_build_and_installs_nothing() {
+    let Some(machine) = Machine::new("install-nothing") else { return };
+    fs::remove_file(machine.programs.join("headstart-agent")).unwrap();
+    let (is_done, said) = machine.make("install");
+    assert!(!is_done && said.contains("headstart-agent: make build agent"), "{said}");
+    assert_eq!(machine.files(), []);
+}
