@@ -365,8 +365,7 @@ static inline void restart(struct sock *sk, struct connection *c)
 	if (c->in_first_flight)
 		end_first_flight(sk, c);
 	begin_as_remembered(sk, c, to.cap, come_again(&c->path));
-	if (c->in_first_flight && was_idle)
-		c->restarts += 1;
+	c->restarts += c->in_first_flight & was_idle;
 }
 
 /* Its first flight, of which nothing has been sent. */
