@@ -12,7 +12,7 @@ use crate::segment::{Flags, Options, Segment, Timestamps};
 use crate::{ConnId, FastOpen, FastOpenCookie, FourTuple, Host, HostConfig, Scheme, Transmit};
 use std::collections::{BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
-use units::{Duration, Instant, SeqNum};
+use units::{Duration, Instant, Rate, SeqNum};
 
 const SCHEMES: [&str; 4] = [
     "linux+tfo=on",
@@ -95,6 +95,7 @@ impl Crowd {
             mtu: MtuLimits { black_hole_detection: true, ..MtuLimits::default() },
             lifetimes: Lifetimes {
                 user_timeout: (mode & 4 == 0).then_some(Duration::from_secs(100)),
+                min_rate: Rate::from_bps(if mode & 2 == 0 { 4000 } else { 0 }),
                 keepalive: (mode & 8 == 0).then(KeepAlive::default),
                 ..Lifetimes::default()
             },

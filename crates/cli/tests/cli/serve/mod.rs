@@ -5,6 +5,7 @@ mod browser;
 mod clients;
 mod device;
 mod refusals;
+mod slow;
 
 use crate::run::{folder, headstart};
 use std::fs;
