@@ -5,6 +5,7 @@ mod bad_input;
 mod commands;
 mod emulate;
 mod papers;
+mod privileges;
 mod race;
 mod race_agent;
 mod race_curl;

@@ -4,6 +4,7 @@
 mod browser;
 mod clients;
 mod device;
+mod ends;
 mod refusals;
 mod slow;
 
