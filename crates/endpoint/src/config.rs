@@ -14,7 +14,8 @@ pub struct Config {
     pub v6: Option<Ipv6Addr>,
     /// Code points by drop precedence.
     pub marking: Marking,
-    /// What peers may cost it, and how long what is left of them is kept.
+    /// What peers may cost it, and how long what is left of them is kept. As in Linux, who answers and takes nothing is kept
+    /// for ever: servers of strangers set [`tcp::Lifetimes::user_timeout`] and `min_rate`.
     pub limits: Limits,
     /// Keys of Fast Open cookies, and how many may come in by one. `None`: keys of its own, drawn
     /// when it begins and anew every [`Config::FAST_OPEN_KEY_LIFE`]; servers behind one address share

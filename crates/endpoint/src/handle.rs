@@ -1,11 +1,13 @@
 //! What an application may say about a connection, and what it may ask.
 
 use crate::info::Info;
-use crate::mailbox::{Command, Remote, Word};
+use crate::mailbox::{Command, Remote, SetScheme, Word};
 use crate::shared::Shared;
 use std::fmt;
 use std::future::poll_fn;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
+use tcp::Scheme;
 use tcp::ensemble::Content;
 use tokio::sync::oneshot;
 
@@ -46,6 +48,20 @@ impl Handle {
     /// For whom behind the peer's address it is there, by any number; for schemes that count clients.
     pub fn set_client(&self, client: u64) {
         self.tell(Word::Client(client));
+    }
+
+    /// From now on it sends by `scheme`: start-up, congestion control, recovery, memory, and whom it shares its path with.
+    /// What the handshake agreed on stays (SACK, timestamps, scaling, ECN), as does how it receives. A server that
+    /// has read a request chooses so what it answers by, before it writes.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it has sent data already, or if `scheme` opens without a handshake; `NotConnected` if it is over.
+    pub async fn set_scheme(&self, scheme: &Scheme) -> io::Result<()> {
+        let (reply, answer) = oneshot::channel();
+        let (shared, scheme) = (Arc::clone(&self.shared), scheme.clone());
+        let command = Command::SetScheme(Box::new(SetScheme { shared, scheme, reply }));
+        self.remote.mailbox.send(command);
+        answer.await.unwrap_or_else(|_| Err(ErrorKind::NotConnected.into()))
     }
 
     /// Waits until fewer than `low` bytes are written and not yet sent, and says how many; `None` if it is

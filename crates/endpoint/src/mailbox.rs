@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Touch(Arc<Shared>),
     /// What an application says of a stream.
     Tell(Arc<Shared>, Word),
+    /// It is to be sent by another scheme.
+    SetScheme(Box<SetScheme>),
     /// What it asks.
     Ask(Arc<Shared>, oneshot::Sender<Info>),
     Connect(Box<Connect>),
@@ -42,6 +44,13 @@ pub(crate) enum Word {
     Weight(u32),
     Content(Content),
     Client(u64),
+}
+
+/// Another scheme for a stream.
+pub(crate) struct SetScheme {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) scheme: Scheme,
+    pub(crate) reply: oneshot::Sender<io::Result<()>>,
 }
 
 /// A connection to be opened.

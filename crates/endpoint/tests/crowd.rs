@@ -1,45 +1,113 @@
-//! Many connections of kernel clients, one after the other and at once: none may fail. Needs root and TUN
-//! devices; says so and passes without them. The long form, by hand:
-//! `ulimit -n 4096; cargo test --release -p headstart-endpoint --test crowd -- --ignored`.
+//! Many connections of kernel clients that speak HTTP/1.1, one after the other as curl's, and curl's own, and at once as wrk's: none may fail.
+//! Needs root and TUN devices; says so and passes without them. The long form, by hand:
+//! `ulimit -n 4096; cargo test --release -p headstart-endpoint --test crowd -- --ignored --nocapture`.
+#![expect(clippy::disallowed_methods, reason = "how long it took is told")]
 
 mod common;
 
+use axum::Router;
+use axum::routing::get;
 use common::world::{OURS, World, config};
 use std::io;
 use std::net::SocketAddr;
+use std::process::Command;
+use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-const REQUEST: &[u8; 100] = &[b'q'; 100];
-/// Some of it goes beyond the first window.
-const ANSWER: usize = 30_000;
+/// Bytes of a body. Some of it goes beyond the first window.
+const BODY: usize = 30_000;
 
-async fn visit(server: SocketAddr) -> io::Result<()> {
-    let mut stream = TcpStream::connect(server).await?;
-    stream.write_all(REQUEST).await?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await?;
-    if answer == common::bytes(ANSWER, 5) {
-        return Ok(());
-    }
-    Err(io::Error::other(format!("{} bytes, and not those", answer.len())))
+/// How many come.
+#[derive(Clone, Copy)]
+struct Crowd {
+    connections: usize,
+    /// Of these.
+    at_once: usize,
+    /// On each connection, the last of which says that there are no more.
+    requests: usize,
 }
 
-/// So many connections in all, so many of them at a time.
-async fn come(connections: usize, at_once: usize) {
-    let Some(world) = World::new(true, config()) else { return };
-    let mut listener = world.endpoint.listen(common::PORT, &common::linux()).await.unwrap();
-    let server = tokio::spawn(async move {
-        let answer: std::sync::Arc<[u8]> = common::bytes(ANSWER, 5).into();
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let answer = std::sync::Arc::clone(&answer);
-            tokio::spawn(async move {
-                stream.read_exact(&mut [0; REQUEST.len()]).await?;
-                stream.write_all(&answer).await?;
-                stream.shutdown().await
-            });
+/// A connection with its requests, as curl and wrk make them, and their answers.
+async fn visit(server: SocketAddr, requests: usize) -> io::Result<()> {
+    let mut stream = TcpStream::connect(server).await?;
+    for left in (0..requests).rev() {
+        let kept = if left == 0 { "close" } else { "keep-alive" };
+        let request = format!(
+            "GET /page HTTP/1.1\r\nHost: {server}\r\nUser-Agent: curl/8\r\nAccept: */*\r\nConnection: {kept}\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await?;
+        answer(&mut stream).await?;
+    }
+    match stream.read(&mut [0]).await? {
+        0 => Ok(()),
+        _ => Err(io::Error::other("more than was asked for")),
+    }
+}
+
+/// One answer: 200, its length, and the right bytes.
+async fn answer(stream: &mut TcpStream) -> io::Result<()> {
+    let (mut read, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
+    loop {
+        let head = read.windows(4).position(|end| end == b"\r\n\r\n");
+        if let Some(head) = head.filter(|head| read.len() >= head + 4 + BODY) {
+            let said = String::from_utf8_lossy(&read[..head]).to_lowercase();
+            let is_right = said.starts_with("http/1.1 200")
+                && said.contains(&format!("content-length: {BODY}"))
+                && read[head + 4..] == common::bytes(BODY, 5);
+            return is_right.then_some(()).ok_or_else(|| io::Error::other(said));
         }
-    });
+        match stream.read(&mut buffer).await? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => read.extend_from_slice(&buffer[..n]),
+        }
+    }
+}
+
+/// A world with a server of one page.
+async fn serving() -> Option<World> {
+    let world = World::new(true, config())?;
+    let listener = world.endpoint.listen(common::PORT, &common::linux()).await.unwrap();
+    let body = axum::body::Bytes::from(common::bytes(BODY, 5));
+    let app = Router::new().route("/page", get(move || async move { body }));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    Some(world)
+}
+
+/// So many were accepted, and none failed.
+async fn assert_all_served(world: &World, connections: usize) {
+    let status = world.endpoint.status().await.unwrap();
+    assert_eq!(status.counters.accepted, connections as u64);
+    assert_eq!((status.counters.failed, status.counters.backlog_full), (0, 0), "{status:?}");
+}
+
+/// curl's own, one after the other: the server ends each.
+async fn curls(connections: usize) {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("skipped: curl is not installed");
+        return;
+    }
+    let Some(world) = serving().await else { return };
+    let url =
+        format!("http://{}/page?[1-{connections}]", SocketAddr::new(OURS.0.into(), common::PORT));
+    let told = "%{http_code} %{size_download} %{num_connects}\n";
+    let begun = Instant::now();
+    let (world, said) = tokio::task::spawn_blocking(move || {
+        let arguments = ["-sS", "-o", "/dev/null", "-H", "Connection: close", "-w", told, &url];
+        let said = world.output(Command::new("curl").args(arguments));
+        (world, said)
+    })
+    .await
+    .unwrap();
+    println!("{connections} connections of curl: {:?}", begun.elapsed());
+    assert_eq!(said, format!("200 {BODY} 1\n").repeat(connections));
+    assert_all_served(&world, connections).await;
+}
+
+async fn come(crowd: Crowd) {
+    let Crowd { connections, at_once, requests } = crowd;
+    let Some(world) = serving().await else { return };
+    let begun = Instant::now();
     let namespace = world.namespace.clone();
     let clients = tokio::task::spawn_blocking(move || {
         let server = SocketAddr::new(OURS.0.into(), common::PORT);
@@ -49,7 +117,7 @@ async fn come(connections: usize, at_once: usize) {
             runtime.block_on(async {
                 let client = |n: usize| async move {
                     for _ in 0..n {
-                        visit(server).await?;
+                        visit(server, requests).await?;
                     }
                     io::Result::Ok(())
                 };
@@ -62,30 +130,39 @@ async fn come(connections: usize, at_once: usize) {
         })
     });
     clients.await.unwrap().unwrap();
-    let status = world.endpoint.status().await.unwrap();
-    assert_eq!(status.counters.accepted, connections as u64);
-    assert_eq!((status.counters.failed, status.counters.backlog_full), (0, 0), "{status:?}");
-    server.abort();
+    println!("{connections} connections with {requests} requests on each: {:?}", begun.elapsed());
+    assert_all_served(&world, connections).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn some_hundred_come_one_after_the_other() {
-    come(300, 1).await;
+    come(Crowd { connections: 300, at_once: 1, requests: 1 }).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn some_hundred_come_at_once() {
-    come(300, 300).await;
+    come(Crowd { connections: 300, at_once: 300, requests: 3 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn some_hundred_of_curl_come() {
+    curls(300).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "for a quiet machine"]
+async fn ten_thousand_of_curl_come() {
+    curls(10_000).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "for a quiet machine"]
 async fn ten_thousand_come_one_after_the_other() {
-    come(10_000, 1).await;
+    come(Crowd { connections: 10_000, at_once: 1, requests: 1 }).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "for a quiet machine; takes more than a thousand descriptors"]
 async fn a_thousand_come_at_once() {
-    come(1000, 1000).await;
+    come(Crowd { connections: 1000, at_once: 1000, requests: 10 }).await;
 }

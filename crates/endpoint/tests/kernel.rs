@@ -1,19 +1,22 @@
 //! Against the kernel's TCP, over a TUN device in a namespace of its own. Needs root and TUN devices; says
 //! so and passes without them.
+#![expect(clippy::disallowed_methods, reason = "real time is what is tested")]
 
 mod common;
 
 use axum::Router;
 use axum::extract::Path;
 use axum::routing::get;
-use common::world::{OURS, World, config};
+use common::world::{KERNEL, OURS, World, config};
 use common::{bytes, linux};
-use endpoint::Endpoint;
+use endpoint::{Endpoint, Stream};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A page server: `/N` has N bytes.
 async fn serve_pages(endpoint: &Endpoint) {
@@ -123,10 +126,7 @@ async fn megabytes_go_both_ways_at_once() {
         let Some(world) = World::new(offload, config()) else { return };
         let mut listener = world.endpoint.listen(common::PORT, &linux()).await.unwrap();
         let echo = tokio::spawn(async move {
-            let (stream, _) = listener.accept().await.unwrap();
-            let (mut reader, mut writer) = tokio::io::split(stream);
-            tokio::io::copy(&mut reader, &mut writer).await.unwrap();
-            tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
+            answer_all(listener.accept().await.unwrap().0).await;
         });
         let read = tokio::task::spawn_blocking(move || {
             let mut stream = world.connect(OURS.0.into());
@@ -155,8 +155,13 @@ async fn a_vanished_client_is_given_up() {
     let mut listener = world.endpoint.listen(common::PORT, &linux()).await.unwrap();
     let client = world.connect(OURS.0.into());
     let (mut stream, _) = listener.accept().await.unwrap();
+    let other = world.connect(OURS.1.into());
+    let echo = tokio::spawn(answer_all(listener.accept().await.unwrap().0));
     // From now on the kernel drops whatever comes for that address.
     world.output(Command::new("ip").args(["address", "del", "198.18.9.1/24", "dev", "tun0"]));
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    let other = tokio::task::spawn_blocking(move || go_on(other, &told));
     let write = async {
         loop {
             if let Err(error) = tokio::io::AsyncWriteExt::write_all(&mut stream, &[7; 1000]).await {
@@ -168,6 +173,35 @@ async fn a_vanished_client_is_given_up() {
     let kind = tokio::time::timeout(Duration::from_secs(30), write).await.unwrap();
     assert_eq!(kind, ErrorKind::TimedOut);
     let status = world.endpoint.status().await.unwrap();
-    assert!(status.connections.is_empty(), "{status:?}");
+    let peers: Vec<_> = status.connections.iter().map(|info| info.peer.ip()).collect();
+    assert_eq!(peers, [IpAddr::from(KERNEL.1)], "the other's connection alone is left");
+    stop.store(true, Ordering::Relaxed);
+    assert!(other.await.unwrap() > 10);
+    echo.await.unwrap();
     drop(client);
+}
+
+/// Sends back what comes, until nothing does.
+async fn answer_all(stream: Stream) {
+    let (mut reader, mut writer) = tokio::io::split(stream);
+    tokio::io::copy(&mut reader, &mut writer).await.unwrap();
+    tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
+}
+
+/// Sends 50 kB and reads them back, again and again until told to stop; how often. None takes long.
+fn go_on(mut stream: TcpStream, stop: &AtomicBool) -> usize {
+    for round in 1.. {
+        let (sent, begun) = (bytes(50_000, round as u64), Instant::now());
+        stream.write_all(&sent).unwrap();
+        let mut back = vec![0; sent.len()];
+        stream.read_exact(&mut back).unwrap();
+        assert!(back == sent);
+        // A hundredth of that, and what a busy machine adds.
+        assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
+        if stop.load(Ordering::Relaxed) {
+            return round;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    unreachable!("it is told to stop")
 }

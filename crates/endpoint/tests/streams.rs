@@ -7,7 +7,7 @@ use common::{Pair, at, bytes, linux, v4, v6};
 use endpoint::Device;
 use std::io::ErrorKind;
 use std::time::Duration;
-use tcp::State;
+use tcp::{Scheme, State};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
@@ -236,6 +236,33 @@ async fn a_handle_tells_how_a_connection_stands() {
     drop((client, server));
     pair.server.close().await;
     assert_eq!(handle.info().await, None);
+}
+
+/// A server reads a request and chooses what it answers by: every byte arrives, the handle says by what, and it is too late
+/// once something was sent.
+#[tokio::test]
+async fn a_handle_changes_the_scheme_until_something_is_sent() {
+    let pair = Pair::new();
+    let (mut client, mut server) = pair.connected().await;
+    let handle = server.handle();
+    client.write_all(b"request").await.unwrap();
+    server.read_exact(&mut [0; 7]).await.unwrap();
+    let wide = Scheme::parse("linux+iw=32").unwrap();
+    handle.set_scheme(&wide).await.unwrap();
+    let info = handle.info().await.unwrap();
+    assert_eq!((info.scheme.as_str(), info.path.cwnd / info.mss), ("linux+iw=32", 32));
+    let sent = bytes(300_000, 10);
+    server.write_all(&sent).await.unwrap();
+    let mut read = vec![0; sent.len()];
+    timeout(SOON, client.read_exact(&mut read)).await.unwrap().unwrap();
+    assert!(read == sent);
+    let late = handle.set_scheme(&linux()).await.unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::InvalidInput, "{late}");
+    assert_eq!(handle.info().await.unwrap().scheme, "linux+iw=32");
+    drop((client, server));
+    pair.server.close().await;
+    let gone = handle.set_scheme(&linux()).await.unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::NotConnected, "{gone}");
 }
 
 /// Who asks to be told of low water hears nothing while the reader's window is shut, and then as soon as

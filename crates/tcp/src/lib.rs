@@ -34,7 +34,7 @@ pub use config::{Config, MemoryKind};
 pub use connection::{Connection, ResetCause, State, Stats, Unreachable};
 pub use fast_open::{FastOpen, FastOpenCookie};
 pub use guard::{Counters, KeepAlive, Lifetimes, Limits, MtuLimits};
-pub use host::{ConnId, Event, EventKind, Host, HostConfig, Transmit};
+pub use host::{ConnId, Event, EventKind, Host, HostConfig, SchemeIsFixed, Transmit};
 pub use path::{Path, Reporting, StartUpExit, StartUpReport};
 pub use scheme::{Scheme, SchemeError};
 pub use segment::{Ecn, Flags, Options, Performance, SackBlocks, Segment, Timestamps};

@@ -8,7 +8,7 @@ use tcp::{
     ConnId, Counters, EventKind, Flags, FourTuple, Host, HostConfig, KeepAlive, Lifetimes, Limits,
     Options, Scheme, Segment, State, Timestamps, Transmit,
 };
-use units::{Duration, Instant, SeqNum};
+use units::{Duration, Instant, Rate, SeqNum};
 
 const START: Instant = Instant::ZERO;
 const PORT: u16 = 80;
@@ -668,6 +668,39 @@ fn a_peer_that_takes_a_byte_a_second_is_given_up_and_one_that_takes_a_segment_in
     assert_eq!(stays(1), (100, 1));
     assert_eq!(stays(14), (100, 1));
     assert_eq!(stays(15), (301, 0));
+}
+
+/// 100 bytes a second over 100 s are 10,000, and 99 ACKs have come by then: 101 bytes each are too few. All that waited
+/// at the time is enough, if it was less.
+#[test]
+fn a_peer_that_drips_is_given_up_below_the_least_rate() {
+    let lifetimes = Lifetimes {
+        user_timeout: Some(Duration::from_secs(100)),
+        min_rate: Rate::from_bps(800),
+        ..Lifetimes::default()
+    };
+    let stays = |rate, bytes| {
+        let mut host = with_lifetimes("linux", lifetimes);
+        let peer = Peer::open(&mut host, START, from(1, 4000));
+        host.write(START, peer.id, bytes);
+        let freed = drip(&mut host, &peer, (60_000, rate), 300);
+        (freed, host.counters().stalled)
+    };
+    assert_eq!(stays(101, 1_000_000), (100, 1));
+    assert_eq!(stays(102, 1_000_000), (301, 0));
+    // 4000 bytes wait, and more is written after 50 s: 41 a second are enough for those, and then too few.
+    let mut host = with_lifetimes("linux", lifetimes);
+    let peer = Peer::open(&mut host, START, from(1, 4000));
+    host.write(START, peer.id, 4000);
+    assert_eq!(drip(&mut host, &peer, (60_000, 41), 50), 51);
+    host.write(secs(50), peer.id, 1_000_000);
+    let mut now = secs(50);
+    for second in 51..=200 {
+        run(&mut host, &mut now, secs(second));
+        assert_eq!(host.connection(peer.id).is_some(), second < 200, "{second}");
+        let ack = peer.ack + 41 * second as u32;
+        peer.give(&mut host, now, Segment { ack, ..peer.segment(Flags::ACK) });
+    }
 }
 
 #[test]

@@ -17,13 +17,12 @@ use workload::HostId;
 /// Longest packet of the emulated link, bytes.
 const MTU: u16 = 1500;
 
-/// An endpoint of these addresses, and the port that its packets leave and arrive by.
+/// An endpoint on a link of its own, and the port that its packets leave and arrive by.
 ///
 /// # Errors
 /// If the system gives no thread or descriptor.
-pub fn endpoint_on_a_link(addresses: Addresses) -> io::Result<(Port, Endpoint)> {
+pub fn endpoint_on_a_link(config: Config) -> io::Result<(Port, Endpoint)> {
     let (port, descriptor) = port_pair()?;
-    let config = Config::new(Some(addresses.v4), Some(addresses.v6));
     let device = Device::new(descriptor, MTU)?;
     let open = || {
         // The endpoint's thread inherits it, and so paces in time on a machine that is busy.
@@ -47,7 +46,8 @@ impl Wire {
     /// # Errors
     /// If the system gives no thread or descriptor.
     pub(crate) fn new(addresses: Addresses, scheme: &Scheme) -> io::Result<Self> {
-        let (port, endpoint) = endpoint_on_a_link(addresses)?;
+        let config = Config::new(Some(addresses.v4), Some(addresses.v6));
+        let (port, endpoint) = endpoint_on_a_link(config)?;
         Ok(Self { port, endpoint, scheme: scheme.clone() })
     }
 

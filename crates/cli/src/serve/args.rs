@@ -4,10 +4,11 @@ use super::network::Network;
 use super::weights::WeightSource;
 use crate::behind::LinkArgs;
 use crate::failure::Failure;
+use endpoint::Config;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use tcp::Scheme;
-use units::Duration;
+use tcp::{Limits, Scheme};
+use units::{Duration, Rate};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -49,9 +50,24 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) links: LinkArgs,
 
-    /// How long a connection may wait for its next request
+    /// How long a connection may wait for its next request, or take to say it
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(super) idle: Duration,
+
+    /// How long a client may take too little of what waits for it before its connection is reset
+    ///
+    /// Looked at once in so long, so that a client which stops reading, reads a byte a second or has vanished is freed
+    /// after one to two of these. It has taken enough if it has acknowledged all, or a full segment and what --min-rate
+    /// asks for. 0s waits as long as TCP does: 13 to 30 minutes for who is silent, for ever for who says that it has no room.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(super) stall: Duration,
+
+    /// What a client has to take on average over each --stall while something waits for it, like 4kbit
+    ///
+    /// 4kbit are 500 bytes a second, or 30 kB in a minute. Under schemes that share a path, connections of low weight wait for
+    /// those of high weight, and that counts. 0bit: a full segment in each --stall is enough.
+    #[arg(long, value_name = "RATE", default_value = "4kbit")]
+    pub(super) min_rate: Rate,
 
     /// How long transfers under way may take to finish when the server is to end
     #[arg(long, value_name = "TIME", default_value = "10s")]
@@ -84,6 +100,8 @@ Examples:
       An address of your own; other machines need a route to it by this one, which has to forward.
   sudo headstart serve site/ --path 20mbit,80ms,100p -- sh -c 'curl -sv $HEADSTART_URL -o /dev/null'
       A client behind a link of 20 Mbit/s and 80 ms, in a network of its own.
+  sudo headstart serve site/ --stall 10s --min-rate 64kbit
+      Clients that take less than 8 kB a second for ten seconds are reset, so that they hold no memory.
   sudo headstart serve site/ --path-preset lte -- sh -c 'chromium --headless --no-sandbox --dump-dom $HEADSTART_URL'
       A browser over LTE.
 
@@ -107,6 +125,14 @@ fn parse_device(name: &str) -> Result<String, String> {
 }
 
 impl Args {
+    /// What peers may cost the server: an endpoint's, and how long those who take nothing are kept.
+    pub(super) fn limits(&self) -> Limits {
+        let mut limits = Config::new(None, None).limits;
+        limits.lifetimes.user_timeout = (!self.stall.is_zero()).then_some(self.stall);
+        limits.lifetimes.min_rate = self.min_rate;
+        limits
+    }
+
     /// Refuses what does not go together, before anything is set up.
     pub(super) fn check(&self) -> Result<(), Failure> {
         server::check_folder(&self.root).map_err(Failure::input)?;

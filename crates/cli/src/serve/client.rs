@@ -4,9 +4,10 @@ use super::network::url;
 use crate::behind::{Command, LinkArgs, explain};
 use crate::failure::{Failure, remark};
 use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace};
-use endpoint::Endpoint;
+use endpoint::{Config, Endpoint};
 use std::ffi::OsString;
 use std::net::IpAddr;
+use tcp::Limits;
 
 /// A client's network behind a link, and the endpoint at the other end.
 pub(super) struct Line {
@@ -16,14 +17,16 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub(super) fn lay(links: &LinkArgs) -> Result<(Self, Endpoint), Failure> {
+    /// `limits` are the server's.
+    pub(super) fn lay(links: &LinkArgs, limits: Limits) -> Result<(Self, Endpoint), Failure> {
         let options = links.options()?;
         // Nobody else is in this network, so that no number is taken.
         let [near, peer] = Addresses::numbered(0);
         let lay = || {
             let config = InterfaceConfig::new(near).with_default_route();
             let client = Interface::open(&Namespace::new()?, &config)?;
-            let (port, endpoint) = worlds::endpoint_on_a_link(peer)?;
+            let config = Config { limits, ..Config::new(Some(peer.v4), Some(peer.v6)) };
+            let (port, endpoint) = worlds::endpoint_on_a_link(config)?;
             let emulation = Emulation::start(client.port(), port, options)?;
             Ok((Self { client, peer, emulation }, endpoint))
         };

@@ -14,6 +14,7 @@ pub(super) fn open(args: &Args) -> Result<(Endpoint, String, Vec<IpAddr>), Failu
     refuse_what_is_taken(&networks)?;
     let mut config = Config::new(None, None);
     config.linger = args.grace;
+    config.limits = args.limits();
     let mut tun = TunConfig { name: Some(args.device.clone()), ..TunConfig::default() };
     for network in &networks {
         match (network.address, network.peer()) {

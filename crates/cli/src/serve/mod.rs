@@ -46,7 +46,7 @@ fn run_on_a_device(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
 }
 
 fn run_for_a_client(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
-    let (line, endpoint) = Line::lay(&args.links)?;
+    let (line, endpoint) = Line::lay(&args.links, args.limits())?;
     let server = server(args, endpoint.clone(), log)?;
     let runtime = runtime()?;
     let addresses = line.addresses();

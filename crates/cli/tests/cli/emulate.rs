@@ -3,7 +3,8 @@
 
 use crate::run::{command, folder, headstart};
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -132,6 +133,51 @@ fn packets_take_their_time_and_leave_files() {
         // The header of the file, and two packets of 60 and 40 bytes with 16 each before them.
         assert_eq!(fs::metadata(folder.join(capture)).unwrap().len(), 24 + 76 + 56, "{capture}");
     }
+}
+
+/// A link that is there for 100 ms, a packet of 1504 bytes in each, and then away for as long: 101 in 200 ms.
+#[test]
+fn a_recorded_rate_lets_packets_go_when_it_says() {
+    if !possible() {
+        return;
+    }
+    const BYTES: usize = 600_000;
+    let folder = folder("emulate-trace");
+    let trace: String = (1..=100).chain([200]).map(|ms| format!("{ms}\n")).collect();
+    fs::write(folder.join("down.trace"), trace).unwrap();
+    let host = TcpListener::bind("0.0.0.0:0").unwrap();
+    let port = host.local_addr().unwrap().port();
+    let send = std::thread::spawn(move || host.accept().unwrap().0.write_all(&[7; BYTES]).unwrap());
+    let arguments = [
+        "emulate".to_owned(),
+        "--quiet".to_owned(),
+        format!("--down=trace={}/down.trace,5ms,200p", folder.display()),
+        "--up=20mbit,5ms,200p".to_owned(),
+        format!("--log={}/log.csv", folder.display()),
+    ];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let script = format!("exec 3<>/dev/tcp/$HEADSTART_PEER/{port}; wc -c <&3");
+    let output = headstart(&[&arguments[..], &["--", "bash", "-c", &script]].concat());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), BYTES.to_string(), "{errors}");
+    send.join().unwrap();
+
+    let log = fs::read_to_string(folder.join("log.csv")).unwrap();
+    let rows = log.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let full = rows.filter(|row| row[0] == "down" && row[1] == "delivered" && row[3] == "1500");
+    // When its last bit left, microseconds from the trace's beginning.
+    let left: Vec<u64> = full.map(|row| row[5].parse::<u64>().unwrap() / 1000).collect();
+    assert!(left.len() >= BYTES / 1448 - 1, "{}", left.len());
+    // What stands at a time may leave within the millisecond before it.
+    let in_silence = |at: &&u64| (100_001..199_000).contains(&(**at % 200_000));
+    assert_eq!(left.iter().find(in_silence), None);
+    let rounds = left.last().unwrap() / 200_000 - left[0] / 200_000;
+    for round in left[0] / 200_000..=left[0] / 200_000 + rounds {
+        let of_round = left.iter().filter(|at| **at / 200_000 == round).count();
+        assert!(of_round <= 102, "{of_round} packets in one round");
+    }
+    // 415 packets do not go in three rounds.
+    assert!(rounds >= 3, "{rounds}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod commands;
 mod emulate;
 mod install;
 mod papers;
+mod privileges;
 mod race;
 mod race_agent;
 mod race_curl;

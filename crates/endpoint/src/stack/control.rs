@@ -16,6 +16,10 @@ impl Stack {
         match command {
             Command::Touch(shared) => self.look(now, &shared),
             Command::Tell(shared, word) => self.tell(now, &shared, word),
+            Command::SetScheme(set) => {
+                let done = self.set_scheme(now, &set.shared, &set.scheme);
+                let _ = set.reply.send(done);
+            }
             Command::Ask(shared, reply) => {
                 let known = self.slots.of(&shared).is_some();
                 if let Some(info) = self.info(shared.conn).filter(|_| known) {
@@ -84,6 +88,20 @@ impl Stack {
             Word::Content(content) => self.host.set_content(id, content),
             Word::Client(client) => self.host.set_client(id, client),
         }
+    }
+
+    fn set_scheme(
+        &mut self,
+        now: Instant,
+        shared: &Arc<Shared>,
+        scheme: &Scheme,
+    ) -> io::Result<()> {
+        let scheme = self.fitted(scheme);
+        let slot = self.slots.of(shared).ok_or(ErrorKind::NotConnected)?;
+        let changed = self.host.set_scheme(now, shared.conn, &scheme);
+        changed.map_err(|why| io::Error::new(ErrorKind::InvalidInput, why))?;
+        slot.scheme = scheme.name().into();
+        Ok(())
     }
 
     fn listen(&mut self, listen: Listen) {

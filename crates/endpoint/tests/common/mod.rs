@@ -3,6 +3,7 @@
 
 pub(crate) mod capture;
 pub(crate) mod line;
+pub(crate) mod order;
 pub(crate) mod scripted;
 pub(crate) mod world;
 

@@ -80,6 +80,11 @@ impl Connection {
         self.agreed.mss = u64::from(config.mss.min(peer_mss).min(self.mtu.ceiling).max(64))
             - option_bytes(config, self.agreed.timestamps);
         path.set_mss(self.agreed.mss);
+        self.fit_recovery();
+    }
+
+    /// Without SACK recovery is NewReno's where the scheme's needs it.
+    pub(super) fn fit_recovery(&mut self) {
         if !self.agreed.sack && self.recovery.needs_sack() {
             self.recovery = Box::new(NewReno::new(NewRenoOptions::default()));
         }

@@ -7,6 +7,7 @@ use super::timers::Deadline;
 use super::{Connection, State};
 use crate::config::Opening;
 use crate::path::{Client, Origin, Path, Upheaval};
+use crate::scheme::Scheme;
 use crate::segment::Segment;
 use crate::tuple::FourTuple;
 use std::ops::ControlFlow;
@@ -190,6 +191,24 @@ impl Connection {
     pub(super) fn origin(&self) -> Origin {
         let ports = (self.tuple.local_port, self.tuple.remote_port);
         Origin { ports, client: self.client() }
+    }
+
+    /// It is open and has sent nothing but what opens; the scheme opens as it did, by a handshake.
+    pub(crate) fn may_change_scheme(&self, scheme: &Scheme) -> bool {
+        matches!(self.state, State::Established | State::CloseWait)
+            && (self.snd_una, self.snd_nxt) == (1, 1)
+            && ![&self.config, &scheme.shared_config()].iter().any(|c| c.opening == Opening::OneWay)
+    }
+
+    /// Sends by another scheme, over a path that nothing was sent on.
+    pub(crate) fn change_scheme(&mut self, scheme: &Scheme, path: &mut Path) {
+        self.config = scheme.shared_config();
+        self.recovery = scheme.recovery();
+        let payload = u64::from(self.config.mss) - self.option_bytes();
+        self.agreed.mss = self.agreed.mss.min(payload);
+        self.fit_recovery();
+        path.set_mss(self.agreed.mss);
+        self.move_to(path);
     }
 
     /// Leaves the path of its own for one that it shares.

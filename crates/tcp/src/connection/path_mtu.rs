@@ -162,7 +162,7 @@ impl Connection {
     }
 
     /// Payload that options take from every data segment.
-    fn option_bytes(&self) -> u64 {
+    pub(super) fn option_bytes(&self) -> u64 {
         super::handshake::option_bytes(&self.config, self.agreed.timestamps)
     }
 }

@@ -27,8 +27,8 @@ pub(super) struct Watch {
     purpose: Option<Purpose>,
     user_timeout: Option<Duration>,
     keepalive: Option<KeepAlive>,
-    /// `snd_una` when progress was last seen.
-    mark: u64,
+    /// `snd_una` has to be here when the timer fires, or too little was taken.
+    goal: u64,
     /// Segments received until then.
     seen: u64,
     /// Keepalive probes without an answer.
@@ -103,10 +103,18 @@ impl Connection {
         }
         if purpose != self.watch.purpose {
             self.watch.purpose = purpose;
-            (self.watch.mark, self.watch.unanswered) = (self.snd_una, 0);
+            (self.watch.goal, self.watch.unanswered) = (self.goal(wanted, guard), 0);
             self.watch.seen = self.stats.segments_received;
             self.timers.watch = wanted.map(|(_, delay)| now + delay).into();
         }
+    }
+
+    /// What has to be acknowledged by the end of what is waited for: a full segment and what
+    /// [`crate::Lifetimes::min_rate`] asks for, but no more than waits now, for what is written later may come late.
+    fn goal(&self, wanted: Option<(Purpose, Duration)>, guard: &Guard) -> u64 {
+        let time = wanted.map_or(Duration::ZERO, |(_, delay)| delay);
+        let asked = guard.limits.lifetimes.min_rate.bytes_in(time).max(self.agreed.mss);
+        self.snd_una.saturating_add(asked).min(self.send_end())
     }
 
     /// All of ours is acknowledged: from now on only the peer's FIN is missing.
@@ -146,7 +154,7 @@ impl Connection {
                 guard.counters.fin_wait_expired += 1;
                 return self.forget();
             }
-            Some(Purpose::Progress) if self.snd_una < self.watch.mark + self.agreed.mss => {
+            Some(Purpose::Progress) if self.snd_una < self.watch.goal => {
                 guard.counters.stalled += 1;
                 return self.give_up_on_peer();
             }

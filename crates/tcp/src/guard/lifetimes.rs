@@ -4,13 +4,13 @@
 //! |---|---|---|
 //! | SYN-SENT, SYN-RECEIVED | `syn_retries`, `syn_ack_retries` timeouts: 127 s | retransmission timer |
 //! | data or FIN that nobody acknowledges | `data_retries` timeouts (R2, RFC 9293 §3.8.3): 13 to 30 min | retransmission timer |
-//! | data that a peer takes too slowly, or not at all though it answers | `user_timeout` | retransmission and persist timers |
+//! | data that a peer takes too slowly, or not at all though it answers | `user_timeout`, with `min_rate` | retransmission and persist timers |
 //! | a shut window and no answer to probes | `data_retries` probes | persist timer |
 //! | FIN-WAIT-2 after the application closed | `fin_wait`: 60 s | idle timer |
 //! | a silent peer with nothing to say on either side | `keepalive` | idle timer |
 //! | TIME-WAIT | `time_wait`: 60 s | when it is looked up or another comes |
 
-use units::Duration;
+use units::{Duration, Rate};
 
 /// When what is left of dead or slow peers is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +29,14 @@ pub struct Lifetimes {
     pub data_retries: u32,
     /// While data waits, at least a full segment has to be acknowledged in so long, or the connection
     /// fails: the user timeout of RFC 9293 §3.9.1 and RFC 5482, which bounds also peers that keep
-    /// their window shut and answer every probe (RFC 6429 §3), and such that read a byte a second.
-    /// Default: none.
+    /// their window shut and answer every probe (RFC 6429 §3), and such that read a byte a second. It is
+    /// looked at once in so long: who stops just after is freed at the end of the next. Default: none.
     pub user_timeout: Option<Duration>,
+    /// While data waits, so much has to be acknowledged on average over each [`Self::user_timeout`], if more than a
+    /// full segment: peers that drip (as `MinRate` of Apache's `mod_reqtimeout` bounds requests). What waits
+    /// because this side sends nothing counts, too: connections that share a path by weights need room in it. Default: zero, a full
+    /// segment is enough.
+    pub min_rate: Rate,
     /// Whether silent peers are asked if they live (RFC 9293 §3.8.4). Default: no.
     pub keepalive: Option<KeepAlive>,
 }
@@ -45,6 +50,7 @@ impl Default for Lifetimes {
             syn_ack_retries: 6,
             data_retries: 15,
             user_timeout: None,
+            min_rate: Rate::from_bps(0),
             keepalive: None,
         }
     }

@@ -46,6 +46,16 @@ impl Host {
         }
     }
 
+    /// A connection lets go of its path, which ends with the last of them.
+    pub(super) fn let_go_of(&mut self, id: PathId) {
+        let Some(path) = self.paths.at_mut(id.0) else { return };
+        if path.drop_user() {
+            path.learn_of_end();
+            self.paths.take(id.0);
+            self.paths.release(id.0);
+        }
+    }
+
     /// Frees a connection that is closed and has nothing left to send.
     pub(super) fn reap(&mut self, now: Instant, id: ConnId) {
         let state = self.connections.at(id.0).map(|e| e.conn.state());
@@ -57,19 +67,11 @@ impl Host {
         let Some(mut entry) = self.connections.take(id.0) else {
             return;
         };
-        let last = self.paths.at_mut(entry.path.0).is_some_and(|path| {
+        if let Some(path) = self.paths.at_mut(entry.path.0) {
             entry.conn.release(path);
             path.forget(id.0);
-            let last = path.drop_user();
-            if last {
-                path.learn_of_end();
-            }
-            last
-        });
-        if last {
-            self.paths.take(entry.path.0);
-            self.paths.release(entry.path.0);
         }
+        self.let_go_of(entry.path);
         self.by_tuple.remove(entry.conn.tuple());
         self.buffers.release(entry.held);
         self.guard.counters.sack_discarded += entry.conn.stats().sack_discarded;

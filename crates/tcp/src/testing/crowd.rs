@@ -6,13 +6,13 @@
 //! stays within their limits.
 
 use super::{Input, Played};
-use crate::connection::Unreachable;
+use crate::connection::{Connection, Unreachable};
 use crate::guard::{KeepAlive, Lifetimes, Limits, MtuLimits};
 use crate::segment::{Flags, Options, Segment, Timestamps};
 use crate::{ConnId, FastOpen, FastOpenCookie, FourTuple, Host, HostConfig, Scheme, Transmit};
 use std::collections::{BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
-use units::{Duration, Instant, SeqNum};
+use units::{Duration, Instant, Rate, SeqNum};
 
 const SCHEMES: [&str; 4] = [
     "linux+tfo=on",
@@ -20,6 +20,8 @@ const SCHEMES: [&str; 4] = [
     "newreno+tfo=on",
     "sack+tfo=on+timestamps=on+rwnd=30kB",
 ];
+/// What connections may change to: alone, in ensembles, by a model.
+const OTHERS: [&str; 4] = ["newreno", "session", "etcp-fair", "linux-bbr"];
 const PORT: u16 = 80;
 const MOST_EVENTS: usize = 3000;
 /// Bounds that a few connections reach.
@@ -95,6 +97,7 @@ impl Crowd {
             mtu: MtuLimits { black_hole_detection: true, ..MtuLimits::default() },
             lifetimes: Lifetimes {
                 user_timeout: (mode & 4 == 0).then_some(Duration::from_secs(100)),
+                min_rate: Rate::from_bps(if mode & 2 == 0 { 4000 } else { 0 }),
                 keepalive: (mode & 8 == 0).then(KeepAlive::default),
                 ..Lifetimes::default()
             },
@@ -130,6 +133,7 @@ impl Crowd {
             3 => match input.byte() % 8 {
                 0 => self.act(input, |host, now, id, _| host.abort(now, id)),
                 1 | 2 => self.act(input, |host, now, id, _| host.close(now, id)),
+                3 => self.change_scheme(input),
                 _ => self.act(input, |host, now, id, _| host.shutdown(now, id)),
             },
             4 => self.act(input, |host, now, id, n| host.read(now, id, n)),
@@ -160,6 +164,18 @@ impl Crowd {
         let (which, n) = (input.byte(), u64::from(input.word()));
         let id = ConnId(u32::from(which >> 1) % (CONNECTIONS as u32 + 2));
         action(&mut self.hosts[usize::from(which & 1)], self.now, id, n);
+    }
+
+    /// Some connection is to send by another scheme, whether it may or not.
+    fn change_scheme(&mut self, input: &mut Input<'_>) {
+        let name = OTHERS[usize::from(input.byte()) % OTHERS.len()];
+        let Ok(scheme) = Scheme::parse(name) else { return };
+        let mut changed = false;
+        self.act(input, |host, now, id, _| {
+            // It may be too late.
+            changed = host.set_scheme(now, id, &scheme).is_ok();
+        });
+        self.played.changed += u64::from(changed);
     }
 
     fn wait(&mut self, time: Duration) {
@@ -338,7 +354,13 @@ impl Crowd {
                 };
                 let board = conn.scoreboard();
                 let sum: u64 = board.iter().map(|s| u64::from(s.len)).sum();
-                assert_eq!((board.outstanding(), path.bytes_in_flight()), (sum, board.pipe()));
+                assert_eq!(board.outstanding(), sum);
+                let members = host.members_with(id).filter_map(|id| host.connection(id));
+                match members.map(Connection::bytes_in_flight).reduce(|a, b| a + b) {
+                    // A recovery that is the path's own counts otherwise than the scoreboard does.
+                    Some(all) => assert_eq!(path.bytes_in_flight(), all),
+                    None => assert_eq!(path.bytes_in_flight(), board.pipe()),
+                }
             }
         }
     }

@@ -48,6 +48,8 @@ pub struct Played {
     pub cookies: u64,
     /// Connections opened by Fast Open cookies.
     pub fast_opened: u64,
+    /// Connections whose scheme was changed.
+    pub changed: u64,
     /// The sum of all counters of the hosts.
     pub refused: u64,
 }
@@ -67,6 +69,7 @@ impl AddAssign for Played {
         self.icmp += other.icmp;
         self.cookies += other.cookies;
         self.fast_opened += other.fast_opened;
+        self.changed += other.changed;
         self.refused += other.refused;
     }
 }

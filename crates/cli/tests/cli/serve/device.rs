@@ -14,16 +14,16 @@ use std::time::Duration;
 const LOOKS: u32 = 800;
 
 /// A machine with a server.
-struct Machine {
-    namespace: Namespace,
+pub(super) struct Machine {
+    pub(super) namespace: Namespace,
     server: Child,
     said: BufReader<ChildStderr>,
     /// What it said first.
-    line: String,
+    pub(super) line: String,
 }
 
 impl Machine {
-    fn serve(root: &Path, options: &[&str]) -> Self {
+    pub(super) fn serve(root: &Path, options: &[&str]) -> Self {
         let namespace = Namespace::new().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
         command.arg("serve").arg(root).args(options).current_dir(repository());
@@ -40,17 +40,17 @@ impl Machine {
         self.namespace.command(&mut command).unwrap()
     }
 
-    fn run(&self, program: &str, arguments: &[&str]) -> Output {
+    pub(super) fn run(&self, program: &str, arguments: &[&str]) -> Output {
         self.start(program, arguments).wait_with_output().unwrap()
     }
 
-    fn get(&self, url: &str) -> String {
+    pub(super) fn get(&self, url: &str) -> String {
         let output = self.run("curl", &["-sS", "--max-time", "30", url]);
         assert!(output.status.success(), "{url}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn signal(&self, name: &str) {
+    pub(super) fn signal(&self, name: &str) {
         let pid = self.server.id().to_string();
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
@@ -61,7 +61,7 @@ impl Machine {
     }
 
     /// Its exit code, and what else it said.
-    fn ended(&mut self) -> (Option<i32>, String) {
+    pub(super) fn ended(&mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         self.said.read_to_string(&mut rest).unwrap();
         (self.server.wait().unwrap().code(), rest)
@@ -75,7 +75,7 @@ impl Drop for Machine {
     }
 }
 
-fn soon(what: &str, mut holds: impl FnMut() -> bool) {
+pub(super) fn soon(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..LOOKS {
         if holds() {
             return;

@@ -4,7 +4,9 @@
 mod browser;
 mod clients;
 mod device;
+mod ends;
 mod refusals;
+mod slow;
 
 use crate::run::{folder, headstart};
 use std::fs;

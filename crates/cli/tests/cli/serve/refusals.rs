@@ -25,6 +25,8 @@ fn bad_input_is_refused_with_the_way_out() {
         (vec![root, "--json", "--", "true"], ["COMMAND", "--json=FILE"]),
         (vec![root, "--address", "10.7.0.1", "--", "true"], ["--address", "COMMAND"]),
         (vec![root, "--device", "much-too-long-a-name"], ["--device", "1 to 15 bytes"]),
+        (vec![root, "--stall", "soon"], ["--stall", "like 80ms"]),
+        (vec![root, "--min-rate", "500"], ["--min-rate", "like 20mbit"]),
         (vec![root, "--port", "0"], ["--port", "1..="]),
     ] {
         let output = headstart(&[&["serve"], &arguments[..]].concat());
@@ -39,9 +41,14 @@ fn bad_input_is_refused_with_the_way_out() {
 #[test]
 fn help_teaches_by_example() {
     let help = stdout(&["serve", "--help"]);
-    for taught in
-        ["Examples:", "headstart serve site/", "$HEADSTART_URL", "CAP_NET_ADMIN", "SIGTERM"]
-    {
+    for taught in [
+        "Examples:",
+        "headstart serve site/",
+        "$HEADSTART_URL",
+        "CAP_NET_ADMIN",
+        "SIGTERM",
+        "--stall 10s",
+    ] {
         assert!(help.contains(taught), "{taught}");
     }
 }

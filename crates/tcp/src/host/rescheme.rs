@@ -1,0 +1,66 @@
+//! Another scheme for a connection that is open and has sent nothing yet.
+
+use super::told::Prospect;
+use super::{ConnId, Host};
+use crate::ensemble::PathId;
+use crate::scheme::Scheme;
+use std::fmt;
+use units::Instant;
+
+/// The scheme of a connection cannot be changed (any more): it is not open, it has sent data or FIN, or the other
+/// scheme is of those that open without a handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SchemeIsFixed;
+
+impl fmt::Display for SchemeIsFixed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a connection's scheme can be changed while it is open and has sent nothing")
+    }
+}
+
+impl std::error::Error for SchemeIsFixed {}
+
+impl Host {
+    /// From now on a connection sends by `scheme`: start-up, congestion control, recovery, memory, and whom it shares
+    /// its path with. What the handshake has agreed on stays, as do the habits of its receiver: SACK, timestamps,
+    /// scaling, ECN; segments become no larger.
+    ///
+    /// # Errors
+    /// If it has sent data or FIN already, or is not open.
+    pub fn set_scheme(
+        &mut self,
+        now: Instant,
+        id: ConnId,
+        scheme: &Scheme,
+    ) -> Result<(), SchemeIsFixed> {
+        let entry = self.connections.at(id.0).ok_or(SchemeIsFixed)?;
+        if !entry.conn.may_change_scheme(scheme) {
+            return Err(SchemeIsFixed);
+        }
+        self.leave(id);
+        self.give_path(now, id, scheme);
+        self.join(now, id);
+        self.settle(now, id);
+        Ok(())
+    }
+
+    /// A path of its own in place of the one that it had, whose round trip it knows from the handshake.
+    fn give_path(&mut self, now: Instant, id: ConnId, scheme: &Scheme) {
+        let Some(entry) = self.connections.at_mut(id.0) else { return };
+        let mut path = self.memories.path(now, scheme, entry.conn.tuple().remote);
+        path.set_seed(entry.conn.seed());
+        path.set_now(now);
+        let before = entry.path;
+        if let Some(before) = self.paths.at_mut(before.0) {
+            path.adopt(before);
+            entry.conn.release(before);
+        }
+        entry.conn.change_scheme(scheme, &mut path);
+        let share = entry.prospect.take().map(|prospect| prospect.share).unwrap_or_default();
+        entry.prospect = scheme
+            .sharing()
+            .map(|sharing| Box::new(Prospect { scheme: scheme.shared_name(), sharing, share }));
+        entry.path = PathId(self.paths.insert(path));
+        self.let_go_of(before);
+    }
+}
