@@ -84,7 +84,7 @@ async fn assert_all_served(world: &World, connections: usize) {
 /// curl's own, one after the other: the server ends each.
 async fn curls(connections: usize) {
     if Command::new("curl").arg("--version").output().is_err() {
-        eprintln!("skipped: curl is not installed");
+        calm::skipped("curl is not installed");
         return;
     }
     let Some(world) = serving().await else { return };

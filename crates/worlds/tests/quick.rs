@@ -37,7 +37,7 @@ fn measure(path: usize, scheme: usize) -> Vec<Cell> {
         let cells = match (Grid { paths, schemes, ..all }).run(&|| ()) {
             Ok(agreement) => agreement.cells,
             Err(error) if worlds::cannot_be_had(&error) => {
-                eprintln!("skipped: {error}");
+                calm::skipped(&error);
                 return;
             }
             Err(error) => panic!("{error}"),

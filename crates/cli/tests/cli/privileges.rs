@@ -19,7 +19,7 @@ impl Copied {
     /// `None`, having said so, where tests may not become another user.
     fn new(name: &str) -> Option<Self> {
         if !geteuid().is_root() {
-            eprintln!("skipped: only root can become somebody without rights");
+            calm::skipped("only root can become somebody without rights");
             return None;
         }
         let folder = std::env::temp_dir().join(format!("headstart-{name}-{}", std::process::id()));
