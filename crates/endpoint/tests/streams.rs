@@ -252,9 +252,14 @@ async fn a_handle_changes_the_scheme_until_something_is_sent() {
     let info = handle.info().await.unwrap();
     assert_eq!((info.scheme.as_str(), info.path.cwnd / info.mss), ("linux+iw=32", 32));
     let sent = bytes(300_000, 10);
-    server.write_all(&sent).await.unwrap();
+    // At once: a writer waits for a reader whose window is shut.
     let mut read = vec![0; sent.len()];
-    timeout(SOON, client.read_exact(&mut read)).await.unwrap().unwrap();
+    let (written, all) = tokio::join!(
+        timeout(SOON, server.write_all(&sent)),
+        timeout(SOON, client.read_exact(&mut read)),
+    );
+    written.unwrap().unwrap();
+    all.unwrap().unwrap();
     assert!(read == sent);
     let late = handle.set_scheme(&linux()).await.unwrap_err();
     assert_eq!(late.kind(), ErrorKind::InvalidInput, "{late}");
