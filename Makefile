@@ -76,7 +76,7 @@ SKIPPED = $(abspath $(TARGET))/skipped
 
 test:
 	@tools/need cc=gcc cc=libc6-dev tshark=tshark $(FOR_AGENT)
-	@tools/need curl=curl chromium=chromium
+	@tools/need curl=curl chromium=chromium ping=iputils-ping
 	@mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
 	export HEADSTART_SKIPPED="$(SKIPPED)"; members=$$(tools/members) && \
 		cargo test $$members --locked --quiet --no-fail-fast; \
