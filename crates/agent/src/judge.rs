@@ -208,12 +208,12 @@ mod tests {
     #[test]
     fn what_may_be_chance_is_no_harm() {
         let mut judge = Judge::default();
-        // One in 100 of the others; of the warm ones 3 in 300 times 100, all by one connection.
+        // One of 100 goes again of the others; of the warm ones 9 of 300, all by one connection.
         judge.add(&closed(false, 100, 1), &LIMIT);
         judge.add(&closed(true, 100, 9), &LIMIT);
         judge.add(&closed(true, 100, 0), &LIMIT);
-        // 9 of 300 where 3 were expected: three times as much. Rate 0.03, squares (9 - 3)² + 2 · 3² = 54, so 0.67 for the
-        // warm ones; one of one, so 1 for the others: e^(-1.96 √1.67) · 3 = 0.24.
+        // 3 were expected: three times as much. At a rate of 0.03 their squares are (9 - 3)² + 2 · 3² = 54, of 9² two thirds; those
+        // of the others 1 of 1²: the interval begins at 3 · e^(-1.96 √(2/3 + 1)) = 0.24.
         assert_eq!(judge.add(&closed(true, 100, 0), &LIMIT), None);
     }
 
@@ -271,7 +271,7 @@ mod tests {
         for _ in 0..10 {
             assert_eq!(judge.add(&closed(true, 100, 50), &LIMIT), None);
         }
-        // 500 of 1000 against at least 1 of 100: fifty times; one may be none, or four: 50 · e^(-1.96) = 7.
+        // 500 of 1000 against at least 1 of 100: fifty times, and seven times (50 · e^-1.96) if that one was chance.
         assert!(judge.add(&closed(false, 100, 0), &LIMIT).is_some());
         judge.add(&closed(false, 10, 0), &LIMIT);
         judge.add(&closed(true, 10, 1), &LIMIT);

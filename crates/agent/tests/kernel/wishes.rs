@@ -3,6 +3,7 @@
 use crate::bed::Bed;
 use calm::calmly;
 use std::env;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,8 +55,14 @@ fn in_python() -> Option<Vec<String>> {
     }
 }
 
-/// The remembered window is 140 at most and 100 at least, and 144,800 bytes are 100 segments more than half of that: two round trips
-/// either way. TCP/SPAND begins with the fewest that grow to as many in two.
+/// What a program prints that sends so many bytes to a sink, having said how many.
+fn sent_by(program: &[String], (bed, sink): (&Bed, SocketAddr), bytes: u64) -> String {
+    let to = [sink.ip().to_string(), sink.port().to_string(), bytes.to_string()];
+    bed.run(&[program, &to].concat()).unwrap()
+}
+
+/// Of half as much again as is remembered: two round trips, whether it begins with all of that or with half of what there is. TCP/SPAND
+/// begins with the fewest that grow to as many in two.
 #[test]
 fn a_size_may_end_an_epoch() {
     calmly(|| {
@@ -63,10 +70,7 @@ fn a_size_may_end_an_epoch() {
         bed.widen_receive_window();
         let sink = bed.sink();
         let Some(python) = in_python() else { return };
-        let send = |bytes: u64| {
-            let (ip, port) = (sink.ip().to_string(), sink.port().to_string());
-            bed.run(&[python.clone(), vec![ip, port, bytes.to_string()]].concat()).unwrap()
-        };
+        let send = |bytes| sent_by(&python, (&bed, sink), bytes);
         let agent = bed.agent(&["--sized", "epoch"]);
         send(300_000);
         agent.wait_for_closed(1);
@@ -105,16 +109,16 @@ fn a_small_transfer_does_not_narrow_the_next() {
         if in_python().is_none() {
             return;
         }
-        let send = |first: &str| {
+        let send = || {
             let (ip, port) = (sink.ip().to_string(), sink.port().to_string());
-            let command = ["python3", "-c", TWICE, &ip, &port, first, "200000"];
+            let command = ["python3", "-c", TWICE, &ip, &port, "154", "200000"];
             let took = bed.run(&command.map(str::to_owned)).unwrap();
             took.trim().parse::<f64>().unwrap()
         };
         let agent = bed.agent(&[]);
-        let cold = send("154");
+        let cold = send();
         agent.wait_for_closed(1);
-        let warm = send("154");
+        let warm = send();
         agent.wait_for_closed(2);
         eprintln!("200 kB after 154 bytes: cold {cold} s, warm {warm}");
         // Windows of 10, 20, 40, 80: three round trips before the last, and one to be told. As one flight: 83 ms and that one.
@@ -132,10 +136,7 @@ fn a_size_does_not_narrow_what_a_session_shares() {
         bed.widen_receive_window();
         let sink = bed.sink();
         let Some(python) = in_python() else { return };
-        let send = |bytes: u64| {
-            let (ip, port) = (sink.ip().to_string(), sink.port().to_string());
-            bed.run(&[python.clone(), vec![ip, port, bytes.to_string()]].concat()).unwrap()
-        };
+        let send = |bytes| sent_by(&python, (&bed, sink), bytes);
         let agent = bed.agent_giving("session", &[]);
         send(300_000);
         agent.wait_for_closed(1);
@@ -155,10 +156,7 @@ fn a_size_bounds_the_first_window_and_without_an_agent_nothing_changes() {
         bed.widen_receive_window();
         let sink = bed.sink();
         let examples = examples();
-        let send = |example: &Vec<String>, bytes: u64| {
-            let (ip, port) = (sink.ip().to_string(), sink.port().to_string());
-            bed.run(&[example.clone(), vec![ip, port, bytes.to_string()]].concat()).unwrap()
-        };
+        let send = |example: &[String], bytes| sent_by(example, (&bed, sink), bytes);
         for example in &examples {
             assert_eq!(send(example, 60_000), "no agent\n");
         }
