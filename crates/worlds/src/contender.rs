@@ -74,6 +74,10 @@ impl Contender {
         let base = text.split('+').next().unwrap_or_default();
         match AGENT_SCHEMES.iter().find(|named| named.name == base) {
             Some(named) => AgentScheme::parse(text, named).map(Self::Agent),
+            None if base.starts_with("hs-") => Err(format!(
+                "no scheme {base:?}; with an agent there are {}",
+                AGENT_SCHEMES.map(|named| named.name).join(", ")
+            )),
             None => Scheme::parse(text).map(Self::Core).map_err(|error| error.to_string()),
         }
     }
@@ -153,5 +157,21 @@ impl AgentScheme {
     /// True if its server says before each answer how long it is.
     pub const fn says_size(&self) -> bool {
         self.says_size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_scheme_of_the_agent_is_answered_with_those_there_are() {
+        let refused = Contender::parse("hs-cubicc").expect_err("no such scheme");
+        for there in ["hs-cubicc", "hs-cubic", "hs-bbr", "hs-session"] {
+            assert!(refused.contains(there), "{refused}");
+        }
+        // Of any other name the core tells what there is.
+        let refused = Contender::parse("cubicc").expect_err("no such scheme");
+        assert!(!refused.contains("hs-"), "{refused}");
     }
 }
