@@ -147,6 +147,9 @@ pub struct ReceiveConfig {
     pub autotune: bool,
     /// When ACKs are sent.
     pub ack: AckPolicy,
+    /// Granularity of the clock that ends the delay of [`AckPolicy::Adaptive`]; zero: exact. A Linux kernel's is its
+    /// tick, 1 to 10 ms.
+    pub ack_tick: Duration,
     /// Report duplicate segments (RFC 2883).
     pub dsack: bool,
     /// A repetition of the last segment in order may be acknowledged late, as if it were new: what
@@ -193,6 +196,8 @@ pub struct Config {
     pub show_priority: bool,
     /// Hold back small segments while data is unacknowledged (RFC 9293 §3.7.4).
     pub nagle: bool,
+    /// End with PSH what segmentation offload would take as one, as Linux does.
+    pub offload: bool,
     /// The window after idle.
     pub idle: IdleRestart,
     /// Most segments that may leave on one occasion (an ACK, a write, a timeout); `None`: as many
@@ -237,6 +242,7 @@ impl Default for Config {
             ecn: false,
             show_priority: true,
             nagle: true,
+            offload: false,
             idle: IdleRestart::SlowStart,
             max_burst: None,
             validate_window: false,
@@ -247,6 +253,7 @@ impl Default for Config {
                 max_window: 6 << 20,
                 autotune: false,
                 ack: AckPolicy::Delayed { timeout: Duration::from_millis(200) },
+                ack_tick: Duration::ZERO,
                 dsack: true,
                 delay_repeated_last: false,
             },

@@ -18,6 +18,7 @@ mod handshake;
 mod in_flight;
 mod input;
 mod member;
+mod offload;
 mod output;
 mod path_mtu;
 mod state;
@@ -41,6 +42,7 @@ use crate::recovery::LossRecovery;
 use crate::scheme::SharedConfig;
 use crate::segment::Performance;
 use crate::tuple::FourTuple;
+use offload::Batch;
 use path_mtu::PathMtu;
 use timers::Timers;
 use units::{Instant, SeqNum};
@@ -125,6 +127,8 @@ pub struct Connection {
     /// One ECN reaction per window: `snd_nxt` at the last one.
     ecn_recover: u64,
     cwr_pending: bool,
+    /// Only where the scheme shows segmentation offload.
+    batch: Batch,
     /// Offset up to which the application has said that it will write.
     announced: u64,
     /// Data may leave with the SYN.
@@ -200,6 +204,7 @@ impl Connection {
             retransmit_stamp: None,
             ecn_recover: 0,
             cwr_pending: false,
+            batch: Batch::default(),
             announced: 0,
             early_data: false,
             fast_open: None,

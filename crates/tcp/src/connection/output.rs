@@ -351,7 +351,7 @@ impl Connection {
     ) -> Departure {
         let retransmission = piece.index.is_some();
         let end = piece.start + piece.len;
-        self.data_segment(now, piece, out);
+        self.data_segment(now, path, piece, out);
         out.low_priority = false;
         self.window_override = false;
         let sent = (now, path.next_order());
@@ -415,7 +415,7 @@ impl Connection {
     }
 
     #[inline]
-    fn data_segment(&mut self, now: Instant, piece: Piece, out: &mut Segment) {
+    fn data_segment(&mut self, now: Instant, path: &Path, piece: Piece, out: &mut Segment) {
         let (syn, end) = (piece.start == 0, piece.start + piece.len);
         let fin = self.fin_requested && end == self.send_end();
         let payload = piece.len - u64::from(syn) - u64::from(fin);
@@ -429,7 +429,7 @@ impl Connection {
         }
         if payload > 0 {
             self.receiver.on_data_sent(now);
-            if end >= self.written {
+            if self.is_pushed(path, &piece, payload) {
                 flags = flags.with(Flags::PSH);
             }
         }
@@ -440,5 +440,21 @@ impl Connection {
         out.ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
         out.len = payload as u32;
         self.fill(now, flags, piece.start, out);
+    }
+    /// True if `piece` ends what was written, or what segmentation offload takes as one.
+    #[inline]
+    fn is_pushed(&mut self, path: &Path, piece: &Piece, payload: u64) -> bool {
+        let ends = piece.start + piece.len >= self.written;
+        if !self.config.offload {
+            return ends;
+        }
+        let full = self.current_mss();
+        if piece.index.is_some() || payload < full {
+            self.batch.end();
+            return ends;
+        }
+        let edge = self.written.min(self.window_edge());
+        let ready = edge.saturating_sub(piece.start).min(piece.allowance) / full;
+        self.batch.on_full(ready.max(1), || path.offload_batch()) || ends
     }
 }

@@ -1,7 +1,7 @@
 //! Whose the window is, and how fast it is paced; paths with a policy that models them (BBR): deliveries are metered, every ACK is shown to the
 //! policy, also during recovery, and what it makes of losses is its own affair.
 
-use super::Path;
+use super::{Path, pacer};
 use crate::ack::{AckInfo, AckSample, Delivered, DeliveryMarks};
 use units::{Instant, Rate};
 
@@ -135,10 +135,21 @@ impl Path {
         if self.pacer.is_none() || self.is_ruled() || !self.rtt.has_sample() {
             return;
         }
+        self.window.set_pacing_rate(Some(self.rate_of_window()));
+    }
+
+    fn rate_of_window(&self) -> Rate {
         let window = self.window.cwnd().max(self.in_flight);
         let fast = self.window.cwnd() < self.window.ssthresh() / 2;
         let percent = if fast { 200 } else { 120 };
-        let rate = Rate::from_bytes_over(window.saturating_mul(percent) / 100, self.rtt.srtt());
-        self.window.set_pacing_rate(Some(rate));
+        Rate::from_bytes_over(window.saturating_mul(percent) / 100, self.rtt.srtt())
+    }
+
+    /// Full segments that segmentation offload takes as one: those of about a millisecond, and two at least, unless a
+    /// controller rules that has fewer (Linux `tcp_tso_autosize`). It goes by the rate that would be paced at.
+    pub(crate) fn offload_batch(&self) -> u64 {
+        let rate = self.window.pacing_rate().unwrap_or_else(|| self.rate_of_window());
+        let batch = pacer::batch(Some(rate), self.window.mss(), self.rtt.min_rtt());
+        if self.is_ruled() { batch } else { batch.max(2) }
     }
 }

@@ -71,7 +71,7 @@ impl Receiver {
             leaves_last_out: false,
             sizing: RightSizing::new(&receive, OfferedWindow::max(&receive, config.window_scaling)),
             window: OfferedWindow::new(&receive, config.window_scaling),
-            ack: AckTimer::new(receive.ack),
+            ack: AckTimer::new(receive.ack, receive.ack_tick),
             last_ack_sent: 0,
             ts_recent: None,
             echo_congestion: false,
@@ -116,6 +116,14 @@ impl Receiver {
     #[inline]
     fn room(&self) -> Room {
         Room { capacity: self.sizing.capacity(), backlog: self.backlog() }
+    }
+
+    /// The room there was before `bytes` of what waits behind gaps.
+    #[inline]
+    fn room_before(&self, bytes: u64) -> Room {
+        let mut room = self.room();
+        room.backlog.waiting = room.backlog.waiting.saturating_sub(bytes);
+        room
     }
 
     /// Next offset expected.
@@ -216,8 +224,11 @@ impl Receiver {
             self.sizing.on_gap(self.backlog().extent, self.largest);
         }
         let heeded = arrival != Arrival::OutOfOrder || self.tells_gaps;
+        // Linux looks for room before it charges what begins a range of its own (`tcp_data_queue_ofo`).
+        let begins = arrival == Arrival::OutOfOrder && extends.is_none();
+        let uncharged = if begins { right - left } else { 0 };
         let may_open = sizeable && heeded && self.window.may_open(self.sizing.capacity());
-        let opened = may_open && self.window.on_arrival(self.largest, self.room());
+        let opened = may_open && self.window.on_arrival(self.largest, self.room_before(uncharged));
         match arrival {
             Arrival::InOrder | Arrival::FilledGap => {
                 let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();

@@ -369,6 +369,7 @@ fn linux() -> Recipe {
         syn_losses_tolerated: 1,
         timestamps: true,
         validate_window: true,
+        offload: true,
         idle: IdleRestart::Decay,
         rto: RtoConfig {
             min: Duration::from_millis(200),

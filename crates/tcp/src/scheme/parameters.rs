@@ -1,19 +1,21 @@
 //! What may follow a scheme's name: `+parameter=value`.
 
+mod receiver;
 mod sharing;
 mod values;
 
 use super::profiles::{ns2, ns2_one_way, paper};
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind};
-use crate::config::{AckPolicy, IdleRestart, MemoryKind, Opening, RttSampling, TickCount};
+use crate::config::{IdleRestart, MemoryKind, Opening, RttSampling, TickCount};
 use crate::congestion::Halve;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
 use crate::startup::fast_start::ResetTimer;
 use crate::startup::hoe::Pair;
 use crate::startup::rbp::{RbpEnd, RbpRate};
+use receiver::RECEIVER;
 use sharing::SHARING;
-use units::{Duration, parse_bytes};
+use units::Duration;
 use values::{between, choose, duration, on_off, per_mille, positive, whole};
 
 /// One parameter of schemes.
@@ -35,8 +37,6 @@ macro_rules! parameter {
 }
 use parameter;
 
-/// A receiver that cannot take half a small segment is not one to race.
-const SMALLEST_WINDOW: u32 = 64;
 /// Coarser than any clock that TCP was run by.
 const LONGEST_TICK: Duration = Duration::from_secs(10);
 /// RFC 6298 §2.5 lets the upper bound of the timeout be 60 s.
@@ -44,10 +44,13 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Shorter, every SYN would be given up before its answer.
 const SHORTEST_FIRST_TIMEOUT: Duration = Duration::from_millis(1);
 
-const PARAMETERS: [Parameter; GENERAL.len() + SHARING.len()] = {
-    let mut all = [GENERAL[0]; GENERAL.len() + SHARING.len()];
-    all.split_at_mut(GENERAL.len()).0.copy_from_slice(GENERAL);
-    all.split_at_mut(GENERAL.len()).1.copy_from_slice(SHARING);
+const PARAMETERS: [Parameter; GENERAL.len() + RECEIVER.len() + SHARING.len()] = {
+    let mut all = [GENERAL[0]; GENERAL.len() + RECEIVER.len() + SHARING.len()];
+    let (general, others) = all.split_at_mut(GENERAL.len());
+    general.copy_from_slice(GENERAL);
+    let (receiver, sharing) = others.split_at_mut(RECEIVER.len());
+    receiver.copy_from_slice(RECEIVER);
+    sharing.copy_from_slice(SHARING);
     all
 };
 
@@ -72,17 +75,6 @@ const GENERAL: &[Parameter] = &[
     ),
     parameter!("window", "segments", "largest sending window (default: the peer's)", |r, v| {
         positive(v).map(|n| r.config.window_limit = Some(n))
-    }),
-    parameter!("rwnd", "size, like 64kB", "fixed receive window", |r, v| {
-        let bytes = parse_bytes(v).map_err(|e| e.to_string())?;
-        let bytes = u32::try_from(bytes).map_err(|_| "is too large".to_owned())?;
-        if bytes < SMALLEST_WINDOW {
-            return Err(format!("must be at least {SMALLEST_WINDOW}B"));
-        }
-        r.config.receive.max_window = bytes;
-        r.config.receive.initial_window = bytes;
-        r.config.receive.autotune = false;
-        Ok(())
     }),
     parameter!("tick", "duration", "granularity of the retransmission clock; 0s: exact", |r, v| {
         between(v, Duration::ZERO, LONGEST_TICK).map(|d| r.config.rto.tick = d)
@@ -190,35 +182,15 @@ const GENERAL: &[Parameter] = &[
     parameter!("nagle", "on|off", "hold back small segments", |r, v| {
         on_off(v).map(|on| r.config.nagle = on)
     }),
+    parameter!(
+        "offload",
+        "on|off",
+        "push what segmentation offload takes as one, as Linux",
+        |r, v| { on_off(v).map(|on| r.config.offload = on) }
+    ),
     parameter!("validate", "on|off", "grow the window only while it limits sending", |r, v| {
         on_off(v).map(|on| r.config.validate_window = on)
     }),
-    parameter!(
-        "ack",
-        "all|adaptive|duration",
-        "receiver: ACK every segment, as Linux, or every \
-                second within the duration",
-        |r, v| {
-            r.config.receive.ack = match v {
-                "all" => AckPolicy::Immediate,
-                "adaptive" => AckPolicy::Adaptive,
-                other => AckPolicy::Delayed { timeout: duration(other)? },
-            };
-            Ok(())
-        }
-    ),
-    parameter!("dsack", "on|off", "receiver: report duplicates", |r, v| {
-        on_off(v).map(|on| r.config.receive.dsack = on)
-    }),
-    parameter!(
-        "repeated_last",
-        "at-once|delay",
-        "receiver: when to ACK a repetition of the last segment in order",
-        |r, v| {
-            let choices = [("at-once", false), ("delay", true)];
-            choose(v, &choices).map(|d| r.config.receive.delay_repeated_last = d)
-        }
-    ),
     parameter!(
         "startup",
         "slowstart|slowstart-linux|hystart|bbr|vegas|hoe|rbp|rbp-vegas|spand|past|careful-resume|jump-start|fs",

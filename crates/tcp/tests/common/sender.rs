@@ -80,12 +80,21 @@ impl Sender {
 
     /// The same, and whether they have low priority.
     pub fn sent_with_priority(&mut self) -> Vec<(u32, bool)> {
+        self.sent_with(|segment| segment.low_priority)
+    }
+
+    /// The same, and whether they are pushed.
+    pub fn sent_with_push(&mut self) -> Vec<(u32, bool)> {
+        self.sent_with(|segment| segment.has(Flags::PSH))
+    }
+
+    fn sent_with(&mut self, say: impl Fn(&Segment) -> bool) -> Vec<(u32, bool)> {
         let mut sent = Vec::new();
         while let Some(t) = self.host.poll_transmit(self.now) {
             if t.segment.len > 0 {
                 self.stamp = t.segment.options.timestamps.map(|ts| ts.value);
                 let number = t.segment.seq.distance_from(self.first) as u32 / MSS;
-                sent.push((number, t.segment.low_priority));
+                sent.push((number, say(&t.segment)));
             }
         }
         sent
@@ -93,6 +102,12 @@ impl Sender {
 
     /// The peer acknowledges all before `next` and, if it can, SACKs these ranges.
     pub fn ack(&mut self, next: u32, sacks: &[(u32, u32)]) -> Vec<u32> {
+        self.hear(next, sacks);
+        self.sent()
+    }
+
+    /// The same, with what it lets go yet to be sent.
+    pub fn hear(&mut self, next: u32, sacks: &[(u32, u32)]) {
         let at = |n: u32| self.first + n * MSS;
         let mut options = Options { timestamps: self.echo(), ..Options::default() };
         for &(left, right) in sacks {
@@ -103,7 +118,6 @@ impl Sender {
         let segment =
             Segment { seq: PEER, ack, flags, options, window: 60_000, ..Segment::default() };
         self.host.handle_segment(self.now, &self.tuple, &segment);
-        self.sent()
     }
 
     /// `cwnd` and `ssthresh`, bytes.

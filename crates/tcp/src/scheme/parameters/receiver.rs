@@ -1,0 +1,55 @@
+//! Parameters of the receiving half: what it offers, and when it acknowledges.
+
+use super::values::{between, choose, duration, on_off};
+use super::{LONGEST_TICK, Parameter, parameter};
+use crate::config::AckPolicy;
+use units::{Duration, parse_bytes};
+
+/// A receiver that cannot take half a small segment is not one to race.
+const SMALLEST_WINDOW: u32 = 64;
+
+pub(super) const RECEIVER: &[Parameter] = &[
+    parameter!("rwnd", "size, like 64kB", "fixed receive window", |r, v| {
+        let bytes = parse_bytes(v).map_err(|e| e.to_string())?;
+        let bytes = u32::try_from(bytes).map_err(|_| "is too large".to_owned())?;
+        if bytes < SMALLEST_WINDOW {
+            return Err(format!("must be at least {SMALLEST_WINDOW}B"));
+        }
+        r.config.receive.max_window = bytes;
+        r.config.receive.initial_window = bytes;
+        r.config.receive.autotune = false;
+        Ok(())
+    }),
+    parameter!(
+        "ack",
+        "all|adaptive|duration",
+        "receiver: ACK every segment, as Linux, or every \
+                second within the duration",
+        |r, v| {
+            r.config.receive.ack = match v {
+                "all" => AckPolicy::Immediate,
+                "adaptive" => AckPolicy::Adaptive,
+                other => AckPolicy::Delayed { timeout: duration(other)? },
+            };
+            Ok(())
+        }
+    ),
+    parameter!("dsack", "on|off", "receiver: report duplicates", |r, v| {
+        on_off(v).map(|on| r.config.receive.dsack = on)
+    }),
+    parameter!(
+        "repeated_last",
+        "at-once|delay",
+        "receiver: when to ACK a repetition of the last segment in order",
+        |r, v| {
+            let choices = [("at-once", false), ("delay", true)];
+            choose(v, &choices).map(|d| r.config.receive.delay_repeated_last = d)
+        }
+    ),
+    parameter!(
+        "ack_tick",
+        "duration",
+        "receiver: granularity of the clock that ends the delay of ack=adaptive; 0s: exact",
+        |r, v| { between(v, Duration::ZERO, LONGEST_TICK).map(|d| r.config.receive.ack_tick = d) }
+    ),
+];

@@ -1,0 +1,52 @@
+//! Which segments a Linux sender pushes: the last of those that segmentation offload takes as one
+//! (`__tcp_transmit_skb`: "Force a PSH flag on all (GSO) packets"), of which there are two at the rates here
+//! (`tcp_tso_autosize`: a millisecond at twice the window per round trip, `tcp_min_tso_segs` at least).
+
+mod common;
+
+use common::sender::Sender;
+
+/// 3 segments of 1000 bytes at first, over 100 ms.
+fn opened(scheme: &str) -> Sender {
+    let mut sender = Sender::silent(scheme);
+    sender.write(100);
+    sender
+}
+
+#[test]
+fn every_second_of_a_burst_and_none_that_leaves_alone() {
+    let mut sender = opened("linux");
+    // 2·3000 bytes in 100 ms are 60 bytes in a millisecond: two segments; the third is alone.
+    assert_eq!(sender.sent_with_push(), [(0, false), (1, true), (2, false)]);
+    sender.wait(100);
+    sender.hear(2, &[]);
+    // Slow start: 3 + 2 may be under way, one is.
+    assert_eq!(sender.sent_with_push(), [(3, false), (4, true), (5, false), (6, true)]);
+    sender.hear(3, &[]);
+    assert_eq!(sender.sent_with_push(), [(7, false), (8, true)]);
+}
+
+#[test]
+fn what_is_sent_again_is_not_pushed() {
+    let mut sender = opened("linux");
+    assert_eq!(sender.sent(), [0, 1, 2]);
+    sender.wait(100);
+    sender.hear(1, &[]);
+    assert_eq!(sender.sent(), [3, 4]);
+    sender.wait(100);
+    // 1, which was pushed, is missing; three above it have arrived. PRR lets one segment go for each of them.
+    sender.hear(1, &[(2, 5)]);
+    let again = sender.sent_with_push();
+    assert_eq!(again.first(), Some(&(1, false)), "{again:?}");
+}
+
+#[test]
+fn other_senders_push_what_ends_a_write() {
+    let mut sender = opened("newreno");
+    assert_eq!(sender.sent_with_push(), [(0, false), (1, false), (2, false)]);
+    let mut sender = Sender::silent("newreno");
+    sender.write(3);
+    assert_eq!(sender.sent_with_push(), [(0, false), (1, false), (2, true)]);
+    let mut sender = opened("linux+offload=off");
+    assert_eq!(sender.sent_with_push(), [(0, false), (1, false), (2, false)]);
+}
