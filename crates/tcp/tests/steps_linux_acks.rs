@@ -34,8 +34,12 @@ impl Peer {
 
     /// One that knows SACK, or not.
     fn of(sack_permitted: bool) -> Self {
+        Self::meets("linux", sack_permitted)
+    }
+
+    fn meets(scheme: &str, sack_permitted: bool) -> Self {
         let mut host = Host::new(HostConfig::default());
-        host.listen(80, Scheme::parse("linux").unwrap());
+        host.listen(80, Scheme::parse(scheme).unwrap());
         let options = Options {
             mss: Some(1460),
             window_scale: Some(7),
@@ -115,7 +119,11 @@ impl Peer {
 
     /// A request of 300 bytes has come and has been answered at once.
     fn interactive() -> Self {
-        let mut peer = Self::new();
+        Self::interactive_with("linux")
+    }
+
+    fn interactive_with(scheme: &str) -> Self {
+        let mut peer = Self::meets(scheme, true);
         assert_eq!(peer.tell(300, PUSHED), 1);
         peer.answer(100);
         peer.wait(10);
@@ -217,6 +225,26 @@ fn the_delay_runs_from_the_first_segment_that_waits() {
 }
 
 #[test]
+fn a_delay_ends_on_the_second_tick_after_as_many_as_it_has() {
+    // mod_timer counts ten ticks of 4 ms from the last one, and calc_index adds one, so that it is never too short: 40 to
+    // 44 ms. It is 1010 ms, 252 ticks and a half: over at the 263rd, 1052 ms.
+    let mut peer = Peer::interactive_with("linux+ack_tick=4ms");
+    assert_eq!(peer.tell(58, PUSHED), 0);
+    peer.wait(41);
+    assert_eq!(peer.on_timers(), 0);
+    peer.wait(1);
+    assert_eq!(peer.on_timers(), 1);
+    // From a tick, the 253rd: at the 264th.
+    let mut peer = Peer::interactive_with("linux+ack_tick=4ms");
+    peer.wait(2);
+    assert_eq!(peer.tell(58, PUSHED), 0);
+    peer.wait(43);
+    assert_eq!(peer.on_timers(), 0);
+    peer.wait(1);
+    assert_eq!(peer.on_timers(), 1);
+}
+
+#[test]
 fn a_delay_that_is_nearly_over_is_not_waited_for() {
     // tcp_send_delayed_ack: 10 ms are left, not more than a quarter of ato = 40 ms.
     let mut peer = Peer::interactive();
@@ -268,6 +296,36 @@ fn a_window_opens_by_two_segments_for_each_until_half_and_more_of_the_buffer_is_
         offered.push(peer.window / 1024);
     }
     assert_eq!(offered, [66, 69, 72, 75, 78, 79, 79]);
+}
+
+#[test]
+fn what_begins_a_range_behind_a_gap_opens_the_window_before_it_takes_room() {
+    // tcp_data_queue_ofo grows the window before it charges the segment: 64,512 + 6·2896 = 81,888 is less than the 81,920
+    // that there is room for, and 80 units, where a segment in order stops at 79 (above). A 6.18 client's trace point
+    // tcp_rcvbuf_grow told of 81,888 on connections that had had a gap by then, and of 80,480 on one that had not. It is
+    // offered once all is read.
+    let offered_when_read = |gap: bool| {
+        let mut peer = Peer::new();
+        for _ in 0..5 {
+            assert_eq!(peer.tell(FULL, false), 1);
+            peer.wait(1);
+        }
+        let hole = peer.next;
+        if gap {
+            assert_eq!(peer.tell_at(hole + FULL, FULL, false), 1);
+            assert_eq!(peer.window / 1024, 79, "less what waits");
+            peer.tell(FULL, false);
+            peer.next = peer.next + FULL;
+        }
+        while peer.tell(FULL, false) == 1 {
+            peer.wait(1);
+        }
+        peer.wait(40);
+        assert_eq!(peer.on_timers(), 1);
+        peer.window / 1024
+    };
+    assert_eq!(offered_when_read(false), 79);
+    assert_eq!(offered_when_read(true), 80);
 }
 
 /// What is offered with each of three ACKs for what lies behind a gap.

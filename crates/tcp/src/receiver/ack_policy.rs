@@ -10,6 +10,7 @@ use units::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub struct AckTimer {
     policy: AckPolicy,
+    tick: Duration,
     pending: Pending,
     /// In-order bytes received since the last ACK.
     unacked: u64,
@@ -46,9 +47,10 @@ enum Pending {
 
 impl AckTimer {
     /// Nothing to acknowledge yet.
-    pub const fn new(policy: AckPolicy) -> Self {
+    pub const fn new(policy: AckPolicy, tick: Duration) -> Self {
         Self {
             policy,
+            tick,
             pending: Pending::Nothing,
             unacked: 0,
             linux: LinuxAcks::new(),
@@ -109,7 +111,7 @@ impl AckTimer {
             AckPolicy::Immediate => self.demand(),
             AckPolicy::Adaptive => self.on_data_as_linux(now, data, (window, rtt())),
             _ if data.fills_gap => self.demand(),
-            AckPolicy::Delayed { timeout } => self.delay(now, timeout, 2 * mss),
+            AckPolicy::Delayed { timeout } => self.delay(now + timeout, 2 * mss),
         }
     }
 
@@ -138,11 +140,11 @@ impl AckTimer {
         let ato = self.linux.delay(rtt);
         match self.pending {
             // Not worth waiting for any more.
-            Pending::Until(at) if at <= now + ato / 4 => return self.demand(),
-            Pending::Until(at) if at > now + ato => self.pending = Pending::Nothing,
+            Pending::Until(at) if at <= self.expiry(now, ato / 4) => return self.demand(),
+            Pending::Until(at) if at > self.expiry(now, ato) => self.pending = Pending::Nothing,
             _ => {}
         }
-        self.delay(now, ato, self.linux.full_segment() + 1);
+        self.delay(self.expiry(now, ato), self.linux.full_segment() + 1);
     }
 
     /// Data arrived that is not next in order; `opens` as in [`InOrder`]. `gap` and until when an ACK may be held back, where SACK is
@@ -204,14 +206,25 @@ impl AckTimer {
         self.linux.on_data_sent(now);
     }
 
-    /// Delays until `timeout` has passed since the first unacknowledged segment, or `enough` bytes
-    /// have come.
-    fn delay(&mut self, now: Instant, timeout: Duration, enough: u64) {
+    /// Delays until `at`, as the first unacknowledged segment had it, or `enough` bytes have come.
+    fn delay(&mut self, at: Instant, enough: u64) {
         if self.unacked >= enough {
             self.demand();
         } else if self.pending == Pending::Nothing {
-            self.pending = Pending::Until(now + timeout);
+            self.pending = Pending::Until(at);
         }
+    }
+
+    /// When a delay from now on is over. A kernel counts it in ticks from the last one, and looks on the tick after, so
+    /// that none is too short (`mod_timer`, `calc_index`).
+    fn expiry(&self, now: Instant, delay: Duration) -> Instant {
+        let tick = self.tick.as_nanos();
+        if tick == 0 {
+            return now + delay;
+        }
+        let since = now.saturating_since(Instant::ZERO).as_nanos();
+        let ticks = since / tick + delay.as_nanos() / tick + 1;
+        Instant::ZERO + Duration::from_nanos(ticks * tick)
     }
 
     /// An ACK left, on its own or with data.

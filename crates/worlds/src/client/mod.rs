@@ -15,6 +15,8 @@ pub(crate) use http::Here;
 use crate::exchange::{Exchange, Opening, Order};
 use crate::filler;
 use emulator::Namespace;
+use nix::sys::time::TimeValLike;
+use nix::time::{ClockId, clock_getres};
 use std::io;
 use std::net::SocketAddr;
 use tcp::Scheme;
@@ -23,6 +25,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::spawn_local;
+use units::Duration;
 use workload::ConnId;
 
 /// The browser's TCP: Linux's, or its model.
@@ -33,11 +36,11 @@ pub struct Client {
 }
 
 impl Client {
-    /// What a simulation has in its place.
+    /// What a simulation has in its place: with a clock like this kernel's.
     pub fn model(self) -> Scheme {
-        let text =
-            self.window.map_or_else(|| "linux".to_owned(), |bytes| format!("linux+rwnd={bytes}B"));
-        Scheme::parse(&text).expect("linux is in the catalogue, and takes rwnd")
+        let window = self.window.map_or_else(String::new, |bytes| format!("+rwnd={bytes}B"));
+        let text = format!("linux{window}+ack_tick={}us", kernel_tick().as_micros());
+        Scheme::parse(&text).expect("linux is in the catalogue, and takes both")
     }
 
     /// Has connections that are opened in a namespace offer it.
@@ -51,6 +54,16 @@ impl Client {
         let most = buffer.max(MOST_BUFFER);
         namespace.set_sysctl("net.ipv4.tcp_rmem", &format!("4096 {buffer} {most}"))
     }
+}
+
+/// Between two of this kernel's ticks, on which its delayed ACKs leave: its coarse clocks move by one. 4 ms, as most are
+/// built, if it does not say.
+fn kernel_tick() -> Duration {
+    let said = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE);
+    said.map_or(
+        Duration::from_millis(4),
+        |tick| Duration::from_nanos(tick.num_nanoseconds() as u64),
+    )
 }
 
 /// Bytes to which Linux lets a buffer grow, as it comes: `tcp_rmem[2]` as measured on a 6.18 kernel.
