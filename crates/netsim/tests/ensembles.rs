@@ -142,7 +142,8 @@ fn the_sum_behaves_as_one_tcp_beside_another() {
 fn the_sum_behaves_as_one_tcp_where_receivers_delay_acks() {
     assert_as_one("session", 2, "newreno");
     assert_as_one("tcp-int", 8, "newreno");
-    assert_as_one("linux+share=rr", 4, "linux");
+    // Alone, a connection pushes what offload takes as one, so that more of its ACKs come at once; members in turns do not.
+    assert_as_one("linux+share=rr", 4, "linux+offload=off");
     assert_as_one("sack+share=rr", 12, "sack");
 }
 
@@ -154,7 +155,7 @@ fn every_ensemble_behaves_as_one_tcp() {
         ("session", "newreno"),
         ("tcp-int", "newreno"),
         ("sack+share=rr", "sack"),
-        ("linux+share=rr", "linux"),
+        ("linux+share=rr", "linux+offload=off"),
     ];
     let delayed = cases.map(|(scheme, rival)| (scheme.to_owned(), rival.to_owned()));
     let at_once = [&cases[..], &[("etcp-fair", "newreno")]].concat();

@@ -165,6 +165,8 @@ impl Recipe {
     /// the window fall, so many round trips later that all together take more than one TCP's part.
     fn set_sharing(&mut self, sharing: Option<Sharing>) {
         self.sharing = sharing;
+        // Members take turns segment by segment: there is nothing to take as one.
+        self.config.offload &= sharing.is_none();
         if sharing.is_some() && self.recovery == RecoveryKind::Sack && self.later_acks.is_none() {
             self.later_acks = Some(Overtaken::ALL_LOST);
         }
