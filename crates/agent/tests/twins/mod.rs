@@ -31,13 +31,23 @@ pub(crate) fn assert_same<const N: usize>(
     rows: &[[u64; N]],
     mut in_rust: impl FnMut([u64; N]) -> String,
 ) {
-    let program = format!("{PREAMBLE}#include \"{header}.h\"\n{main}");
-    let input = rows.iter().map(|row| line(row)).collect();
-    let Some(output) = run(header, &program, input) else { return };
-    assert_eq!(output.lines().count(), rows.len());
-    for (n, (row, in_c)) in rows.iter().zip(output.lines()).enumerate() {
+    let program = format!("#include \"{header}.h\"\n{main}");
+    let Some(answers) = answers(header, &program, rows) else { return };
+    for (n, (row, in_c)) in rows.iter().zip(answers).enumerate() {
         assert_eq!(in_c, in_rust(*row), "row {n}: {row:?}");
     }
+}
+
+/// What a program of C, called `name`, prints for each row of numbers that it reads. Without a C compiler it says so, and `None`.
+pub(crate) fn answers<const N: usize>(
+    name: &str,
+    program: &str,
+    rows: &[[u64; N]],
+) -> Option<Vec<String>> {
+    let input = rows.iter().map(|row| line(row)).collect();
+    let output = run(name, &format!("{PREAMBLE}{program}"), input)?;
+    assert_eq!(output.lines().count(), rows.len());
+    Some(output.lines().map(str::to_owned).collect())
 }
 
 fn line(row: &[u64]) -> String {
