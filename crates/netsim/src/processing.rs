@@ -11,6 +11,9 @@ use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
+/// A host that has sent nothing for so long has rested.
+const REST: Duration = Duration::from_millis(8);
+
 /// Among which packets of a host order is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProcessingOrder {
@@ -21,18 +24,21 @@ pub enum ProcessingOrder {
     Connection,
 }
 
-/// What a host may take over a packet that it sends: each packet a time of its own, uniform between these.
+/// What a host may take over a packet that it sends: each packet a time of its own, uniform between `least` and `most`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessingDelay {
     /// At least.
     pub least: Duration,
     /// At most; no more than `least` makes it the same for all packets.
     pub most: Duration,
+    /// More for what it sends after nothing for a while: a processor that has rested is slower at first.
+    pub rested: Duration,
 }
 
 impl ProcessingDelay {
     /// Packets are on their way at once.
-    pub const NONE: Self = Self { least: Duration::ZERO, most: Duration::ZERO };
+    pub const NONE: Self =
+        Self { least: Duration::ZERO, most: Duration::ZERO, rested: Duration::ZERO };
 
     /// The next packet's.
     fn draw(self, stream: &mut Pcg32) -> Duration {
@@ -52,6 +58,8 @@ struct Delay {
     between: ProcessingDelay,
     order: ProcessingOrder,
     stream: Pcg32,
+    /// When it sent last.
+    sent: Option<Instant>,
     /// When the packet before is done: for each order that is kept.
     ready: BTreeMap<Conversation, Instant>,
 }
@@ -75,7 +83,7 @@ impl Processing {
             (between != ProcessingDelay::NONE).then(|| {
                 let stream = stream(seed, &format!("processing/{}", topology.host_name(host)));
                 let order = topology.processing_order(host);
-                Delay { between, order, stream, ready: BTreeMap::new() }
+                Delay { between, order, stream, sent: None, ready: BTreeMap::new() }
             })
         });
         let delays: Vec<_> = delays.collect();
@@ -98,7 +106,10 @@ impl Processing {
 impl Delay {
     /// When a packet of this conversation that is sent now is on its way.
     fn departure(&mut self, conversation: Conversation, now: Instant) -> Instant {
-        let delay = self.between.draw(&mut self.stream);
+        let rests = self.sent.is_none_or(|sent| now.saturating_since(sent) >= REST);
+        self.sent = Some(now);
+        let rested = if rests { self.between.rested } else { Duration::ZERO };
+        let delay = self.between.draw(&mut self.stream) + rested;
         let kept = conversation.filter(|_| self.order == ProcessingOrder::Connection);
         let ready = self.ready.entry(kept).or_insert(Instant::ZERO);
         *ready = (*ready).max(now + delay);
@@ -114,8 +125,26 @@ mod tests {
     fn departures(order: ProcessingOrder) -> Vec<Instant> {
         let between = ProcessingDelay { most: Duration::from_millis(1), ..ProcessingDelay::NONE };
         let stream = stream(1, "processing/test");
-        let mut delay = Delay { between, order, stream, ready: BTreeMap::new() };
+        let mut delay = Delay { between, order, stream, sent: None, ready: BTreeMap::new() };
         (0..1000).map(|n| delay.departure(Some((HostId(1), n % 4, 9)), Instant::ZERO)).collect()
+    }
+
+    #[test]
+    fn who_has_rested_takes_longer_over_the_first_packet_alone() {
+        let (us, ms) = (Duration::from_micros, Duration::from_millis);
+        let between = ProcessingDelay { least: us(50), most: us(50), rested: us(30) };
+        let order = ProcessingOrder::Host;
+        let stream = stream(1, "processing/test");
+        let mut delay = Delay { between, order, stream, sent: None, ready: BTreeMap::new() };
+        let mut took = |at| {
+            let now = Instant::ZERO + at;
+            delay.departure(None, now).saturating_since(now)
+        };
+        // At first, after 7 ms, and after 8.
+        assert_eq!([ms(0), ms(7), ms(15)].map(&mut took), [us(80), us(50), us(80)]);
+        // What is sent with it leaves behind it.
+        assert_eq!(took(ms(15)), us(80));
+        assert_eq!(took(ms(16)), us(50));
     }
 
     #[test]

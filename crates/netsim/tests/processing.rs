@@ -75,7 +75,10 @@ fn delays_are_uniform_and_drawn_per_host() {
 fn delays_fill_what_is_between_their_bounds() {
     let (least, most) = (Duration::from_micros(100), Duration::from_micros(200));
     let mut bell = bell();
-    bell.topology.set_processing_delay(bell.sources[0], ProcessingDelay { least, most });
+    bell.topology.set_processing_delay(
+        bell.sources[0],
+        ProcessingDelay { least, most, ..ProcessingDelay::NONE },
+    );
     let drawn = delays(&bell, 0, 1);
     let (shortest, longest) = (*drawn.iter().min().unwrap(), *drawn.iter().max().unwrap());
     // That none of 5000 draws is within a hundredth of the range from one end: 0.99^5000 < 10^-21.
@@ -89,7 +92,7 @@ fn delays_fill_what_is_between_their_bounds() {
 #[test]
 fn bounds_that_leave_no_choice_delay_all_alike() {
     let mut bell = bell();
-    let delay = ProcessingDelay { least: LONGEST, most: Duration::ZERO };
+    let delay = ProcessingDelay { least: LONGEST, ..ProcessingDelay::NONE };
     bell.topology.set_processing_delay(bell.sources[0], delay);
     assert!(delays(&bell, 0, 1).iter().all(|delay| *delay == LONGEST.as_nanos()));
 }
