@@ -34,7 +34,8 @@ fn measure(path: usize, scheme: usize) -> Vec<Cell> {
     calmly_throughout(|| {
         let all = grid();
         let (paths, schemes) = (vec![all.paths[path]], vec![all.schemes[scheme].clone()]);
-        let cells = match (Grid { paths, schemes, ..all }).run(&|| ()) {
+        let cells = match (Grid { paths, schemes, ..all }).plan().and_then(|plan| plan.run(&|| ()))
+        {
             Ok(agreement) => agreement.cells,
             Err(error) if worlds::cannot_be_had(&error) => {
                 calm::skipped(&error);

@@ -1,20 +1,23 @@
 //! Do the three worlds tell the same story? Single objects and a page under what Linux servers run, over
 //! a grid of paths, simulated, by our endpoint and by the kernel, each figure beside the others.
 
-use crate::client::{Browser, Client};
+mod cell;
+mod courses;
+mod plan;
+
+use crate::client::Client;
 use crate::contender::Contender;
-use crate::contest::{self, Run};
 use crate::kernel::Server;
-use crate::summary::{Measured, Spread, Summary};
 use crate::world::World;
+use cell::BOUNDS;
+pub use cell::{Cell, Verdict};
 use experiment::path::{PathSpec, QueueSize};
 use experiment::race::{Hosts, Race, Visits};
 use netsim::ProcessingDelay;
+pub use plan::Plan;
 use serde::Serialize;
-use std::cmp::Reverse;
-use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use tcp::Scheme;
 use tcp::scheme::catalogue;
 use units::{Duration, Rate};
@@ -27,9 +30,6 @@ const PAGE: &str = "news";
 /// Bodies of the single objects, bytes.
 const OBJECTS: [u64; 3] = [30_000, 200_000, 2_000_000];
 
-/// How far the simulated time may be from the median of a real world: nine of ten cells within the
-/// first, all within the second; as shares of the latter.
-const BOUNDS: [(World, f64, f64); 2] = [(World::Wire, 0.03, 0.10), (World::Kernel, 0.05, 0.15)];
 /// Share of cells that have to be within the first bound.
 const MOST: f64 = 0.9;
 
@@ -80,50 +80,15 @@ impl Grid {
         Self { paths, worlds, repeats: 3, ..Self::full(schemes.collect()) }
     }
 
-    /// Loads in real time, all in all.
-    pub fn load_count(&self) -> u64 {
-        let of = |race: &Race| contest::load_count(&contenders(race), &self.worlds, self.repeats);
-        self.races().iter().map(of).sum()
-    }
-
-    /// Measures every cell; `on_run` is called after each load, from any thread.
+    /// What is to be loaded, and how often: what simulation shows to take one of several courses more often
+    /// ([`courses`]).
     ///
     /// # Errors
-    /// If the machine does not let it.
-    pub fn run(&self, on_run: &(dyn Fn() + Sync)) -> io::Result<Agreement> {
-        let races = self.races();
-        let todo = Mutex::new(longest_first(&races));
-        let next = || todo.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
-        let worlds: Vec<World> = [World::Sim].into_iter().chain(self.worlds.clone()).collect();
-        let worker = || {
-            let mut done = Vec::new();
-            while let Some(index) = next() {
-                let how = Run {
-                    worlds: &worlds,
-                    contenders: &contenders(&races[index]),
-                    client: Client::default(),
-                    browser: &Browser::Loader,
-                    server: &self.server,
-                    agent: None,
-                    captures: None,
-                    on_run,
-                };
-                let entries = contest::run(&races[index], how)?;
-                done.push((index, Summary::new(&races[index], &entries)));
-            }
-            io::Result::Ok(done)
-        };
-        let mut done = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.jobs.max(1)).map(|_| scope.spawn(worker)).collect();
-            let join = |worker: std::thread::ScopedJoinHandle<'_, io::Result<Vec<_>>>| {
-                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            workers.into_iter().map(join).collect::<io::Result<Vec<_>>>()
-        })?
-        .concat();
-        done.sort_by_key(|(index, _)| *index);
-        let cells = done.iter().flat_map(|(_, summary)| Cell::of(summary)).collect();
-        Ok(Agreement::new(cells))
+    /// If the machine gives no threads.
+    pub fn plan(&self) -> io::Result<Plan<'_>> {
+        let mut races = self.races();
+        courses::load_more_often(&mut races, self.jobs)?;
+        Ok(Plan { grid: self, races })
     }
 
     /// One for each path, load and scheme.
@@ -158,14 +123,6 @@ fn contenders(race: &Race) -> Vec<Contender> {
     race.schemes.iter().cloned().map(Contender::Core).collect()
 }
 
-/// Their indices, what takes the link longest before the others: who is left with one at the end keeps everybody waiting.
-fn longest_first(races: &[Race]) -> VecDeque<usize> {
-    let time = |race: &Race| race.path.down().transmit_time(race.page.response_bytes());
-    let mut order: Vec<usize> = (0..races.len()).collect();
-    order.sort_by_key(|index| Reverse(time(&races[*index])));
-    order.into()
-}
-
 /// Of megabits per second both ways, a round trip in milliseconds, and a queue in thousandths of their
 /// product.
 fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
@@ -192,100 +149,6 @@ pub const fn simulated_hosts() -> Hosts {
 pub fn loads() -> Vec<Arc<Page>> {
     let page = Page::builtin(PAGE).expect("the page is built in");
     OBJECTS.map(Page::single).into_iter().chain([page]).map(Arc::new).collect()
-}
-
-/// One scheme's time for one load over one path, simulated and in one real world.
-#[derive(Clone, Debug, Serialize)]
-pub struct Cell {
-    /// What was loaded.
-    pub load: String,
-    /// The path, as it may be written.
-    pub path: String,
-    /// The scheme.
-    pub scheme: String,
-    /// The real world.
-    pub world: &'static str,
-    /// Seconds in simulation, over seeds: when a thread wakes up is drawn.
-    pub sim_s: Option<Spread>,
-    /// Seconds there.
-    pub real_s: Option<Spread>,
-    /// Simulated over measured time, less one.
-    pub difference: Option<f64>,
-    /// How near they are.
-    pub verdict: Verdict,
-    /// Packets that the link dropped, in simulation (median).
-    pub sim_drops: Option<f64>,
-    /// Packets that the link dropped there.
-    pub real_drops: Option<Spread>,
-    /// Loads repeated for lateness.
-    pub redone: u32,
-    /// All loads there.
-    pub samples: Vec<Measured>,
-}
-
-/// How near a simulated time is to a measured one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// Within the first bound, or, beside the kernel, between its fastest and its slowest load.
-    Inside,
-    /// Within the second bound.
-    Near,
-    /// Beyond it, or a load did not complete.
-    Outside,
-}
-
-impl Cell {
-    fn of(summary: &Summary) -> Vec<Self> {
-        let real = |scheme: &str| {
-            let scheme = scheme.to_owned();
-            BOUNDS.iter().filter_map(move |bounds| Self::new(summary, &scheme, *bounds))
-        };
-        let sim = summary.lines.iter().filter(|line| line.world == World::Sim.name());
-        sim.flat_map(|line| real(&line.scheme).collect::<Vec<_>>()).collect()
-    }
-
-    fn new(
-        summary: &Summary,
-        scheme: &str,
-        (world, inner, outer): (World, f64, f64),
-    ) -> Option<Self> {
-        let visit = "first";
-        let sim = summary.line(scheme, World::Sim, visit)?;
-        let real = summary.line(scheme, world, visit)?;
-        let median = sim.page_s.map(|spread| spread.median);
-        let difference = median.zip(real.page_s).map(|(sim, real)| sim / real.median - 1.0);
-        let is_among = |real: Spread| {
-            world == World::Kernel && median.is_some_and(|s| (real.min..=real.max).contains(&s))
-        };
-        let verdict = match difference {
-            Some(_) if real.page_s.is_some_and(is_among) => Verdict::Inside,
-            Some(by) if by.abs() <= inner => Verdict::Inside,
-            Some(by) if by.abs() <= outer => Verdict::Near,
-            _ => Verdict::Outside,
-        };
-        Some(Self {
-            load: summary.page.clone(),
-            path: summary.path.clone(),
-            scheme: scheme.to_owned(),
-            world: world.name(),
-            sim_s: sim.page_s,
-            real_s: real.page_s,
-            difference,
-            verdict,
-            sim_drops: sim.dropped_packets.map(|spread| spread.median),
-            real_drops: real.dropped_packets,
-            redone: real.redone,
-            samples: real.samples.clone(),
-        })
-    }
-
-    /// Simulated and measured times overlap. Where a load takes one of two courses, both worlds may have both and yet medians
-    /// that are far apart.
-    pub fn have_met(&self) -> bool {
-        let both = self.sim_s.zip(self.real_s);
-        both.is_some_and(|(sim, real)| sim.min <= real.max && real.min <= sim.max)
-    }
 }
 
 /// All cells, and whether they agree.
@@ -371,28 +234,5 @@ impl Agreement {
     /// Every world agrees with the simulation.
     pub fn holds(&self) -> bool {
         self.worlds.iter().all(|count| count.agrees)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_measures_begins_with_what_takes_the_link_longest() {
-        let schemes = ["linux", "reno"].map(|name| Scheme::parse(name).unwrap()).to_vec();
-        let races = Grid::full(schemes).races();
-        // 18 paths, four loads, two schemes.
-        assert_eq!(races.len(), 18 * 4 * 2);
-        let order = longest_first(&races);
-        let at = |place: usize| &races[order[place]];
-        // 2 MB at 5 Mbit/s: three round trips, two queues, two schemes.
-        let first: Vec<_> = (0..12).map(|place| at(place).path.down()).collect();
-        assert_eq!(first, [Rate::from_mbps(5); 12]);
-        assert!((0..12).all(|place| at(place).page.response_bytes() > 2_000_000));
-        // 30 KB at 100 Mbit/s.
-        let last = at(races.len() - 1);
-        assert_eq!(last.path.down(), Rate::from_mbps(100));
-        assert!(last.page.response_bytes() < 31_000);
     }
 }

@@ -1,0 +1,73 @@
+//! Loads of several courses. Where connections meet in a small queue, tenths of a millisecond decide which packet finds no place,
+//! and a load takes one of a few courses whose times are far apart. Medians of seven are then of any of them, also where both
+//! worlds take each as often. Simulation tells which loads are of this kind before any is measured: they are loaded three times as
+//! often, in all worlds, whatever comes of it.
+
+use super::contenders;
+use super::plan::{longest_first, of_each};
+use crate::client::{Browser, Client};
+use crate::contest::{self, Run};
+use crate::kernel::Server;
+use crate::summary::Summary;
+use crate::world::World;
+use experiment::race::Race;
+use std::io;
+
+/// So many simulated loads show it.
+const SEEDS: u32 = 21;
+/// Times are of several courses if the longest is so much longer than the shortest: more than hosts that wake up now or then
+/// make of one.
+const APART: f64 = 1.05;
+/// How much more often they are loaded.
+const TIMES: u32 = 3;
+
+/// Has those of `races` that take several courses repeated more often; looked at by `jobs` threads.
+pub(super) fn load_more_often(races: &mut [Race], jobs: usize) -> io::Result<()> {
+    let several = of_each(races, longest_first(races), jobs, &has_several)?;
+    for (race, _) in races.iter_mut().zip(several).filter(|(_, several)| *several) {
+        race.repeats *= TIMES;
+    }
+    Ok(())
+}
+
+fn has_several(race: &Race) -> io::Result<bool> {
+    let race = Race { repeats: SEEDS, ..race.clone() };
+    let how = Run {
+        worlds: &[World::Sim],
+        contenders: &contenders(&race),
+        client: Client::default(),
+        browser: &Browser::Loader,
+        server: &Server::Builtin,
+        agent: None,
+        captures: None,
+        on_run: &|| (),
+    };
+    let summary = Summary::new(&race, &contest::run(&race, how)?);
+    let spreads = summary.lines.iter().filter_map(|line| line.page_s);
+    Ok(spreads.into_iter().any(|spread| spread.max > APART * spread.min))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Grid;
+    use super::*;
+    use tcp::Scheme;
+
+    /// 30 KB over 100 Mbit/s and 200 ms fill nothing; BBR's page in half a product of 20 Mbit/s and 20 ms took 0.65 to 0.95 s in
+    /// all worlds.
+    #[test]
+    fn what_overflows_a_small_queue_together_is_loaded_more_often() {
+        let grid = Grid { repeats: 7, ..Grid::full(vec![Scheme::parse("linux-bbr").unwrap()]) };
+        let of = |path: &str, load: &str| {
+            let all = grid.races().into_iter();
+            let mut races: Vec<Race> = all
+                .filter(|race| race.path.to_string() == path && race.page.name() == load)
+                .collect();
+            assert_eq!(races.len(), 1, "{load} over {path}");
+            load_more_often(&mut races, 1).unwrap();
+            races[0].repeats
+        };
+        assert_eq!(of("100mbit,200ms,1bdp", "30 KB"), 7);
+        assert_eq!(of("20mbit,20ms,0.5bdp", "news"), 21);
+    }
+}

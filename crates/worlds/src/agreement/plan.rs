@@ -1,0 +1,115 @@
+//! What is loaded, how often, and by whom: cells are measured in several threads, their worlds by turns.
+
+use super::{Agreement, Cell, Grid, contenders};
+use crate::client::{Browser, Client};
+use crate::contest::{self, Run};
+use crate::summary::Summary;
+use crate::world::World;
+use experiment::race::Race;
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Mutex;
+
+/// The loads of a [`Grid`].
+#[derive(Debug)]
+pub struct Plan<'a> {
+    pub(super) grid: &'a Grid,
+    /// One for each cell of all worlds.
+    pub(super) races: Vec<Race>,
+}
+
+impl Plan<'_> {
+    /// Loads in real time, all in all.
+    pub fn load_count(&self) -> u64 {
+        let of =
+            |race: &Race| contest::load_count(&contenders(race), &self.grid.worlds, race.repeats);
+        self.races.iter().map(of).sum()
+    }
+
+    /// Measures every cell; `on_run` is called after each load, from any thread.
+    ///
+    /// # Errors
+    /// If the machine does not let it.
+    pub fn run(&self, on_run: &(dyn Fn() + Sync)) -> io::Result<Agreement> {
+        let real = self.grid.worlds.clone();
+        let worlds: Vec<World> = [World::Sim].into_iter().chain(real).collect();
+        let measure = |race: &Race| {
+            let how = Run {
+                worlds: &worlds,
+                contenders: &contenders(race),
+                client: Client::default(),
+                browser: &Browser::Loader,
+                server: &self.grid.server,
+                agent: None,
+                captures: None,
+                on_run,
+            };
+            Ok(Cell::of(&Summary::new(race, &contest::run(race, how)?)))
+        };
+        let order = longest_first(&self.races);
+        let cells = of_each(&self.races, order, self.grid.jobs, &measure)?;
+        Ok(Agreement::new(cells.into_iter().flatten().collect()))
+    }
+}
+
+/// What `answer` says of each race, in their order, found in `order` by `jobs` threads.
+pub(super) fn of_each<T: Send>(
+    races: &[Race],
+    order: VecDeque<usize>,
+    jobs: usize,
+    answer: &(dyn Fn(&Race) -> io::Result<T> + Sync),
+) -> io::Result<Vec<T>> {
+    let todo = Mutex::new(order);
+    let next = || todo.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
+    let worker = || {
+        let mut done = Vec::new();
+        while let Some(index) = next() {
+            done.push((index, answer(&races[index])?));
+        }
+        io::Result::Ok(done)
+    };
+    let done = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(worker)).collect();
+        let join = |worker: std::thread::ScopedJoinHandle<'_, io::Result<Vec<_>>>| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        workers.into_iter().map(join).collect::<io::Result<Vec<_>>>()
+    })?;
+    let mut done: Vec<(usize, T)> = done.into_iter().flatten().collect();
+    done.sort_by_key(|(index, _)| *index);
+    Ok(done.into_iter().map(|(_, said)| said).collect())
+}
+
+/// Their indices, what takes the link longest before the others: who is left with one at the end keeps everybody waiting.
+pub(super) fn longest_first(races: &[Race]) -> VecDeque<usize> {
+    let time = |race: &Race| race.path.down().transmit_time(race.page.response_bytes());
+    let mut order: Vec<usize> = (0..races.len()).collect();
+    order.sort_by_key(|index| Reverse(time(&races[*index])));
+    order.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tcp::Scheme;
+    use units::Rate;
+
+    #[test]
+    fn who_measures_begins_with_what_takes_the_link_longest() {
+        let schemes = ["linux", "reno"].map(|name| Scheme::parse(name).unwrap()).to_vec();
+        let races = Grid::full(schemes).races();
+        // 18 paths, four loads, two schemes.
+        assert_eq!(races.len(), 18 * 4 * 2);
+        let order = longest_first(&races);
+        let at = |place: usize| &races[order[place]];
+        // 2 MB at 5 Mbit/s: three round trips, two queues, two schemes.
+        let first: Vec<_> = (0..12).map(|place| at(place).path.down()).collect();
+        assert_eq!(first, [Rate::from_mbps(5); 12]);
+        assert!((0..12).all(|place| at(place).page.response_bytes() > 2_000_000));
+        // 30 KB at 100 Mbit/s.
+        let last = at(races.len() - 1);
+        assert_eq!(last.path.down(), Rate::from_mbps(100));
+        assert!(last.page.response_bytes() < 31_000);
+    }
+}
