@@ -49,12 +49,15 @@ impl Failure {
     }
 }
 
-/// Says something on standard error. What came from a file must not steer the terminal: control
-/// characters other than line ends are shown as "?".
+/// Says something on standard error.
 pub(crate) fn remark(text: &str) {
-    let shown = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
     // If nobody listens there, nobody can be told.
-    let _ = writeln!(io::stderr(), "{}", text.chars().map(shown).collect::<String>());
+    let _ = writeln!(io::stderr(), "{}", harmless(text));
+}
+
+/// What came from a file must not steer the terminal: control characters other than line ends are shown as "?".
+pub(crate) fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '?' } else { c }).collect()
 }
 
 /// Writing results failed.

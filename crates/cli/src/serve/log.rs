@@ -1,31 +1,33 @@
 //! What a server says while it runs: lines for people on standard error, or JSON lines.
 
 use super::args::Args;
-use crate::failure::{Failure, remark};
+use super::sink::Sink;
+use crate::failure::{Failure, harmless};
 use serde_json::{Value, json};
 use server::{Ended, Told};
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
 
 /// Where it goes.
 pub(super) enum Log {
     Nowhere,
-    People,
-    Machines(Mutex<Box<dyn Write + Send>>),
+    People(Sink),
+    Machines(Sink),
 }
 
 impl Log {
     pub(super) fn new(args: &Args) -> Result<Self, Failure> {
         match &args.json {
             _ if args.quiet => Ok(Self::Nowhere),
-            None => Ok(Self::People),
-            Some(None) => Ok(Self::Machines(Mutex::new(Box::new(io::stdout())))),
+            None => Ok(Self::People(Sink::new(Box::new(io::stderr()), |n| {
+                format!("lines left out, because nobody read: {n}")
+            }))),
+            Some(None) => Ok(machines(Box::new(io::stdout()))),
             Some(Some(path)) => {
                 let file = File::create(path);
                 let file =
                     file.map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
-                Ok(Self::Machines(Mutex::new(Box::new(file))))
+                Ok(machines(Box::new(file)))
             }
         }
     }
@@ -75,15 +77,23 @@ impl Log {
         self.say(text, || json!({"event": "ended", "reset": ended.reset}));
     }
 
+    /// Waits until what was said is written, if it is read.
+    pub(super) fn finish(&self) {
+        match self {
+            Self::Nowhere => {}
+            Self::People(to) | Self::Machines(to) => to.finish(),
+        }
+    }
+
     fn say(&self, text: impl FnOnce() -> String, object: impl FnOnce() -> Value) {
         match self {
             Self::Nowhere => {}
-            Self::People => remark(&text()),
-            Self::Machines(to) => {
-                let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
-                // Who does not read any more is not served any worse.
-                let _ = writeln!(to, "{}", object()).and_then(|()| to.flush());
-            }
+            Self::People(to) => to.line(harmless(&text())),
+            Self::Machines(to) => to.line(object().to_string()),
         }
     }
+}
+
+fn machines(to: Box<dyn Write + Send>) -> Log {
+    Log::Machines(Sink::new(to, |n| json!({"event": "left_out", "lines": n}).to_string()))
 }

@@ -6,6 +6,7 @@ mod client;
 mod device;
 mod log;
 mod network;
+mod sink;
 mod weights;
 
 pub(crate) use args::Args;
@@ -68,6 +69,7 @@ fn run_for_a_client(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
         let served = runtime.block_on(server.run(listener, stop, Duration::ZERO));
         let code = command.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         served.map_err(Failure::failed)?;
+        log.finish();
         Ok::<u8, Failure>(code)
     })?;
     line.end();
@@ -115,6 +117,7 @@ async fn serve(
     let ended = server.run(listener, stop, time(args.grace)).await;
     let ended: Ended = ended.map_err(Failure::failed)?;
     log.ended(ended);
+    log.finish();
     Ok(())
 }
 

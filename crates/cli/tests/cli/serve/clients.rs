@@ -3,8 +3,9 @@
 use super::{LINE, large, possible, site};
 use crate::run::command;
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 /// Runs a script as the client of a server of `root`, which stops at the first command that fails.
 fn client(root: &Path, options: &[&str], script: &str) -> Output {
@@ -55,6 +56,29 @@ fn curl_gets_files_and_nothing_else() {
     let log = String::from_utf8_lossy(&output.stderr);
     assert!(log.contains("GET /digits.txt 206 3 bytes other"), "{log}");
     assert!(log.contains("HEAD /style.css 200 0 bytes css"), "{log}");
+}
+
+/// A pipe holds 64 KiB: 2 KB for each of 200 responses are more. Whoever reads the log stands still until the client has all.
+#[test]
+fn a_log_that_nobody_reads_keeps_no_client_waiting() {
+    if !possible(&["curl"]) {
+        return;
+    }
+    let root = site("serve-unread");
+    let script = r#"
+        long=$(printf 'a%.0s' $(seq 2000))
+        curl -sS --max-time 20 -Z --parallel-max 20 -o /dev/null -w '%{http_code}\n' "${HEADSTART_URL}$long[1-200]" 2>/dev/null | grep -c 404"#;
+    let arguments = [&["serve", root.to_str().unwrap()], &LINE[..], &["--", "sh", "-c", script]];
+    let mut server = command(&arguments.concat());
+    let mut server = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "200\n");
+    // Only now: what the pipe had room for, and what waited.
+    let mut log = String::new();
+    server.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert_eq!(server.wait().unwrap().code(), Some(0), "{}", log.len());
+    assert_eq!(log.matches("GET /aaa").count(), 200);
 }
 
 /// A client that goes away in the middle frees what it had, and others are served meanwhile. The file
