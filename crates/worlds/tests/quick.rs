@@ -9,7 +9,7 @@ use worlds::World;
 use worlds::agreement::{Cell, Grid, LINUX_SCHEMES, Verdict};
 
 /// Three connections of BBR that overflow a queue together take one of two courses and more, which hang on tenths of a millisecond: at
-/// 20 Mbit/s, 20 ms 0.65 to 1.05 s on the wire, 0.66 to 0.88 simulated, so medians of three are of either. They are held
+/// 20 Mbit/s, 20 ms 0.65 to 1.05 s on the wire, 0.66 to 0.88 simulated, so medians, also of nine, are of any. They are held
 /// against each other by this bound alone, of simulated over measured time, less one.
 const TWO_COURSES: (&str, &str, f64) = ("news", "linux-bbr", 0.35);
 

@@ -441,6 +441,7 @@ impl Connection {
         out.len = payload as u32;
         self.fill(now, flags, piece.start, out);
     }
+
     /// True if `piece` ends what was written, or what segmentation offload takes as one.
     #[inline]
     fn is_pushed(&mut self, path: &Path, piece: &Piece, payload: u64) -> bool {

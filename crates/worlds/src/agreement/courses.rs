@@ -3,12 +3,8 @@
 //! worlds take each as often. Simulation tells which loads are of this kind before any is measured: they are loaded three times as
 //! often, in all worlds, whatever comes of it.
 
-use super::contenders;
-use super::plan::{longest_first, of_each};
-use crate::client::{Browser, Client};
-use crate::contest::{self, Run};
+use super::plan::{loaded, longest_first, of_each};
 use crate::kernel::Server;
-use crate::summary::Summary;
 use crate::world::World;
 use experiment::race::Race;
 use std::io;
@@ -32,19 +28,9 @@ pub(super) fn load_more_often(races: &mut [Race], jobs: usize) -> io::Result<()>
 
 fn has_several(race: &Race) -> io::Result<bool> {
     let race = Race { repeats: SEEDS, ..race.clone() };
-    let how = Run {
-        worlds: &[World::Sim],
-        contenders: &contenders(&race),
-        client: Client::default(),
-        browser: &Browser::Loader,
-        server: &Server::Builtin,
-        agent: None,
-        captures: None,
-        on_run: &|| (),
-    };
-    let summary = Summary::new(&race, &contest::run(&race, how)?);
-    let spreads = summary.lines.iter().filter_map(|line| line.page_s);
-    Ok(spreads.into_iter().any(|spread| spread.max > APART * spread.min))
+    let summary = loaded(&race, (&[World::Sim], &Server::Builtin), &|| ())?;
+    let mut spreads = summary.lines.iter().filter_map(|line| line.page_s);
+    Ok(spreads.any(|spread| spread.max > APART * spread.min))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::{Agreement, Cell, Grid, contenders};
 use crate::client::{Browser, Client};
 use crate::contest::{self, Run};
+use crate::kernel::Server;
 use crate::summary::Summary;
 use crate::world::World;
 use experiment::race::Race;
@@ -34,23 +35,31 @@ impl Plan<'_> {
     pub fn run(&self, on_run: &(dyn Fn() + Sync)) -> io::Result<Agreement> {
         let real = self.grid.worlds.clone();
         let worlds: Vec<World> = [World::Sim].into_iter().chain(real).collect();
-        let measure = |race: &Race| {
-            let how = Run {
-                worlds: &worlds,
-                contenders: &contenders(race),
-                client: Client::default(),
-                browser: &Browser::Loader,
-                server: &self.grid.server,
-                agent: None,
-                captures: None,
-                on_run,
-            };
-            Ok(Cell::of(&Summary::new(race, &contest::run(race, how)?)))
-        };
+        let measure =
+            |race: &Race| Ok(Cell::of(&loaded(race, (&worlds, &self.grid.server), on_run)?));
         let order = longest_first(&self.races);
         let cells = of_each(&self.races, order, self.grid.jobs, &measure)?;
         Ok(Agreement::new(cells.into_iter().flatten().collect()))
     }
+}
+
+/// A race in these worlds, `server` serving in the kernel's.
+pub(super) fn loaded(
+    race: &Race,
+    (worlds, server): (&[World], &Server),
+    on_run: &(dyn Fn() + Sync),
+) -> io::Result<Summary> {
+    let how = Run {
+        worlds,
+        contenders: &contenders(race),
+        client: Client::default(),
+        browser: &Browser::Loader,
+        server,
+        agent: None,
+        captures: None,
+        on_run,
+    };
+    Ok(Summary::new(race, &contest::run(race, how)?))
 }
 
 /// What `answer` says of each race, in their order, found in `order` by `jobs` threads.
