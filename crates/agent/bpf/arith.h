@@ -56,9 +56,9 @@ static inline u32 window_at_loss(u32 cwnd, bool in_slow_start)
 	return window > 1 ? window : 1;
 }
 
-static inline u32 proven(u32 cwnd, u32 flight, u32 first, u32 delivered)
+static inline u32 proven(u32 cwnd, bool in_slow_start, u32 flight, u32 first, u32 delivered)
 {
-	u32 arrived, used;
+	u32 most = in_slow_start && cwnd < ~0U ? cwnd + 1 : cwnd, arrived, used;
 
 	if (first == 0) {
 		arrived = flight > ~0U / 2 ? ~0U : flight * 2 + 1;
@@ -66,7 +66,7 @@ static inline u32 proven(u32 cwnd, u32 flight, u32 first, u32 delivered)
 		used = delivered < first ? delivered : first;
 		arrived = used > flight ? used : flight;
 	}
-	return arrived < cwnd ? arrived : cwnd;
+	return arrived < most ? arrived : most;
 }
 
 static inline u64 pacing_rate(u32 window, u32 mss, u32 rtt_us)

@@ -331,9 +331,9 @@ static inline void proven_lesson(const struct tcp_sock *tp, const struct connect
 	u32 flight = proven_flight(f, tp), delivered = tp->delivered - c->delivered;
 
 	lesson_of(tp, c, lesson);
-	lesson->window = proven(tp->snd_cwnd, flight, c->first, c->has_retreated ? 0 : delivered);
+	lesson->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, c->has_retreated ? 0 : delivered);
 	/* A search says where slow start would end, and has not shown it. */
-	if (c->search.is_on && c->search.is_endless)
+	if (c->search.is_endless && in_slow_start(tp))
 		lesson->ssthresh = 0;
 }
 

@@ -156,6 +156,7 @@ u32 BPF_PROG(hs_cubic_ssthresh, struct sock *sk)
 	if (!c)
 		return ssthresh;
 	end_search(sk, &c->search);
+	c->search.is_endless = false;
 	ssthresh = on_loss(sk, c, ssthresh);
 	b->is_special = is_special(c) | b->is_starting;
 	return ssthresh;

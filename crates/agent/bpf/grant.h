@@ -63,12 +63,12 @@ static inline void pace_bursts(struct sock *sk)
 		leave_unpaced(sk);
 }
 
-/* Over a round trip; once the window is proven four windows in one while slow start lasts, twice of what it needs: the second flight of
- * 30 kB would end a tenth of a round trip later at three. Where the path is known to be faster than that, at its part of the path's
- * rate. Not static: the verifier goes through it once. */
+/* Over a round trip; once the window is proven four windows in one while slow start lasts (3.33 times the pace of 1.2), twice of what it
+ * needs: the second flight of 30 kB would end a tenth of a round trip later at three. Where the path is known to be faster than that, at
+ * its part of the path's rate. Not static: the verifier goes through it once. */
 __noinline u64 burst_rate(u64 even, u64 path, u32 spread, u32 window, bool is_hurried)
 {
-	u64 rate = is_hurried ? even * 10 / 3 : even;
+	u64 rate = is_hurried ? even * 3 + (even * 85 >> 8) : even;
 	u64 known = path ? first_rate(even, path, spread, window) : 0;
 
 	return known > rate ? known : rate;
@@ -89,7 +89,7 @@ static inline void pace_share(struct sock *sk, const struct belonging *b, const 
 }
 
 /* What it may have outstanding, after a timeout of its own less. */
-static inline void take(struct sock *sk, struct belonging *b, const struct grant *grant)
+static inline void take_share(struct sock *sk, struct belonging *b, const struct grant *grant)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	u32 share = grant->share;
@@ -103,6 +103,12 @@ static inline void take(struct sock *sk, struct belonging *b, const struct grant
 	if (rarely(!tp->srtt_us && !grant->base_us))
 		share = smaller(share, INITIAL_WINDOW);
 	tp->snd_cwnd = share;
+}
+
+/* The same, paced. */
+static inline void take(struct sock *sk, struct belonging *b, const struct grant *grant)
+{
+	take_share(sk, b, grant);
 	pace_share(sk, b, grant);
 }
 

@@ -59,6 +59,8 @@ __noinline u32 known_to_send(u32 said, u32 queued, u32 mss, bool in_pieces)
  * much to send: what others send is ACK-clocked, or has left. */
 __noinline u32 spread_of(u32 window, u32 share, u32 promised, u32 joining)
 {
+	if (promised == joining)
+		return larger(share, window);
 	return larger(share, (u64)window * promised / joining);
 }
 

@@ -9,6 +9,10 @@
 #include "paths.h"
 #include "trains.h"
 
+/* From ten segments on slow start has doubled so often that it fills any window, or something else keeps it from growing: flights tell
+ * nothing more. */
+#define MOST_TRAINS 16
+
 /* An ACK: when it came, by the socket's clock, microseconds, and what had been delivered with it. Both wrap. */
 struct arrived {
 	u32 us;
@@ -24,6 +28,7 @@ struct measure {
 	struct arrived first; /* of the train that is coming in */
 	struct arrived last;
 	struct arrived last_but_one;
+	u32 trains;	     /* of more segments than anybody begins with that have come in */
 	bool has_train;
 	bool has_measured;   /* what is believed, by two trains */
 };
@@ -96,6 +101,7 @@ static inline enum verdict next_train(const struct tcp_sock *tp, struct measure 
 {
 	enum verdict says = judge_train(m);
 
+	m->trains += now->delivered - m->first.delivered > INITIAL_WINDOW;
 	m->first = m->last = *now;
 	m->sent_us = (u32)(tp->tcp_wstamp_ns / NS_PER_US) - m->next_from_us;
 	m->next = tp->snd_nxt;
@@ -115,6 +121,12 @@ static inline enum verdict measure_ack(const struct tcp_sock *tp, struct measure
 	m->last_but_one = m->last;
 	m->last = now;
 	return says;
+}
+
+/* Looking on would cost each ACK something, for as long as the connection lives. */
+static inline bool has_seen_enough(const struct measure *m)
+{
+	return m->trains >= MOST_TRAINS;
 }
 
 /* The next train has none before it to agree with. */

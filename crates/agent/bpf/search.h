@@ -67,7 +67,7 @@ static inline u64 search_on_ack(struct sock *sk, struct search *s, struct measur
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	enum verdict says;
 
-	if (!in_slow_start(tp)) {
+	if (!in_slow_start(tp) || has_seen_enough(m)) {
 		end_search(sk, s);
 		return 0;
 	}

@@ -11,7 +11,7 @@
 #define TEACHES_AFTER_NS (1000 * NS_PER_MS)
 
 /* The last active member is done: what the window has proven. */
-static __noinline void conclude_session(struct sock *sk, u32 window, u32 flight, bool is_warm)
+static __noinline void conclude_session(struct sock *sk, u32 window, bool in_slow_start, u32 flight, bool is_warm)
 {
 	struct connection *c = connection_of(sk);
 	struct lesson lesson = {};
@@ -19,7 +19,7 @@ static __noinline void conclude_session(struct sock *sk, u32 window, u32 flight,
 	if (!c)
 		return;
 	lesson_of((struct tcp_sock *)sk, c, &lesson);
-	lesson.window = proven(window, flight, is_warm, 0);
+	lesson.window = proven(window, in_slow_start, flight, is_warm, 0);
 	lesson.ssthresh = 0;
 	conclude(c, &lesson, false);
 }
@@ -97,7 +97,7 @@ void BPF_PROG(hs_session_init, struct sock *sk)
 /* While slow start lasts, so that the path's rate is learnt: not beside others, when what comes in is a part of it. */
 static inline void measure_member(const struct tcp_sock *tp, struct connection *c, bool is_alone)
 {
-	if (!in_slow_start(tp))
+	if (!in_slow_start(tp) || has_seen_enough(&c->measure))
 		c->is_measured = false;
 	if (!c->is_measured)
 		return;
@@ -130,7 +130,7 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
 	struct session *s = session_of(b);
-	bool recovers = is_recovering(tp), is_alone, teaches = false, is_warm = false;
+	bool recovers = is_recovering(tp), is_alone, teaches = false, is_warm = false, is_growing = false;
 	struct arrival a = {};
 	u32 window = 0, flight = 0;
 	struct grant grant;
@@ -161,20 +161,24 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 		flight = flight_of(s);
 		teaches = has_news(s, flight, a.now_ns);
 		window = s->window;
+		is_growing = is_in_slow_start(s);
 		is_warm = s->is_warm;
 	}
 	bpf_spin_unlock(&s->lock);
 
 	if (rarely(b->member.limit))
 		b->member.limit += a.acked;
-	take(sk, b, &grant);
+	take_share(sk, b, &grant);
 	/* The first retransmission does not wait until enough has arrived. */
 	if (rarely(recovers && !tp->retrans_out))
 		tp->snd_cwnd = larger(grant.share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
+	/* As it begins to send again it is paced anew. */
+	if (a.outstanding)
+		pace_share(sk, b, &grant);
 	if (rarely(b->is_special && a.acked && !recovers))
 		see_to_member(sk, is_alone);
 	if (rarely(teaches))
-		conclude_session(sk, window, flight, is_warm);
+		conclude_session(sk, window, is_growing, flight, is_warm);
 }
 
 /* Something is lost, or marked. */

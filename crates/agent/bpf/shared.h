@@ -118,15 +118,16 @@ static __always_inline bool depart(struct session *s, struct member *m)
 	return true;
 }
 
+/* Both are less than half of what 32 bits hold. Without a branch, of which the kernel's verifier would follow both sides. */
 static __always_inline bool is_in_slow_start(const struct session *s)
 {
-	return s->window < s->ssthresh;
+	return (s->window - s->ssthresh) >> 31;
 }
 
 /* At least one segment: nobody is silenced, also where there are more members than segments. */
 static __always_inline u32 share_of(const struct session *s, const struct member *m)
 {
-	u32 share = s->weights ? s->window * m->weight / s->weights : s->window;
+	u32 share = s->weights > m->weight ? s->window * m->weight / s->weights : s->window;
 
 	return share ? share : 1;
 }

@@ -57,7 +57,8 @@ int main(void)
 "#;
 
 type Row = [u64; 6];
-const UNLIMITED: u64 = u32::MAX as u64;
+/// `TCP_INFINITE_SSTHRESH`.
+const UNLIMITED: u64 = 0x7fff_ffff;
 const WARM: u64 = 1;
 
 /// It begins with so many segments.

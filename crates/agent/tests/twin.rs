@@ -14,7 +14,7 @@ int main(void)
 	while (scanf("%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64, &a, &b, &c, &d) == 4)
 		printf("%" PRIu64 " %" PRIu64 " %d %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 "\n",
 		       (uint64_t)decayed(a, b, c), (uint64_t)first_window(a, b, c),
-		       same_round_trip(a, b), window_at_loss(a, b & 1), proven(a, b, c, d),
+		       same_round_trip(a, b), window_at_loss(a, b & 1), proven(a, d & 1, b, c, d),
 		       (uint64_t)pacing_rate(a, b, c), (uint64_t)still_lent(a, b, c),
 		       (uint64_t)first_rate(a, b, c, d), part_beside(a, b, c, d));
 	return 0;
@@ -29,7 +29,7 @@ fn in_rust([a, b, c, d]: [u64; 4]) -> String {
         reuse::first_window(a, b, c),
         u8::from(reuse::same_round_trip(a32, b32)),
         reuse::window_at_loss(a32, b & 1 == 1),
-        reuse::proven(a32, b32, c32, d32),
+        reuse::proven(a32, d & 1 == 1, b32, c32, d32),
         reuse::pacing_rate(a32, b32, c32),
         reuse::still_lent(a, b, c),
         reuse::first_rate(a, b, c32, d32),

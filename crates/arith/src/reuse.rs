@@ -109,28 +109,32 @@ pub const fn window_at_loss(cwnd: u32, in_slow_start: bool) -> u32 {
 /// since `flight` segments, its largest flight that arrived whole.
 ///
 /// One that began cold (`first` = 0) has proven what slow start would send next: twice that flight and one, since Linux's
-/// grows while the window is below twice what was outstanding (`tcp_is_cwnd_limited`), by two for the ACK of two segments; and
-/// no more than `cwnd`. One that began with a remembered window of `first` has proven only what
+/// grows while the window is below twice what was outstanding (`tcp_is_cwnd_limited`), by two for the ACK of two segments.
+/// Where it stops is chance: at twice the flight if ACKs are of one segment then. So while slow start lasts (`in_slow_start`),
+/// one more than `cwnd` is no bound to it; later `cwnd` is. One that began with a remembered window of `first` has proven only what
 /// arrived: its first flight as far as it was used (`delivered` segments in all), or a later one.
 ///
 /// # Examples
 /// ```
 /// use arith::reuse::proven;
 /// // 21 segments from a window of 10: flights of 10 and 11, window 21 or 22 at the end.
-/// assert_eq!(proven(22, 11, 0, 21), 22);
-/// // 139 segments: flights of 10, 20, 40 and 69. What was sent once can be sent again.
-/// assert_eq!(proven(149, 69, 0, 139), 139);
+/// assert_eq!(proven(22, true, 11, 0, 21), 23);
+/// assert_eq!(proven(22, false, 11, 0, 21), 22);
+/// // 139 segments: flights of 10, 20, 40 and 69. What was sent once can be sent again, whether the window ended at 138 or 149.
+/// assert_eq!(proven(138, true, 69, 0, 139), 139);
+/// assert_eq!(proven(149, true, 69, 0, 139), 139);
 /// // 142 segments remembered, 21 used: 21 proven, whatever the window says.
-/// assert_eq!(proven(142, 10, 142, 21), 21);
+/// assert_eq!(proven(142, true, 10, 142, 21), 21);
 /// ```
-pub const fn proven(cwnd: u32, flight: u32, first: u32, delivered: u32) -> u32 {
+pub const fn proven(cwnd: u32, in_slow_start: bool, flight: u32, first: u32, delivered: u32) -> u32 {
+    let most = if in_slow_start { cwnd.saturating_add(1) } else { cwnd };
     let arrived = if first == 0 {
         flight.saturating_mul(2).saturating_add(1)
     } else {
         let used = if delivered < first { delivered } else { first };
         if used > flight { used } else { flight }
     };
-    if arrived < cwnd { arrived } else { cwnd }
+    if arrived < most { arrived } else { most }
 }
 
 /// The rate, bytes per second, at which a remembered `window` of segments of `mss` bytes is sent over a
@@ -251,11 +255,12 @@ mod tests {
 
         #[test]
         fn nothing_is_proven_beyond_the_window_or_beyond_twice_what_arrived(
-            cwnd: u32, flight: u32, first: u32, delivered: u32,
+            cwnd: u32, in_slow_start: bool, flight in 0..1_u32 << 24, warm in prop::option::of(1_u32..), delivered: u32,
         ) {
-            let window = proven(cwnd, flight, first, delivered);
-            prop_assert!(window <= cwnd);
-            prop_assert!(u64::from(window) <= 2 * u64::from(flight.max(delivered)));
+            let window = u64::from(proven(cwnd, in_slow_start, flight, warm.unwrap_or(0), delivered));
+            prop_assert!(window <= u64::from(cwnd) + u64::from(in_slow_start));
+            let arrived = if warm.is_some() { flight.max(delivered).into() } else { 2 * u64::from(flight) + 1 };
+            prop_assert!(window <= arrived);
         }
     }
 }

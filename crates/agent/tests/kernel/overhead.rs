@@ -25,7 +25,7 @@ const FAST_BYTES: u64 = 100_000_000;
 /// Receive buffers over the link, as Linux has them, and by cable: at least, at first, at most, bytes.
 const WIDE: &str = "4096 131072 6291456";
 const NARROW: &str = "4096 65536 131072";
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 3;
 
 /// Counts what programs cost while it lives.
 pub(crate) struct Stats(String);
