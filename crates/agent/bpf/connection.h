@@ -140,7 +140,7 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 
 	if (!choose_rate(sk, c, path, window) || !pace(sk, c->warm_rate))
 		return;
-	c->is_paced = was_unpaced && c->own_rate == ~0U;
+	c->is_paced = (c->is_paced || was_unpaced) && c->own_rate == ~0U;
 	begin_first_flight(tp, c, window);
 	believe(&c->measure, tp->mss_cache, path->rate);
 	tp->snd_cwnd = window;

@@ -11,9 +11,11 @@
 struct beside_cubic {
 	u64 rate;	 /* while a cold start searches, bytes a second; 0: as the kernel will */
 	struct flights flights;
-	u32 is_special;	 /* the connection has to be looked up */
-	u32 is_starting; /* it is `hs_cubic_start` */
-	u32 min_tso;	 /* of that: segments that the kernel sends as one at least */
+	u32 stock;	 /* of a warm start that only we pace, the window that a stock one would have by now; 0: of no such */
+	u32 warm_rate;	 /* of that */
+	bool is_special; /* the connection has to be looked up */
+	bool is_starting; /* it is `hs_cubic_start` */
+	u8 min_tso;	 /* of that: segments that the kernel sends as one at least */
 };
 
 /* 64-bit words that the kernel's CUBIC has. */
@@ -41,6 +43,43 @@ static inline bool may_search(const struct sock *sk, const struct connection *c)
 	return settings.flags & PACE_COLD && may_choose_window(c) && !((struct tcp_sock *)sk)->data_segs_out;
 }
 
+/* It has a window that is warm, or none: a stock connection would have `stock` here. */
+static inline void begin_beside_stock(struct beside_cubic *b, const struct connection *c, u32 stock)
+{
+	b->stock = c->in_first_flight && c->is_paced ? stock : 0;
+	b->warm_rate = c->warm_rate;
+}
+
+/* Once more: what it has had so far was warm, too, and after idle the kernel leaves a part of that. */
+static inline void begin_again_beside_stock(struct beside_cubic *b, const struct connection *c)
+{
+	u32 most = larger(b->stock, INITIAL_WINDOW);
+
+	begin_beside_stock(b, c, c->cold < most ? c->cold : most);
+}
+
+/* Slow start as the kernel has it (tcp_is_cwnd_limited): until all of the window is twice what was used. */
+static inline void grow_stock(const struct tcp_sock *tp, struct beside_cubic *b, u32 acked)
+{
+	if (b->stock && b->stock < 2 * tp->max_packets_out)
+		b->stock += acked;
+}
+
+/* What a stock connection would send as a burst by now leaves as one, so that answers come no later than there; with what is more the
+ * whole is paced. Asked before each sending, when all that there is to send lies in the queue. */
+static inline void pace_beyond_stock(struct sock *sk, const struct beside_cubic *b)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	bool is_ours = sk->sk_max_pacing_rate == b->warm_rate || sk->sk_max_pacing_rate == ~0UL;
+
+	if (!b->stock || !is_ours || sk->sk_pacing_status == SK_PACING_FQ)
+		return;
+	if (tp->write_seq - tp->snd_una > b->stock * tp->mss_cache)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+	else
+		sk->sk_pacing_status = SK_PACING_NONE;
+}
+
 /* NULL if the connection is to be left alone, or has begun (`go_on`). */
 static inline struct connection *begin_upon_cubic(struct sock *sk)
 {
@@ -51,11 +90,13 @@ static inline struct connection *begin_upon_cubic(struct sock *sk)
 	if (c && c->is_moving)
 		return NULL;
 	cubictcp_init(sk);
-	b->rate = b->is_starting = b->is_special = b->min_tso = 0;
+	b->rate = b->is_starting = b->is_special = b->min_tso = b->stock = 0;
 	forget_flights(&b->flights, (struct tcp_sock *)sk);
 	c = begin(sk);
-	if (c)
-		b->is_special = is_special(c);
+	if (!c)
+		return NULL;
+	b->is_special = is_special(c);
+	begin_beside_stock(b, c, c->cold);
 	return c;
 }
 
@@ -87,6 +128,7 @@ static inline void go_on(struct sock *sk, struct connection *c)
 	u32 i;
 
 	beside_cubic(sk)->is_starting = false;
+	beside_cubic(sk)->stock = 0;
 	for (i = 0; i < sizeof(kept) / sizeof(u64); i++)
 		kept[i] = words[i];
 	c->is_moving = true;
@@ -98,7 +140,7 @@ static inline void go_on(struct sock *sk, struct connection *c)
 
 /* Segments have arrived on a connection that is at something out of the ordinary. Not inline: what runs at every ACK is to
  * be short, since its instructions are seldom in a cache. */
-static __noinline void see_to(struct sock *sk)
+static __noinline void see_to(struct sock *sk, u32 acked)
 {
 	struct beside_cubic *b = beside_cubic(sk);
 	struct connection *c = connection_of(sk);
@@ -106,6 +148,7 @@ static __noinline void see_to(struct sock *sk)
 
 	if (!c)
 		return;
+	grow_stock((struct tcp_sock *)sk, b, acked);
 	on_progress(sk, c);
 	if (c->search.is_on) {
 		rate = search_on_ack(sk, &c->search, &c->measure);
@@ -128,7 +171,7 @@ void BPF_PROG(hs_cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	cubictcp_cong_avoid(sk, ack, acked);
 	count_flight(&b->flights, (struct tcp_sock *)sk, acked);
 	if (b->is_special)
-		see_to(sk);
+		see_to(sk, acked);
 }
 
 /* Asked before each sending, and after the kernel has set its rate: the one place from which a rate of ours lasts. It costs
@@ -141,6 +184,7 @@ u32 BPF_PROG(hs_cubic_start_min_tso_segs, struct sock *sk)
 
 	if (rate)
 		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
+	pace_beyond_stock(sk, b);
 	return b->min_tso;
 }
 
@@ -152,7 +196,7 @@ u32 BPF_PROG(hs_cubic_ssthresh, struct sock *sk)
 	u32 ssthresh = cubictcp_recalc_ssthresh(sk);
 
 	forget_flights(&b->flights, (struct tcp_sock *)sk);
-	b->rate = 0;
+	b->rate = b->stock = 0;
 	if (!c)
 		return ssthresh;
 	end_search(sk, &c->search);
@@ -190,11 +234,13 @@ void BPF_PROG(hs_cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		return;
 	if (event == CA_EVENT_CWND_RESTART) {
 		end_search(sk, &c->search);
-		b->rate = 0;
+		b->rate = b->stock = 0;
 		on_idle(sk, c, &b->flights);
 	} else {
 		begin_first_train((struct tcp_sock *)sk, &c->measure);
 		on_start(sk, c);
+		if (is_about_to_begin((struct tcp_sock *)sk, c))
+			begin_again_beside_stock(b, c);
 	}
 	b->is_special = is_special(c) | b->is_starting;
 }

@@ -1,10 +1,12 @@
-//! No first flight leaves as a burst beyond the ten segments that the kernel never paces, whichever way a connection gets its window.
+//! No first flight leaves as a burst beyond the ten segments that the kernel never paces, whichever way a connection gets its window;
+//! what a stock connection would send as one by then does.
 //!
 //! 20 Mbit/s and 80 ms: a packet of 1500 bytes takes 0.6 ms.
 
-use crate::bed::{Agent, Bed};
+use crate::bed::{Agent, Bed, Server, finish};
 use calm::calmly;
 use socket2::Domain;
+use std::thread;
 use std::time::Duration;
 
 const RTT: Duration = Duration::from_millis(80);
@@ -13,14 +15,39 @@ const UNPACED: usize = 10;
 /// Of a packet, a tenth faster than the link.
 const APART: Duration = Duration::from_micros(540);
 
-/// Of an agent that lets begin with 100 segments at most: of a second visit each segment beyond the tenth comes no sooner than
-/// as many before it have taken to leave, but for the few that the kernel sends as one.
-fn assert_paced(bed: &Bed, agent: &Agent) {
-    const TOGETHER: usize = 4;
+/// The few that the kernel sends as one.
+const TOGETHER: usize = 4;
+
+/// Nanoseconds at which segments came to the link that the server has sent since.
+fn left_since(bed: &Bed, before: usize) -> Vec<u64> {
+    let data = bed.sent_by_server(before);
+    data.iter().filter(|packet| packet.bytes > 100).map(|packet| packet.arrived).collect()
+}
+
+/// Each but the first so many comes no sooner than as many before it have taken to leave, but for those that leave as one.
+fn assert_apart(at: &[u64], unpaced: usize) {
+    for n in unpaced + TOGETHER..at.len() {
+        let since = Duration::from_nanos(at[n] - at[unpaced.max(1) - 1]);
+        let least = APART * (n - unpaced - TOGETHER) as u32;
+        assert!(
+            since >= least,
+            "segment {n}: {since:?} of {least:?} after the first {unpaced}, {at:?}"
+        );
+    }
+}
+
+/// What is remembered of the path lets connections begin with more than 40 segments.
+fn server_of_known_path(bed: &Bed, agent: &Agent) -> Server {
     bed.widen_receive_window();
     let server = bed.serve(Domain::IPV4, None);
     bed.visit(&server, 200_000);
     agent.wait_for_closed(1);
+    server
+}
+
+/// Of an agent that lets begin with 100 segments at most: a second visit is paced from the eleventh segment on.
+fn assert_paced(bed: &Bed, agent: &Agent) {
+    let server = server_of_known_path(bed, agent);
     let before = bed.settled();
     bed.visit(&server, 200_000);
     agent.wait_for_closed(2);
@@ -28,18 +55,40 @@ fn assert_paced(bed: &Bed, agent: &Agent) {
     let sums = agent.status().connections.warm;
     let window = sums.first_windows as usize;
     assert!(sums.closed == 1 && (40..=100).contains(&window), "{sums:?}");
-    let data = bed.sent_by_server(before);
-    let at: Vec<_> = data.iter().filter(|packet| packet.bytes > 100).map(|p| p.arrived).collect();
+    let at = left_since(bed, before);
     // Nothing but the flight can have left before something of it has been acknowledged.
     assert!(Duration::from_nanos(at[window - 1] - at[0]) < RTT, "{at:?}");
-    for n in UNPACED + TOGETHER..window {
-        let since = Duration::from_nanos(at[n] - at[UNPACED - 1]);
-        let least = APART * (n - UNPACED - TOGETHER) as u32;
-        assert!(
-            since >= least,
-            "segment {n} of {window}: {since:?} of {least:?} after the tenth, {at:?}"
-        );
-    }
+    assert_apart(&at[..window], UNPACED);
+}
+
+#[test]
+fn what_a_stock_connection_would_send_as_a_burst_leaves_as_one() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--cap", "100"]);
+        let server = server_of_known_path(&bed, &agent);
+        let before = bed.settled();
+        let mut kept = bed.open(&server, 15_000);
+        finish(&mut kept, 15_000);
+        Bed::again(&mut kept, 15_000);
+        Bed::again(&mut kept, 100_000);
+        thread::sleep(Duration::from_secs(2));
+        Bed::again(&mut kept, 15_000);
+        bed.settled();
+        let at = left_since(&bed, before);
+        assert_eq!(at.len(), 11 + 11 + 70 + 11);
+        // 11 segments: stock slow start would have a window of 21 by now, the 10 that it began with and one for each that arrived.
+        // Paced at the rate of the path they would take 5 ms.
+        assert!(at[21] - at[11] < 2_500_000, "{at:?}");
+        // 70 of the 78 that its first flight has left: stock would send 32 at once, and what is more leaves paced as a whole.
+        assert_apart(&at[22..92], 0);
+        // After idle a stock connection would send ten at once.
+        assert_apart(&at[92..], 0);
+        drop(kept);
+        agent.wait_for_closed(2);
+        let warm = agent.status().connections.warm;
+        assert_eq!((warm.first_windows, warm.retreats), (100, 0), "{warm:?}");
+    });
 }
 
 #[test]
