@@ -9,6 +9,10 @@
 /* Segments that are not paced, as the kernel does not the first ones of a connection. */
 #define LEAVE_AT_ONCE 10
 
+/* Linux sends what it paces in pieces of about a millisecond (`sk_pacing_shift`): in a shorter round trip nothing is spaced by that, and its
+ * timer costs bulk data a twentieth. */
+#define LEAST_SPACED_US 1000
+
 /* What a member may do now. */
 struct grant {
 	u32 share;  /* segments outstanding */
@@ -52,12 +56,13 @@ static inline void keep_paced(struct sock *sk)
 }
 
 /* What its ACKs let go is not spaced: what is comes in as it left, and tells nothing of the path. In recovery a timer may find much
- * lost at once. */
-static inline void pace_bursts(struct sock *sk)
+ * lost at once. `base_us`: the lowest round trip; 0: not known. */
+static inline void pace_bursts(struct sock *sk, u32 base_us)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	bool is_long = !base_us || base_us >= LEAST_SPACED_US;
 
-	if (rarely(is_burst(tp) || is_recovering(tp)))
+	if (rarely((is_long && is_burst(tp)) || is_recovering(tp)))
 		keep_paced(sk);
 	else
 		leave_unpaced(sk);
@@ -85,7 +90,7 @@ static inline void pace_share(struct sock *sk, const struct belonging *b, const 
 		rate = burst_rate(even, grant->rate, grant->spread, grant->window, grant->is_in_slow_start && grant->is_proven);
 	if (rate)
 		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
-	pace_bursts(sk);
+	pace_bursts(sk, grant->base_us);
 }
 
 /* What it may have outstanding, after a timeout of its own less. */
