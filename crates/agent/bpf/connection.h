@@ -333,7 +333,7 @@ static inline void proven_lesson(const struct tcp_sock *tp, const struct connect
 	lesson_of(tp, c, lesson);
 	lesson->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, c->has_retreated ? 0 : delivered);
 	/* A search says where slow start would end, and has not shown it. */
-	if (c->search.is_endless && in_slow_start(tp))
+	if (c->search.is_on && c->search.is_endless)
 		lesson->ssthresh = 0;
 }
 
@@ -405,11 +405,13 @@ static inline void heed_size(struct sock *sk, struct connection *c, struct wishe
 		c->began_with = c->first;
 }
 
-/* It sends and had nothing outstanding. */
+/* It sends and had nothing outstanding. What goes again after a timeout is no start. */
 static inline void on_start(struct sock *sk, struct connection *c)
 {
 	struct wishes *said = sizes_said ? bpf_sk_storage_get(&wishes, sk, 0, 0) : NULL;
 
+	if (is_recovering((struct tcp_sock *)sk))
+		return;
 	if (c->is_idle || c->is_narrowed)
 		restart(sk, c);
 	if (said)

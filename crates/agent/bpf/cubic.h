@@ -65,19 +65,33 @@ static inline void grow_stock(const struct tcp_sock *tp, struct beside_cubic *b,
 		b->stock += acked;
 }
 
-/* What a stock connection would send as a burst by now leaves as one, so that answers come no later than there; with what is more the
- * whole is paced. Asked before each sending, when all that there is to send lies in the queue. */
+/* More is to leave, or has left, than a stock connection would send at once. */
+static inline bool is_beyond_stock(const struct tcp_sock *tp, u32 stock)
+{
+	return tp->write_seq - tp->snd_una > stock * tp->mss_cache || tp->packets_out >= stock;
+}
+
+/* What a stock connection would send as a burst by now leaves as one, so that the answers of several do not come side by side and all end
+ * last. Asked before each sending; as soon as there is more, what has not left is paced, until all has arrived. */
 static inline void pace_beyond_stock(struct sock *sk, const struct beside_cubic *b)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	bool is_ours = sk->sk_max_pacing_rate == b->warm_rate || sk->sk_max_pacing_rate == ~0UL;
 
-	if (!b->stock || !is_ours || sk->sk_pacing_status == SK_PACING_FQ)
+	if (!b->stock)
 		return;
-	if (tp->write_seq - tp->snd_una > b->stock * tp->mss_cache)
-		sk->sk_pacing_status = SK_PACING_NEEDED;
-	else
+	if (!is_ours || is_beyond_stock(tp, b->stock))
+		keep_paced(sk);
+	else if (!tp->packets_out && sk->sk_pacing_status == SK_PACING_NEEDED)
 		sk->sk_pacing_status = SK_PACING_NONE;
+}
+
+/* Nothing is compared with a stock connection any more: what is paced at all is paced whole. */
+static inline void leave_stock(struct sock *sk, struct beside_cubic *b, const struct connection *c)
+{
+	b->stock = 0;
+	if (c->is_paced)
+		keep_paced(sk);
 }
 
 /* NULL if the connection is to be left alone, or has begun (`go_on`). */
@@ -196,12 +210,12 @@ u32 BPF_PROG(hs_cubic_ssthresh, struct sock *sk)
 	u32 ssthresh = cubictcp_recalc_ssthresh(sk);
 
 	forget_flights(&b->flights, (struct tcp_sock *)sk);
-	b->rate = b->stock = 0;
+	b->rate = 0;
 	if (!c)
 		return ssthresh;
 	end_search(sk, &c->search);
-	c->search.is_endless = false;
 	ssthresh = on_loss(sk, c, ssthresh);
+	leave_stock(sk, b, c);
 	b->is_special = is_special(c) | b->is_starting;
 	return ssthresh;
 }
@@ -234,13 +248,16 @@ void BPF_PROG(hs_cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		return;
 	if (event == CA_EVENT_CWND_RESTART) {
 		end_search(sk, &c->search);
-		b->rate = b->stock = 0;
+		b->rate = 0;
 		on_idle(sk, c, &b->flights);
+		leave_stock(sk, b, c);
 	} else {
 		begin_first_train((struct tcp_sock *)sk, &c->measure);
 		on_start(sk, c);
 		if (is_about_to_begin((struct tcp_sock *)sk, c))
 			begin_again_beside_stock(b, c);
+		if (b->is_starting)
+			pace_beyond_stock(sk, b);
 	}
 	b->is_special = is_special(c) | b->is_starting;
 }

@@ -9,8 +9,8 @@
 /* Segments that are not paced, as the kernel does not the first ones of a connection. */
 #define LEAVE_AT_ONCE 10
 
-/* Linux sends what it paces in pieces of about a millisecond (`sk_pacing_shift`): in a shorter round trip nothing is spaced by that, and its
- * timer costs bulk data a twentieth. */
+/* Linux sends what it paces in pieces of about a millisecond (`sk_pacing_shift`): while round trips are shorter nothing is spaced by that,
+ * and its timer costs bulk data a twentieth. */
 #define LEAST_SPACED_US 1000
 
 /* What a member may do now. */
@@ -48,21 +48,13 @@ static inline bool is_burst(const struct tcp_sock *tp)
 	return tp->snd_cwnd > in_flight + LEAVE_AT_ONCE;
 }
 
-/* Until the next ACK, which decides anew. */
-static inline void keep_paced(struct sock *sk)
-{
-	if (sk->sk_pacing_status == SK_PACING_NONE)
-		sk->sk_pacing_status = SK_PACING_NEEDED;
-}
-
 /* What its ACKs let go is not spaced: what is comes in as it left, and tells nothing of the path. In recovery a timer may find much
- * lost at once. `base_us`: the lowest round trip; 0: not known. */
-static inline void pace_bursts(struct sock *sk, u32 base_us)
+ * lost at once. An application's own rate holds always. */
+static inline void pace_bursts(struct sock *sk, bool may_be_spaced)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
-	bool is_long = !base_us || base_us >= LEAST_SPACED_US;
 
-	if (rarely((is_long && is_burst(tp)) || is_recovering(tp)))
+	if (rarely((may_be_spaced && is_burst(tp)) || is_recovering(tp) || sk->sk_max_pacing_rate != ~0UL))
 		keep_paced(sk);
 	else
 		leave_unpaced(sk);
@@ -90,7 +82,7 @@ static inline void pace_share(struct sock *sk, const struct belonging *b, const 
 		rate = burst_rate(even, grant->rate, grant->spread, grant->window, grant->is_in_slow_start && grant->is_proven);
 	if (rate)
 		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
-	pace_bursts(sk, grant->base_us);
+	pace_bursts(sk, !grant->is_proven || !rtt_us || rtt_us >= LEAST_SPACED_US);
 }
 
 /* What it may have outstanding, after a timeout of its own less. */

@@ -9,8 +9,8 @@
 #include "paths.h"
 #include "trains.h"
 
-/* From ten segments on slow start has doubled so often that it fills any window, or something else keeps it from growing: flights tell
- * nothing more. */
+/* From ten segments on slow start has doubled so often that it fills any window, or something else keeps it from growing: what flights have
+ * not told by then they are not asked for. */
 #define MOST_TRAINS 16
 
 /* An ACK: when it came, by the socket's clock, microseconds, and what had been delivered with it. Both wrap. */
@@ -135,6 +135,13 @@ static inline void forget_trains(const struct tcp_sock *tp, struct measure *m)
 	m->next = tp->snd_nxt;
 	m->gap = 0;
 	m->has_train = false;
+}
+
+/* What has arrived since is no train: others were sending. */
+static inline void skip_trains(const struct tcp_sock *tp, struct measure *m)
+{
+	forget_trains(tp, m);
+	m->first.delivered = tp->delivered;
 }
 
 /* All has arrived: nothing that follows ends the train that has come in, and the next one comes after a pause. */

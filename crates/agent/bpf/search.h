@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A cold start that leaves slow start by what it measures (measure.h), not by loss: Paced Start (Hu & Steenkiste 2003) as far as
  * the kernel lets it. When two flights in a row have come in alike, slow start ends at the window that fills the path, and until
- * then what is sent is spaced. Growth is the kernel's, HyStart and all; a search that finds nothing has changed nothing.
+ * then what is sent is spaced. Growth is the kernel's, HyStart and all; a search that finds nothing ends, and has changed nothing.
  * docs/adr/0014-cold-start.md. */
 #ifndef HEADSTART_SEARCH_H
 #define HEADSTART_SEARCH_H
@@ -25,6 +25,13 @@ static inline void leave_unpaced(struct sock *sk)
 {
 	if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
 		sk->sk_pacing_status = SK_PACING_NONE;
+}
+
+/* Paced from here on, until whoever decides next says otherwise. */
+static inline void keep_paced(struct sock *sk)
+{
+	if (sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
 
 /* The rate to go on with, an eighth faster than what is believed, bytes a second; 0: as the kernel will. */
@@ -67,7 +74,7 @@ static inline u64 search_on_ack(struct sock *sk, struct search *s, struct measur
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	enum verdict says;
 
-	if (!in_slow_start(tp) || has_seen_enough(m)) {
+	if (!in_slow_start(tp) || (!m->best && has_seen_enough(m))) {
 		end_search(sk, s);
 		return 0;
 	}

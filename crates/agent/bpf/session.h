@@ -102,7 +102,7 @@ static inline void measure_member(const struct tcp_sock *tp, struct connection *
 	if (!c->is_measured)
 		return;
 	if (!is_alone) {
-		forget_trains(tp, &c->measure);
+		skip_trains(tp, &c->measure);
 		return;
 	}
 	measure_ack(tp, &c->measure);

@@ -74,16 +74,19 @@ fn what_a_stock_connection_would_send_as_a_burst_leaves_as_one() {
         Bed::again(&mut kept, 100_000);
         thread::sleep(Duration::from_secs(2));
         Bed::again(&mut kept, 15_000);
+        thread::sleep(Duration::from_secs(2));
+        Bed::again(&mut kept, 14_000);
         bed.settled();
         let at = left_since(&bed, before);
-        assert_eq!(at.len(), 11 + 11 + 70 + 11);
+        assert_eq!(at.len(), 11 + 11 + 70 + 11 + 10);
         // 11 segments: stock slow start would have a window of 21 by now, the 10 that it began with and one for each that arrived.
         // Paced at the rate of the path they would take 5 ms.
         assert!(at[21] - at[11] < 2_500_000, "{at:?}");
-        // 70 of the 78 that its first flight has left: stock would send 32 at once, and what is more leaves paced as a whole.
+        // 70 of the 78 that its first flight has left: stock would send 32 at once at most, and what is more leaves paced as a whole.
         assert_apart(&at[22..92], 0);
-        // After idle a stock connection would send ten at once.
-        assert_apart(&at[92..], 0);
+        // After idle a stock connection would send ten at once: eleven are paced, ten are not.
+        assert_apart(&at[92..103], 0);
+        assert!(at[112] - at[103] < 2_500_000, "{at:?}");
         drop(kept);
         agent.wait_for_closed(2);
         let warm = agent.status().connections.warm;
@@ -99,6 +102,28 @@ fn under_each_congestion_control_of_ours() {
             eprintln!("{control}");
             assert_paced(&bed, &bed.agent_giving(control, &["--cap", "100"]));
         }
+    });
+}
+
+#[test]
+fn what_the_kernel_leaves_of_a_warm_window_after_idle_is_paced() {
+    calmly(|| {
+        let Some(bed) = Bed::new() else { return };
+        let agent = bed.agent(&["--cap", "100"]);
+        let server = server_of_known_path(&bed, &agent);
+        let before = bed.settled();
+        let mut kept = bed.open(&server, 15_000);
+        finish(&mut kept, 15_000);
+        // Not paced, as stock would send it.
+        Bed::again(&mut kept, 15_000);
+        // One retransmission timeout or two: of the window of 100 the kernel leaves 25 at least, and of the memory nothing is left.
+        thread::sleep(Duration::from_millis(600));
+        agent.forget(None);
+        Bed::again(&mut kept, 100_000);
+        bed.settled();
+        let at = left_since(&bed, before);
+        assert_eq!(at.len(), 11 + 11 + 70);
+        assert_apart(&at[22..42], 0);
     });
 }
 
