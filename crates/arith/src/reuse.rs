@@ -126,7 +126,13 @@ pub const fn window_at_loss(cwnd: u32, in_slow_start: bool) -> u32 {
 /// // 142 segments remembered, 21 used: 21 proven, whatever the window says.
 /// assert_eq!(proven(142, true, 10, 142, 21), 21);
 /// ```
-pub const fn proven(cwnd: u32, in_slow_start: bool, flight: u32, first: u32, delivered: u32) -> u32 {
+pub const fn proven(
+    cwnd: u32,
+    in_slow_start: bool,
+    flight: u32,
+    first: u32,
+    delivered: u32,
+) -> u32 {
     let most = if in_slow_start { cwnd.saturating_add(1) } else { cwnd };
     let arrived = if first == 0 {
         flight.saturating_mul(2).saturating_add(1)
