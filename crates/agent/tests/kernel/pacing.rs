@@ -6,6 +6,7 @@
 use crate::bed::{Agent, Bed, Server, finish};
 use calm::calmly;
 use socket2::Domain;
+use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
@@ -45,6 +46,15 @@ fn server_of_known_path(bed: &Bed, agent: &Agent) -> Server {
     server
 }
 
+/// A new connection that has had two answers of 11 segments, and how much the server had sent before.
+fn after_two_short_answers(bed: &Bed, server: &Server) -> (usize, TcpStream) {
+    let before = bed.settled();
+    let mut kept = bed.open(server, 15_000);
+    finish(&mut kept, 15_000);
+    Bed::again(&mut kept, 15_000);
+    (before, kept)
+}
+
 /// Of an agent that lets begin with 100 segments at most: a second visit is paced from the eleventh segment on.
 fn assert_paced(bed: &Bed, agent: &Agent) {
     let server = server_of_known_path(bed, agent);
@@ -67,10 +77,7 @@ fn what_a_stock_connection_would_send_as_a_burst_leaves_as_one() {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--cap", "100"]);
         let server = server_of_known_path(&bed, &agent);
-        let before = bed.settled();
-        let mut kept = bed.open(&server, 15_000);
-        finish(&mut kept, 15_000);
-        Bed::again(&mut kept, 15_000);
+        let (before, mut kept) = after_two_short_answers(&bed, &server);
         Bed::again(&mut kept, 100_000);
         thread::sleep(Duration::from_secs(2));
         Bed::again(&mut kept, 15_000);
@@ -111,11 +118,8 @@ fn what_the_kernel_leaves_of_a_warm_window_after_idle_is_paced() {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--cap", "100"]);
         let server = server_of_known_path(&bed, &agent);
-        let before = bed.settled();
-        let mut kept = bed.open(&server, 15_000);
-        finish(&mut kept, 15_000);
-        // Not paced, as stock would send it.
-        Bed::again(&mut kept, 15_000);
+        // The second one was not paced, as stock would send it.
+        let (before, mut kept) = after_two_short_answers(&bed, &server);
         // One retransmission timeout or two: of the window of 100 the kernel leaves 25 at least, and of the memory nothing is left.
         thread::sleep(Duration::from_millis(600));
         agent.forget(None);
