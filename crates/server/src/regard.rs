@@ -5,7 +5,7 @@ use crate::weights::{Weights, name};
 use endpoint::Handle;
 use netsim::content_of;
 use tcp::Scheme;
-use tcp::ensemble::{Scheduling, Tickets};
+use tcp::sharing::{Scheduling, Tickets};
 use workload::Kind;
 
 /// What the transport is told of a response.

@@ -2,7 +2,7 @@
 
 use crate::application::Context;
 use crate::{HostId, Losses};
-use tcp::ensemble;
+use tcp::sharing;
 use tcp::{ConnId, Stats, WindowChange};
 use units::Instant;
 use workload::{Content, Kind, PageLoader, Protocol, ServerSession, Span};
@@ -222,11 +222,11 @@ impl Transfer {
 
 /// What an object of this kind is to Ensemble-TCP's policies, made when pages had HTML, Java and
 /// images.
-pub const fn content_of(kind: Kind) -> ensemble::Content {
+pub const fn content_of(kind: Kind) -> sharing::Content {
     match kind {
-        Kind::Html | Kind::Redirect => ensemble::Content::Html,
-        Kind::Script | Kind::Style | Kind::Data => ensemble::Content::Code,
-        Kind::Image | Kind::Media | Kind::Font => ensemble::Content::Image,
-        Kind::Other => ensemble::Content::Other,
+        Kind::Html | Kind::Redirect => sharing::Content::Html,
+        Kind::Script | Kind::Style | Kind::Data => sharing::Content::Code,
+        Kind::Image | Kind::Media | Kind::Font => sharing::Content::Image,
+        Kind::Other => sharing::Content::Other,
     }
 }

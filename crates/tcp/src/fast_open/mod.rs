@@ -6,11 +6,10 @@
 //! the host decides.
 
 mod client;
-mod cookie;
 mod server;
 
 pub(crate) use client::{Cookies, Offer};
-pub use cookie::FastOpenCookie;
+pub use segment::FastOpenCookie;
 pub(crate) use server::{Doorman, Verdict};
 
 /// What a server does about Fast Open.

@@ -10,8 +10,9 @@ use super::ready::Sender;
 use super::told::{Entry, Prospect, Standing};
 use super::{ConnId, Host, Transmit};
 use crate::connection::{Departure, State, Turn};
-use crate::ensemble::{Content, Ensemble, PathId};
+use crate::ensemble::{Ensemble, PathId};
 use crate::path::Upheaval;
+use crate::sharing::Content;
 use std::sync::Arc;
 use units::Instant;
 

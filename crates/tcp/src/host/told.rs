@@ -6,7 +6,8 @@
 
 use super::{ConnId, Event, EventKind};
 use crate::connection::Connection;
-use crate::ensemble::{PathId, Share, Sharing};
+use crate::ensemble::{PathId, Share};
+use crate::sharing::Sharing;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -11,8 +11,7 @@ use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind};
 use crate::congestion::{
     Bbr, CongestionControl, Cubic, Halve, LinuxReno, Proxy, Reno, Vegas, VegasOptions,
 };
-use crate::ensemble::Sharing;
-use crate::path::{Overtaken, Path};
+use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::integrated::Integrated;
@@ -21,7 +20,8 @@ use crate::recovery::rack::RackTlp;
 use crate::recovery::sack::Sack;
 use crate::recovery::sack_pipe::SackPipe;
 use crate::recovery::vegas::{VegasRecovery, VegasRecoveryOptions};
-use crate::recovery::{reno, tahoe};
+use crate::recovery::{Overtaken, reno, tahoe};
+use crate::sharing::Sharing;
 use crate::startup::careful_resume::CarefulResumeOptions;
 use crate::startup::fast_start::FastStartOptions;
 use crate::startup::hoe::Pair;
