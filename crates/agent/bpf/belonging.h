@@ -48,7 +48,7 @@ static inline void belong(struct sock *sk, struct belonging *b, const struct con
 		b->place = place;
 }
 
-static inline void note(struct belonging *b, const struct connection *c)
+static inline void note_phase(struct belonging *b, const struct connection *c)
 {
 	b->warm_rate = c->in_first_flight ? c->warm_rate : 0;
 	b->is_special = is_special(c);

@@ -8,8 +8,8 @@
 #include "flights.h"
 #include "mark.h"
 #include "search.h"
-#include "loans.h"
-#include "holdout.h"
+#include "reserve.h"
+#include "control_group.h"
 #include "headstart.h"
 
 /* No window is so many bytes (RFC 7323 §2.3): what lies behind is beyond a first flight, also when sequence numbers
@@ -25,7 +25,7 @@ struct connection {
 	u32 delivered;	  /* segments delivered before that */
 	u32 cold;	  /* window it would have begun with there */
 	u32 restarts;	  /* warm, after idle */
-	u32 would;	  /* very first window by the memory, taken or not; 0: none */
+	u32 proposed;	  /* very first window by the memory, taken or not; 0: none */
 	u32 learnt;
 	u32 own_rate;	  /* SO_MAX_PACING_RATE as the application has it; ~0: none */
 	u32 warm_rate;	  /* the same while the first flight lasts */
@@ -42,7 +42,7 @@ struct connection {
 	bool is_paced;	  /* by us: the kernel would not */
 	u8 mark;	  /* ours, on what it sends; 0: none */
 	bool has_retreated;
-	bool is_held_out;
+	bool in_control_group;
 	bool has_lost_first; /* something of its very first flight */
 	bool is_closing;
 	bool is_moving; /* from one congestion control of ours to another */
@@ -57,7 +57,7 @@ struct {
 } connections SEC(".maps");
 
 /* What the application has said; 0: nothing. */
-struct wishes {
+struct hints {
 	u32 size;   /* bytes that it sends next */
 	u32 weight;
 };
@@ -67,8 +67,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
 	__type(key, int);
-	__type(value, struct wishes);
-} wishes SEC(".maps");
+	__type(value, struct hints);
+} hints SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -76,9 +76,9 @@ struct {
 } summaries SEC(".maps");
 
 /* Times that applications have said a weight: who belongs to a session hears when it changes. */
-u32 weights_said;
+u32 weights_set;
 /* Times that they have said a size: until one has, nobody looks for one. */
-u32 sizes_said;
+u32 sizes_set;
 
 /* Summaries that found the buffer full. */
 u64 summaries_lost;
@@ -142,7 +142,7 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 		return;
 	c->is_paced = (c->is_paced || was_unpaced) && c->own_rate == ~0U;
 	begin_first_flight(tp, c, window);
-	believe(&c->measure, tp->mss_cache, path->rate);
+	assume_rate(&c->measure, tp->mss_cache, path->rate);
 	tp->snd_cwnd = window;
 	/* CUBIC's the kernel sets anew at every ACK, BBR's only BBR. */
 	sk->sk_pacing_rate = c->warm_rate;
@@ -154,7 +154,7 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 /* Its window is ours to choose: nobody is to compare others with it. */
 static inline bool may_choose_window(const struct connection *c)
 {
-	return !c->is_held_out && !(settings.flags & LEAVE_WINDOWS);
+	return !c->in_control_group && !(settings.flags & LEAVE_WINDOWS);
 }
 
 /* Opens as wide as the memory allows to one of `among` connections, unless it is to be left alone: the window that it has now is
@@ -163,10 +163,10 @@ static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct offer o = {.cold = tp->snd_cwnd, .cap = cap, .among = among};
-	bool has_taken = borrow(tp, &c->path, &o, !c->is_held_out);
+	bool has_reserved = reserve_window(tp, &c->path, &o, !c->in_control_group);
 
 	c->cold = o.cold;
-	if (has_taken && may_choose_window(c))
+	if (has_reserved && may_choose_window(c))
 		begin_warm(sk, c, o.path, o.window);
 	return o.window;
 }
@@ -192,7 +192,7 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 	c->path = to->path;
 	c->began_ns = bpf_ktime_get_ns();
 	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
-	c->is_held_out = is_held_out(sk);
+	c->in_control_group = in_control_group(sk);
 	return c;
 }
 
@@ -206,10 +206,10 @@ static inline struct connection *begin(struct sock *sk)
 
 	if (!c)
 		return NULL;
-	among = come(&c->path);
+	among = finish_handshake(&c->path);
 	/* A handshake that lost something speaks against the memory. */
 	if (!tp->total_retrans && !tp->data_segs_out)
-		c->would = begin_as_remembered(sk, c, to.cap, among);
+		c->proposed = begin_as_remembered(sk, c, to.cap, among);
 	c->began_with = tp->snd_cwnd;
 	c->began_warm = c->first;
 	return c;
@@ -252,27 +252,27 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 	}
 }
 
-static inline void lesson_of(const struct tcp_sock *tp, const struct connection *c, struct lesson *lesson)
+static inline void take_sample(const struct tcp_sock *tp, const struct connection *c, struct path_sample *sample)
 {
-	lesson->at_ns = tp->delivered_mstamp * NS_PER_US;
-	lesson->srtt_us = tp->srtt_us >> 3;
-	lesson->min_rtt_us = tp->rtt_min.s[0].v;
-	lesson->ssthresh = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH ? tp->snd_ssthresh : 0;
-	lesson->rate = measured_rate(tp, &c->measure);
+	sample->at_ns = tp->delivered_mstamp * NS_PER_US;
+	sample->srtt_us = tp->srtt_us >> 3;
+	sample->min_rtt_us = tp->rtt_min.s[0].v;
+	sample->ssthresh = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH ? tp->snd_ssthresh : 0;
+	sample->rate = measured_rate(tp, &c->measure);
 }
 
-static inline void conclude(struct connection *c, const struct lesson *lesson, bool is_measured)
+static inline void update_memory(struct connection *c, const struct path_sample *sample, bool is_measured)
 {
-	if (learn(&c->path, lesson, is_measured))
-		c->learnt = lesson->window;
+	if (update_path(&c->path, sample, is_measured))
+		c->learnt = sample->window;
 }
 
 /* A first flight has lost something: it says that the path is not the one remembered. The window to go on with. */
-static inline u32 retreat(struct sock *sk, struct connection *c)
+static inline u32 fall_back(struct sock *sk, struct connection *c)
 {
 	end_first_flight(sk, c);
 	c->has_retreated = true;
-	distrust(&c->path);
+	halve_path(&c->path);
 	return c->first / 2 > c->cold ? c->first / 2 : c->cold;
 }
 
@@ -280,22 +280,22 @@ static inline u32 retreat(struct sock *sk, struct connection *c)
 static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 	u32 half;
 
 	note_loss(tp, c);
 	if (c->in_first_flight) {
-		half = retreat(sk, c);
+		half = fall_back(sk, c);
 		return half < ssthresh ? half : ssthresh;
 	}
-	lesson_of(tp, c, &lesson);
-	lesson.window = window_at_loss(tp->snd_cwnd, in_slow_start(tp));
-	lesson.ssthresh = ssthresh;
-	conclude(c, &lesson, true);
+	take_sample(tp, c, &sample);
+	sample.window = window_at_loss(tp->snd_cwnd, in_slow_start(tp));
+	sample.ssthresh = ssthresh;
+	update_memory(c, &sample, true);
 	return ssthresh;
 }
 
-static inline void tell(struct sock *sk, struct connection *c)
+static inline void send_summary(struct sock *sk, struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct summary *s = bpf_ringbuf_reserve(&summaries, sizeof(*s), 0);
@@ -317,36 +317,36 @@ static inline void tell(struct sock *sk, struct connection *c)
 	s->sent = tp->data_segs_out;
 	s->retransmitted = tp->total_retrans;
 	s->learnt = c->learnt;
-	s->flags = (c->began_warm ? SUMMARY_WARM : 0) | (c->has_retreated ? SUMMARY_RETREATED : 0) |
-		   (c->is_held_out ? SUMMARY_HELD_OUT : 0) | (c->has_lost_first ? SUMMARY_LOST_FIRST : 0);
+	s->flags = (c->began_warm ? SUMMARY_WARM : 0) | (c->has_retreated ? SUMMARY_FELL_BACK : 0) |
+		   (c->in_control_group ? SUMMARY_CONTROL_GROUP : 0) | (c->has_lost_first ? SUMMARY_LOST_FIRST : 0);
 	s->restarts = c->restarts;
-	s->would = c->would;
+	s->proposed = c->proposed;
 	bpf_ringbuf_submit(s, 0);
 }
 
 /* What it has proven since the last loss. */
-static inline void proven_lesson(const struct tcp_sock *tp, const struct connection *c, const struct flights *f,
-				 struct lesson *lesson)
+static inline void take_proven_sample(const struct tcp_sock *tp, const struct connection *c, const struct flights *f,
+				 struct path_sample *sample)
 {
 	u32 flight = proven_flight(f, tp), delivered = tp->delivered - c->delivered;
 
-	lesson_of(tp, c, lesson);
-	lesson->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, c->has_retreated ? 0 : delivered);
+	take_sample(tp, c, sample);
+	sample->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, c->has_retreated ? 0 : delivered);
 	/* A search says where slow start would end, and has not shown it. */
 	if (c->search.is_on && c->search.is_endless)
-		lesson->ssthresh = 0;
+		sample->ssthresh = 0;
 }
 
 /* It has been idle, and the kernel takes its window back, for each buffer until something is sent. */
 static inline void on_idle(struct sock *sk, struct connection *c, const struct flights *f)
 {
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
 	if (c->in_first_flight)
 		end_first_flight(sk, c);
 	if (!c->is_idle) {
-		proven_lesson((struct tcp_sock *)sk, c, f, &lesson);
-		conclude(c, &lesson, false);
+		take_proven_sample((struct tcp_sock *)sk, c, f, &sample);
+		update_memory(c, &sample, false);
 	}
 	c->is_idle = true;
 }
@@ -364,7 +364,7 @@ static inline void restart(struct sock *sk, struct connection *c)
 	/* The transfer that narrowed it may have been shorter than a stock start. */
 	if (c->in_first_flight)
 		end_first_flight(sk, c);
-	begin_as_remembered(sk, c, to.cap, come_again(&c->path));
+	begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
 	c->restarts += c->in_first_flight & was_idle;
 }
 
@@ -383,7 +383,7 @@ __noinline u32 window_for(u32 segments, u32 largest)
 
 /* A first flight that has not begun is not wider than what there is to send. It leaves at the path's rate all
  * the same. */
-static inline void heed_size(struct sock *sk, struct connection *c, struct wishes *said)
+static inline void apply_size(struct sock *sk, struct connection *c, struct hints *said)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	u32 mss = tp->mss_cache;
@@ -396,7 +396,7 @@ static inline void heed_size(struct sock *sk, struct connection *c, struct wishe
 	if (!is_about_to_begin(tp, c))
 		return;
 	window = first_window(window_for(segments, c->first), c->cold, c->first);
-	give_back(&c->path, c->first - window);
+	release_window(&c->path, c->first - window);
 	c->is_narrowed = window < c->first;
 	c->first = window;
 	c->first_end = tp->snd_nxt + c->first * mss;
@@ -408,20 +408,20 @@ static inline void heed_size(struct sock *sk, struct connection *c, struct wishe
 /* It sends and had nothing outstanding. What goes again after a timeout is no start. */
 static inline void on_start(struct sock *sk, struct connection *c)
 {
-	struct wishes *said = sizes_said ? bpf_sk_storage_get(&wishes, sk, 0, 0) : NULL;
+	struct hints *said = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;
 
 	if (is_recovering((struct tcp_sock *)sk))
 		return;
 	if (c->is_idle || c->is_narrowed)
 		restart(sk, c);
 	if (said)
-		heed_size(sk, c, said);
+		apply_size(sk, c, said);
 	if (is_about_to_begin((struct tcp_sock *)sk, c))
 		c->mark = mark(sk);
 }
 
 /* It closes, or gets another congestion control: leaves `lesson`, measured or, as any window is, proven. */
-static inline void end(struct sock *sk, struct connection *c, const struct lesson *lesson, bool is_measured)
+static inline void end(struct sock *sk, struct connection *c, const struct path_sample *sample, bool is_measured)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct path *path;
@@ -429,7 +429,7 @@ static inline void end(struct sock *sk, struct connection *c, const struct lesso
 	if (c->is_closing)
 		return;
 	c->is_closing = true;
-	conclude(c, lesson, is_measured);
+	update_memory(c, sample, is_measured);
 	path = bpf_map_lookup_elem(&paths, &c->path);
 	if (path) {
 		__sync_fetch_and_add(&path->connections, 1);
@@ -439,9 +439,9 @@ static inline void end(struct sock *sk, struct connection *c, const struct lesso
 		if (c->began_warm)
 			__sync_fetch_and_add(&path->warm, 1);
 		if (c->first && !c->has_retreated)
-			path->retreats_in_row = 0;
+			path->fallbacks_in_row = 0;
 	}
-	tell(sk, c);
+	send_summary(sk, c);
 }
 
 #endif

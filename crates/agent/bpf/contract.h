@@ -26,8 +26,8 @@ struct path {
 	u32 min_rtt_us;
 	u32 connections;    /* closed since the path is remembered */
 	u32 warm;	    /* of these, begun with a remembered window */
-	u32 retreats;	    /* warm starts that lost something of their first flight */
-	u32 retreats_in_row;
+	u32 fallbacks;	    /* warm starts that lost something of their first flight */
+	u32 fallbacks_in_row;
 };
 
 /* What the operator has said of a prefix, by longest match. */
@@ -52,7 +52,7 @@ struct settings {
 	u32 v4_bits; /* of 32 */
 	u32 v6_bits; /* of 128 */
 	u32 control; /* enum control */
-	u32 holdout; /* of a million connections so many begin cold for comparison */
+	u32 control_group; /* of a million connections so many begin cold for comparison */
 	u32 salt;    /* so that nobody can tell which */
 	u32 flags;
 	u32 mark;    /* octet of DSCP and ECN of first flights; 0: as they are */
@@ -83,9 +83,9 @@ struct summary {
 	u32 learnt;	   /* window left in memory by its close; 0: none */
 	u32 flags;
 	u32 restarts; /* warm, after idle */
-	u32 would;    /* first window that the memory proposed, taken or not; 0: none */
+	u32 proposed;    /* first window that the memory proposed, taken or not; 0: none */
 };
 
-enum { SUMMARY_WARM = 1, SUMMARY_RETREATED = 2, SUMMARY_HELD_OUT = 4, SUMMARY_LOST_FIRST = 8 };
+enum { SUMMARY_WARM = 1, SUMMARY_FELL_BACK = 2, SUMMARY_CONTROL_GROUP = 4, SUMMARY_LOST_FIRST = 8 };
 
 #endif

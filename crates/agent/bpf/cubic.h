@@ -95,7 +95,7 @@ static inline void leave_stock(struct sock *sk, struct beside_cubic *b, const st
 }
 
 /* NULL if the connection is to be left alone, or has begun (`go_on`). */
-static inline struct connection *begin_upon_cubic(struct sock *sk)
+static inline struct connection *begin_cubic(struct sock *sk)
 {
 	struct beside_cubic *b = beside_cubic(sk);
 	struct connection *c = connection_of(sk);
@@ -117,14 +117,14 @@ static inline struct connection *begin_upon_cubic(struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(hs_cubic_init, struct sock *sk)
 {
-	begin_upon_cubic(sk);
+	begin_cubic(sk);
 }
 
 SEC("struct_ops")
 void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 {
 	struct beside_cubic *b = beside_cubic(sk);
-	struct connection *c = begin_upon_cubic(sk);
+	struct connection *c = begin_cubic(sk);
 
 	b->min_tso = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 	b->is_starting = b->is_special = true;
@@ -134,7 +134,7 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 
 /* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where that is not to be had any more,
  * since the agent is gone, it stays what it is. */
-static inline void go_on(struct sock *sk, struct connection *c)
+static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 {
 	char cubic[TCP_CA_NAME_MAX] = "hs_cubic";
 	u64 *words = ((struct tcp_sock *)sk)->inet_conn.icsk_ca_priv;
@@ -154,7 +154,7 @@ static inline void go_on(struct sock *sk, struct connection *c)
 
 /* Segments have arrived on a connection that is at something out of the ordinary. Not inline: what runs at every ACK is to
  * be short, since its instructions are seldom in a cache. */
-static __noinline void see_to(struct sock *sk, u32 acked)
+static __noinline void on_special_ack(struct sock *sk, u32 acked)
 {
 	struct beside_cubic *b = beside_cubic(sk);
 	struct connection *c = connection_of(sk);
@@ -173,7 +173,7 @@ static __noinline void see_to(struct sock *sk, u32 acked)
 	}
 	b->is_special = is_special(c);
 	if (b->is_starting && !b->is_special)
-		go_on(sk, c);
+		go_on_as_cubic(sk, c);
 	b->is_special |= b->is_starting;
 }
 
@@ -185,7 +185,7 @@ void BPF_PROG(hs_cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	cubictcp_cong_avoid(sk, ack, acked);
 	count_flight(&b->flights, (struct tcp_sock *)sk, acked);
 	if (b->is_special)
-		see_to(sk, acked);
+		on_special_ack(sk, acked);
 }
 
 /* Asked before each sending, and after the kernel has set its rate: the one place from which a rate of ours lasts. It costs
@@ -241,7 +241,7 @@ void BPF_PROG(hs_cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	cubictcp_cwnd_event(sk, event);
 	if (event != CA_EVENT_CWND_RESTART && event != CA_EVENT_TX_START)
 		return;
-	if (event == CA_EVENT_TX_START && !b->is_special && !sizes_said)
+	if (event == CA_EVENT_TX_START && !b->is_special && !sizes_set)
 		return;
 	c = connection_of(sk);
 	if (!c)
@@ -272,15 +272,15 @@ SEC("struct_ops")
 void BPF_PROG(hs_cubic_release, struct sock *sk)
 {
 	struct connection *c = connection_of(sk);
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
 	if (!c || c->is_moving)
 		return;
-	proven_lesson((struct tcp_sock *)sk, c, &beside_cubic(sk)->flights, &lesson);
-	end(sk, c, &lesson, false);
+	take_proven_sample((struct tcp_sock *)sk, c, &beside_cubic(sk)->flights, &sample);
+	end(sk, c, &sample, false);
 }
 
-#define UPON_CUBIC                                                                                           \
+#define CUBIC_OPS                                                                                           \
 	.cong_avoid = (void *)hs_cubic_cong_avoid, .ssthresh = (void *)hs_cubic_ssthresh,                    \
 	.undo_cwnd = (void *)hs_cubic_undo_cwnd, .set_state = (void *)hs_cubic_set_state,                    \
 	.cwnd_event = (void *)hs_cubic_cwnd_event, .pkts_acked = (void *)hs_cubic_pkts_acked,                \
@@ -289,7 +289,7 @@ void BPF_PROG(hs_cubic_release, struct sock *sk)
 SEC(".struct_ops.link")
 struct tcp_congestion_ops hs_cubic = {
 	.init = (void *)hs_cubic_init,
-	UPON_CUBIC,
+	CUBIC_OPS,
 	.name = "hs_cubic",
 };
 
@@ -297,7 +297,7 @@ SEC(".struct_ops.link")
 struct tcp_congestion_ops hs_cubic_start = {
 	.init = (void *)hs_cubic_start_init,
 	.min_tso_segs = (void *)hs_cubic_start_min_tso_segs,
-	UPON_CUBIC,
+	CUBIC_OPS,
 	.name = "hs_cubic_start",
 };
 

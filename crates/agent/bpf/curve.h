@@ -30,8 +30,8 @@ struct curve {
 };
 
 /* What follows is not needed at most ACKs: its instructions lie behind those that are. */
-#ifndef rarely
-#define rarely(condition) __builtin_expect(!!(condition), 0)
+#ifndef unlikely
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
 #endif
 
 static __always_inline u64 curve_less(u64 a, u64 b)
@@ -102,7 +102,7 @@ static __always_inline u64 curve_on_ack(struct curve *c, u64 now_ms, u64 cwnd, u
 	if (!cwnd)
 		cwnd = 1;
 	c->acks += acked;
-	if (!rarely(c->last_window != cwnd || since > CURVE_REFRESH_MS))
+	if (!unlikely(c->last_window != cwnd || since > CURVE_REFRESH_MS))
 		return c->per;
 	if (!c->has_epoch || since) {
 		c->last_window = cwnd;
@@ -128,12 +128,12 @@ static __always_inline u32 credit_add(u32 *credit, u32 acked, u64 per)
 
 	if (!per)
 		per = 1;
-	if (rarely(*credit >= per)) {
+	if (unlikely(*credit >= per)) {
 		*credit = 0;
 		growth = 1;
 	}
 	*credit += acked;
-	if (rarely(*credit >= per)) {
+	if (unlikely(*credit >= per)) {
 		more = *credit / per;
 		*credit -= more * per;
 		growth += more;

@@ -7,11 +7,11 @@
 #include "belonging.h"
 
 /* Segments that are not paced, as the kernel does not the first ones of a connection. */
-#define LEAVE_AT_ONCE 10
+#define UNPACED_SEGMENTS 10
 
 /* Linux sends what it paces in pieces of about a millisecond (`sk_pacing_shift`): while round trips are shorter nothing is spaced by that,
  * and its timer costs bulk data a twentieth. */
-#define LEAST_SPACED_US 1000
+#define MIN_PACED_RTT_US 1000
 
 /* What a member may do now. */
 struct grant {
@@ -45,7 +45,7 @@ static inline bool is_burst(const struct tcp_sock *tp)
 {
 	u32 in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 
-	return tp->snd_cwnd > in_flight + LEAVE_AT_ONCE;
+	return tp->snd_cwnd > in_flight + UNPACED_SEGMENTS;
 }
 
 /* What its ACKs let go is not spaced: what is comes in as it left, and tells nothing of the path. In recovery a timer may find much
@@ -54,7 +54,7 @@ static inline void pace_bursts(struct sock *sk, bool may_be_spaced)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 
-	if (rarely((may_be_spaced && is_burst(tp)) || is_recovering(tp) || sk->sk_max_pacing_rate != ~0UL))
+	if (unlikely((may_be_spaced && is_burst(tp)) || is_recovering(tp) || sk->sk_max_pacing_rate != ~0UL))
 		keep_paced(sk);
 	else
 		leave_unpaced(sk);
@@ -82,7 +82,7 @@ static inline void pace_share(struct sock *sk, const struct belonging *b, const 
 		rate = burst_rate(even, grant->rate, grant->spread, grant->window, grant->is_in_slow_start && grant->is_proven);
 	if (rate)
 		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
-	pace_bursts(sk, !grant->is_proven || !rtt_us || rtt_us >= LEAST_SPACED_US);
+	pace_bursts(sk, !grant->is_proven || !rtt_us || rtt_us >= MIN_PACED_RTT_US);
 }
 
 /* What it may have outstanding, after a timeout of its own less. */
@@ -97,7 +97,7 @@ static inline void take_share(struct sock *sk, struct belonging *b, const struct
 	else
 		b->member.limit = 0;
 	/* Nothing tells how to pace it: what a connection begins with anyway. */
-	if (rarely(!tp->srtt_us && !grant->base_us))
+	if (unlikely(!tp->srtt_us && !grant->base_us))
 		share = smaller(share, INITIAL_WINDOW);
 	tp->snd_cwnd = share;
 }

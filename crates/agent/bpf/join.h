@@ -9,7 +9,7 @@
 /* Of silence, and a round trip: the least retransmission timeout. */
 #define IDLE_NS (200 * NS_PER_MS)
 /* Bytes: of what is written the kernel queues as much before it sends the first (a buffer to be filled, half of a window of 64 kB). */
-#define LEAST_PIECE 30000
+#define MIN_PIECE 30000
 
 /* Starts for all, as a connection by itself does: from memory, if there is one. What it says of its own transfer bounds what it is
  * promised, not the window of all. */
@@ -18,7 +18,7 @@ static inline void lead(struct sock *sk, struct connection *c)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct destination to = {};
 	bool is_first = !tp->data_segs_out;
-	u32 would;
+	u32 proposed;
 
 	tp->snd_cwnd = c->cold;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
@@ -28,9 +28,9 @@ static inline void lead(struct sock *sk, struct connection *c)
 		return;
 	if (!destination_of(sk, &to) || !to.cap)
 		return;
-	would = begin_as_remembered(sk, c, to.cap, 1);
+	proposed = begin_as_remembered(sk, c, to.cap, 1);
 	if (is_first)
-		c->would = would;
+		c->proposed = proposed;
 	else if (c->in_first_flight)
 		c->restarts += 1;
 	if (c->in_first_flight)
@@ -50,8 +50,8 @@ __noinline u32 known_to_send(u32 said, u32 queued, u32 mss, bool in_pieces)
 {
 	u32 bytes = said ? said : queued;
 
-	if (!mss || (!said && (in_pieces || queued >= LEAST_PIECE)))
-		return LARGEST_WINDOW;
+	if (!mss || (!said && (in_pieces || queued >= MIN_PIECE)))
+		return MAX_WINDOW;
 	return larger(bytes / mss + 1, INITIAL_WINDOW);
 }
 
@@ -117,7 +117,7 @@ static inline u32 begin_session(struct sock *sk, struct connection *c, struct se
 	lead(sk, c);
 	/* Of its pacing each ACK decides. */
 	c->is_paced = false;
-	note(b, c);
+	note_phase(b, c);
 	window = tp->snd_cwnd;
 	ssthresh = tp->snd_ssthresh;
 	is_warm = c->in_first_flight;

@@ -73,7 +73,7 @@ static inline u32 vacant_place(void)
 	return place < PLACES ? place + 1 : 0;
 }
 
-static inline void furnish(struct session *s, const struct session_key *key, u64 now_ns)
+static inline void reset_session(struct session *s, const struct session_key *key, u64 now_ns)
 {
 	bpf_spin_lock(&s->lock);
 	__builtin_memset(&s->window, 0, sizeof(*s) - offsetof(struct session, window));
@@ -96,7 +96,7 @@ static inline u32 place_of(const struct session_key *key, u64 now_ns)
 	s = place ? session_at(place) : NULL;
 	if (!s)
 		return 0;
-	furnish(s, key, now_ns);
+	reset_session(s, key, now_ns);
 	if (!bpf_map_update_elem(&hosts, key, &place, BPF_NOEXIST))
 		return place;
 	/* Another connection was faster. */

@@ -21,14 +21,14 @@ int widen(struct bpf_sock_ops *ops)
 	u32 wanted = settings.receive_window;
 	struct sock *tp;
 
-	if (ops->op != BPF_SOCK_OPS_TCP_CONNECT_CB || !wanted || ops->reply == TO_BE_LEFT || !sk)
+	if (ops->op != BPF_SOCK_OPS_TCP_CONNECT_CB || !wanted || ops->reply == LEAVE_ALONE || !sk)
 		return 1;
 	tp = (struct sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp || has_its_buffer(tp, wanted))
 		return 1;
 	if (stays_stock(tp))
 		return 1;
-	if (is_meant(tp) && destination_of(tp, &to) && to.cap)
+	if (matches_ports(tp) && destination_of(tp, &to) && to.cap)
 		bpf_setsockopt(ops, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof(wanted));
 	return 1;
 }

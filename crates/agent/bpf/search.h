@@ -72,17 +72,17 @@ static inline void end_search(struct sock *sk, struct search *s)
 static inline u64 search_on_ack(struct sock *sk, struct search *s, struct measure *m)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	enum verdict says;
+	enum train_result says;
 
-	if (!in_slow_start(tp) || (!m->best && has_seen_enough(m))) {
+	if (!in_slow_start(tp) || (!m->best && has_measured_enough(m))) {
 		end_search(sk, s);
 		return 0;
 	}
 	says = measure_ack(tp, m);
-	if (says == SAYS_NOTHING)
+	if (says == TRAIN_SAYS_NOTHING)
 		return 0;
-	tp->snd_ssthresh = says == SAYS_RATE ? train_window(tp->rtt_min.s[0].v, m->best) : TCP_INFINITE_SSTHRESH;
-	if (says == SAYS_RATE)
+	tp->snd_ssthresh = says == TRAIN_SAYS_RATE ? train_window(tp->rtt_min.s[0].v, m->best) : TCP_INFINITE_SSTHRESH;
+	if (says == TRAIN_SAYS_RATE)
 		s->is_pacing = s->may_pace;
 	if (!s->is_pacing)
 		return 0;

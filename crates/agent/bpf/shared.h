@@ -71,10 +71,10 @@ struct arrival {
 
 /* HyStart as Linux has it (tcp_cubic.c): from this window on, by the lowest of so many samples of a round trip,
  * which is later than the lowest of all by an eighth, within these bounds. */
-#define HYSTART_WINDOW 16
-#define HYSTART_SAMPLES 8
-#define HYSTART_LEAST_US 4000
-#define HYSTART_MOST_US 16000
+#define HYSTART_LOW_WINDOW 16
+#define HYSTART_MIN_SAMPLES 8
+#define HYSTART_DELAY_MIN 4000
+#define HYSTART_DELAY_MAX 16000
 
 static __always_inline u32 smaller(u32 a, u32 b)
 {
@@ -164,7 +164,7 @@ static __always_inline void start_session(struct session *s, u32 window, u32 sst
 
 static __always_inline void on_round(struct session *s, const struct arrival *a)
 {
-	if (!rarely(a->now_ns >= s->round_end_ns))
+	if (!unlikely(a->now_ns >= s->round_end_ns))
 		return;
 	if (s->last_flight > s->flight)
 		s->flight = s->last_flight;
@@ -186,12 +186,12 @@ static __always_inline void hystart(struct session *s, u32 rtt_us)
 		return;
 	if (!s->base_us || rtt_us < s->base_us)
 		s->base_us = rtt_us;
-	if (!rarely(is_in_slow_start(s) && s->window >= HYSTART_WINDOW))
+	if (!unlikely(is_in_slow_start(s) && s->window >= HYSTART_LOW_WINDOW))
 		return;
 	s->round_us = smaller(s->round_us, rtt_us);
 	s->samples += 1;
-	later = later < HYSTART_LEAST_US ? HYSTART_LEAST_US : smaller(later, HYSTART_MOST_US);
-	if (s->samples >= HYSTART_SAMPLES && s->round_us > s->base_us + later)
+	later = later < HYSTART_DELAY_MIN ? HYSTART_DELAY_MIN : smaller(later, HYSTART_DELAY_MAX);
+	if (s->samples >= HYSTART_MIN_SAMPLES && s->round_us > s->base_us + later)
 		s->ssthresh = s->window;
 }
 
@@ -199,14 +199,14 @@ static __always_inline void grow(struct session *s, const struct arrival *a)
 {
 	u64 per;
 
-	if (rarely(is_in_slow_start(s))) {
+	if (unlikely(is_in_slow_start(s))) {
 		s->window += smaller(a->acked, s->ssthresh - s->window);
 	} else {
 		per = curve_on_ack(&s->curve, a->now_ns / NS_PER_MS, s->window, a->acked,
 				   s->base_us / 1000);
 		s->window += credit_add(&s->credit, a->acked, per);
 	}
-	s->window = smaller(s->window, LARGEST_WINDOW);
+	s->window = smaller(s->window, MAX_WINDOW);
 }
 
 static __always_inline void on_arrival(struct session *s, struct member *m, const struct arrival *a)
@@ -216,7 +216,7 @@ static __always_inline void on_arrival(struct session *s, struct member *m, cons
 	if (outstanding > s->round_flight)
 		s->round_flight = outstanding;
 	count_outstanding(s, m, a->outstanding);
-	if (rarely(m->promised && a->acked)) {
+	if (unlikely(m->promised && a->acked)) {
 		if (a->outstanding + a->acked > 2 * m->promised)
 			m->in_pieces = true;
 		count_promised(s, m, 0);

@@ -37,7 +37,7 @@ static inline bool is_bbr(struct bpf_sock_ops *ops)
 	char has[TCP_CA_NAME_MAX] = {};
 
 	return !bpf_getsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, has, sizeof(has)) &&
-	       is_called(has, "bbr", sizeof("bbr"));
+	       has_name(has, "bbr", sizeof("bbr"));
 }
 
 static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
@@ -46,7 +46,7 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	struct destination to = {};
 	struct connection *c = open_connection(sk, &to);
 	struct offer o = {};
-	bool has_taken;
+	bool has_reserved;
 
 	if (!c)
 		return;
@@ -58,12 +58,12 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 					       BPF_SOCK_OPS_RTT_CB_FLAG);
 	o.cold = c->cold;
 	o.cap = to.cap;
-	o.among = come(&c->path);
+	o.among = finish_handshake(&c->path);
 	if (tp->total_retrans || tp->data_segs_out)
 		return;
-	has_taken = borrow(tp, &c->path, &o, !c->is_held_out);
-	c->would = o.window;
-	if (has_taken && may_choose_window(c))
+	has_reserved = reserve_window(tp, &c->path, &o, !c->in_control_group);
+	c->proposed = o.window;
+	if (has_reserved && may_choose_window(c))
 		open_wide(ops, sk, c, o.path, o.window);
 }
 
@@ -74,7 +74,7 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 	u32 mss = tp->mss_cache;
 	/* What fills a gap acknowledges what had arrived long before. */
 	u32 bytes = before(c->una, c->loss_end) ? 0 : tp->snd_una - c->una;
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
 	c->una = tp->snd_una;
 	if (is_recovering(tp) || !mss)
@@ -82,8 +82,8 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 	c->loss_end = tp->snd_una;
 	/* Told now: after idle the kernel has taken the window back. */
 	if (count_flight(&c->flights, tp, (bytes + mss - 1) / mss)) {
-		proven_lesson(tp, c, &c->flights, &lesson);
-		conclude(c, &lesson, false);
+		take_proven_sample(tp, c, &c->flights, &sample);
+		update_memory(c, &sample, false);
 	}
 	if (c->in_first_flight && !before(tp->snd_una, c->first_end))
 		end_paced_flight(ops, sk, c);
@@ -93,7 +93,7 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk, struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
 	/* A probe of the tail says nothing. */
 	if (!is_recovering(tp) || before(tp->snd_una, c->loss_end))
@@ -104,22 +104,22 @@ static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk, 
 	if (c->in_first_flight) {
 		end_paced_flight(ops, sk, c);
 		c->has_retreated = true;
-		distrust(&c->path);
+		halve_path(&c->path);
 		return;
 	}
 	if (c->is_loss_blind)
 		return;
-	lesson_of(tp, c, &lesson);
-	lesson.window = window_at_loss(tp->prior_cwnd, tp->prior_cwnd < tp->prior_ssthresh);
-	conclude(c, &lesson, true);
+	take_sample(tp, c, &sample);
+	sample.window = window_at_loss(tp->prior_cwnd, tp->prior_cwnd < tp->prior_ssthresh);
+	update_memory(c, &sample, true);
 }
 
 static inline void on_close(struct sock *sk, struct connection *c)
 {
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
-	proven_lesson((struct tcp_sock *)sk, c, &c->flights, &lesson);
-	end(sk, c, &lesson, false);
+	take_proven_sample((struct tcp_sock *)sk, c, &c->flights, &sample);
+	end(sk, c, &sample, false);
 }
 
 SEC("sockops")
@@ -129,7 +129,7 @@ int hs_window(struct bpf_sock_ops *ops)
 	struct connection *c;
 	struct bpf_sock *of = ops->sk;
 
-	count_who_comes(ops);
+	count_handshakes(ops);
 	if (sk)
 		on_open(ops, sk);
 	if (has_opened(ops) || !of)

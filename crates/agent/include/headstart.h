@@ -37,6 +37,6 @@ struct headstart_path {
 
 #define HEADSTART_ATTENDED 1  /* it has a congestion control of the agent's */
 #define HEADSTART_WARM 2      /* its last start was from memory */
-#define HEADSTART_RETREATED 4 /* something of such a start was lost */
+#define HEADSTART_FELL_BACK 4 /* something of such a start was lost */
 
 #endif

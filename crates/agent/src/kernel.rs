@@ -173,8 +173,8 @@ impl Loaded {
         };
         let attend = self.attach_to(attends, cgroups, &attached.attend)?;
         let widen = self.attach_to("widen", cgroups, &attached.widen)?;
-        let hear = self.attach_to("hear", hears, &attached.hear)?;
-        let answer = self.attach_to("answer", hears, &attached.answer)?;
+        let hear = self.attach_to("hs_setsockopt", hears, &attached.hear)?;
+        let answer = self.attach_to("hs_getsockopt", hears, &attached.answer)?;
         attached.leave.extend(leave);
         attached.attend.extend(attend);
         attached.widen.extend(widen);
@@ -258,7 +258,7 @@ impl Loaded {
 const fn not_of(mode: Mode) -> &'static [&'static str] {
     match mode {
         Mode::Wrap => &["hs_window"],
-        Mode::Window => &["attend", "hear", "answer"],
+        Mode::Window => &["attend", "hs_setsockopt", "hs_getsockopt"],
     }
 }
 

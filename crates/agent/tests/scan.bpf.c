@@ -17,11 +17,11 @@ struct teaching {
 static long teach(u32 n, struct teaching *t)
 {
 	struct path_key key = {.netns = t->netns, .bits = V4_MAPPED + 24};
-	struct lesson lesson = {.at_ns = t->now_ns, .window = 40, .srtt_us = 80000, .min_rtt_us = 80000};
+	struct path_sample sample = {.at_ns = t->now_ns, .window = 40, .srtt_us = 80000, .min_rtt_us = 80000};
 
 	key.address[2] = __builtin_bswap32(0xffff);
 	key.address[3] = __builtin_bswap32((t->first + n) << 8);
-	learn(&key, &lesson, false);
+	update_path(&key, &sample, false);
 	return 0;
 }
 
