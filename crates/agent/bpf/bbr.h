@@ -80,7 +80,7 @@ u32 BPF_PROG(hs_bbr_ssthresh, struct sock *sk)
 		note_loss(tp, c);
 		forget_flights(&c->flights, tp);
 	}
-	if (c && c->in_first_flight) {
+	if (c && in_first_flight(c)) {
 		half = fall_back(sk, c);
 		if (half < tp->snd_cwnd)
 			tp->snd_cwnd = half;

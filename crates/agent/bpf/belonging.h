@@ -50,7 +50,7 @@ static inline void belong(struct sock *sk, struct belonging *b, const struct con
 
 static inline void note_phase(struct belonging *b, const struct connection *c)
 {
-	b->warm_rate = c->in_first_flight ? c->warm_rate : 0;
+	b->warm_rate = in_first_flight(c) ? c->warm_rate : 0;
 	b->is_special = is_special(c);
 }
 

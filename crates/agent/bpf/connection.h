@@ -16,6 +16,43 @@
  * have wrapped. */
 #define ANY_WINDOW (1 << 30)
 
+/* Where a connection is with its warm start. A connection is in one phase at a time; these are all
+ * transitions:
+ *
+ *  from             event                                               function           to
+ *  STOCK            a start, for which the memory has a window          begin_first_flight FIRST_FLIGHT
+ *  FIRST_FLIGHT     the transfer is smaller, and nothing is sent yet    apply_size         NARROWED_FLIGHT
+ *  FIRST_FLIGHT     all of the flight is acknowledged                   on_progress        STOCK
+ *  NARROWED_FLIGHT  all of the flight is acknowledged                   on_progress        NARROWED
+ *  either flight    a segment is lost                                   fall_back          STOCK
+ *  either flight    the session starts again                            lead               STOCK
+ *  NARROWED_FLIGHT, it sends again, with nothing outstanding            restart            STOCK, and a
+ *  NARROWED, IDLE                                                                          new start
+ *  any              the kernel takes the window back after idle         on_idle            IDLE
+ *  STOCK, NARROWED  hs_cubic_start hands over to hs_cubic               go_on_as_cubic     MOVING, and
+ *                                                                                          back
+ *
+ * A connection that fell back (HAS_FALLEN_BACK) never enters FIRST_FLIGHT again. Under hs_window there
+ * are STOCK and FIRST_FLIGHT alone, under hs_session no NARROWED, NARROWED_FLIGHT, IDLE and MOVING. */
+enum phase {
+	PHASE_STOCK,	       /* cold, or its warm start is over: the kernel decides */
+	PHASE_FIRST_FLIGHT,    /* the remembered window is sent, paced, and not yet acknowledged */
+	PHASE_NARROWED_FLIGHT, /* the same, but only as wide as the size of one transfer */
+	PHASE_NARROWED,	       /* after that flight: the next start may be wider */
+	PHASE_IDLE,	       /* the kernel has taken back its window; nothing is sent yet since */
+	PHASE_MOVING,	       /* from one congestion control of ours to another, within one call */
+};
+
+/* The bits that its summary will have, and one more. */
+enum history {
+	HAS_BEGUN_WARM = SUMMARY_WARM,
+	HAS_FALLEN_BACK = SUMMARY_FELL_BACK,
+	IS_CONTROL_GROUP = SUMMARY_CONTROL_GROUP,
+	HAS_LOST_FIRST = SUMMARY_LOST_FIRST, /* something of its very first flight */
+	HAS_ENDED = 1U << 31, /* its summary is sent: it may get our congestion control anew after that */
+	SUMMARY_BITS = SUMMARY_WARM | SUMMARY_FELL_BACK | SUMMARY_CONTROL_GROUP | SUMMARY_LOST_FIRST,
+};
+
 struct connection {
 	struct path_key path;
 	u64 began_ns;
@@ -34,19 +71,16 @@ struct connection {
 	struct flights flights; /* of hs_bbr and window.h */
 	struct measure measure; /* of hs_cubic and hs_session */
 	struct search search;	/* of hs_cubic */
-	bool began_warm;
-	bool in_first_flight;
-	bool is_measured; /* for the rate alone */
-	bool is_idle;	  /* the kernel has just taken back its window */
-	bool is_narrowed; /* by the size of one transfer: the next may begin wider */
-	bool is_paced;	  /* by us: the kernel would not */
+	enum phase phase;
+	u32 history;	  /* HAS_... and SUMMARY_... bits: facts that once true stay true */
 	u8 mark;	  /* ours, on what it sends; 0: none */
-	bool has_retreated;
-	bool in_control_group;
-	bool has_lost_first; /* something of its very first flight */
-	bool is_closing;
-	bool is_moving; /* from one congestion control of ours to another */
-	bool is_loss_blind; /* its congestion control learns nothing from a loss */
+	/* In any phase, and independent of each other: */
+	bool is_paced;	    /* The agent switched pacing on and has to switch it off. Pacing outlasts
+			     * the first flight until slow start ends, also over idle times. */
+	bool is_measured;   /* Its ACKs are sampled for the rate of the path: a session's member,
+			     * warm or cold, until a loss, the end of slow start or enough flights. */
+	bool is_loss_blind; /* Its own congestion control does not react to loss: of hs_window, and
+			     * fixed while the connection lives. */
 };
 
 struct {
@@ -123,13 +157,18 @@ static inline bool choose_rate(const struct sock *sk, struct connection *c, cons
 	return true;
 }
 
+static inline bool in_first_flight(const struct connection *c)
+{
+	return c->phase == PHASE_FIRST_FLIGHT || c->phase == PHASE_NARROWED_FLIGHT;
+}
+
 /* What it sends from now on is a first flight of `window`. */
 static inline void begin_first_flight(const struct tcp_sock *tp, struct connection *c, u32 window)
 {
 	c->first = window;
 	c->delivered = tp->delivered;
 	c->first_end = tp->snd_nxt + window * tp->mss_cache;
-	c->in_first_flight = true;
+	c->phase = PHASE_FIRST_FLIGHT;
 }
 
 /* Opens with what is remembered, if pacing can be had for it. */
@@ -154,7 +193,7 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 /* Its window is ours to choose: nobody is to compare others with it. */
 static inline bool may_choose_window(const struct connection *c)
 {
-	return !c->in_control_group && !(settings.flags & LEAVE_WINDOWS);
+	return !(c->history & IS_CONTROL_GROUP) && !(settings.flags & LEAVE_WINDOWS);
 }
 
 /* Opens as wide as the memory allows to one of `among` connections, unless it is to be left alone: the window that it has now is
@@ -163,7 +202,7 @@ static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct offer o = {.cold = tp->snd_cwnd, .cap = cap, .among = among};
-	bool has_reserved = reserve_window(tp, &c->path, &o, !c->in_control_group);
+	bool has_reserved = reserve_window(tp, &c->path, &o, !(c->history & IS_CONTROL_GROUP));
 
 	c->cold = o.cold;
 	if (has_reserved && may_choose_window(c))
@@ -175,7 +214,7 @@ static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32
 static inline void note_loss(const struct tcp_sock *tp, struct connection *c)
 {
 	if (!c->restarts && tp->bytes_acked < ANY_WINDOW && before(tp->snd_una, c->first_end))
-		c->has_lost_first = true;
+		c->history |= HAS_LOST_FIRST;
 }
 
 /* A connection is open; NULL if it is to be left alone. */
@@ -192,7 +231,8 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 	c->path = to->path;
 	c->began_ns = bpf_ktime_get_ns();
 	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
-	c->in_control_group = in_control_group(sk);
+	if (in_control_group(sk))
+		c->history |= IS_CONTROL_GROUP;
 	return c;
 }
 
@@ -211,7 +251,8 @@ static inline struct connection *begin(struct sock *sk)
 	if (!tp->total_retrans && !tp->data_segs_out)
 		c->proposed = begin_as_remembered(sk, c, to.cap, among);
 	c->began_with = tp->snd_cwnd;
-	c->began_warm = c->first;
+	if (c->first)
+		c->history |= HAS_BEGUN_WARM;
 	return c;
 }
 
@@ -222,11 +263,11 @@ static inline void end_mark(struct sock *sk, struct connection *c)
 	c->mark = 0;
 }
 
-/* The first flight is over: as fast as the application allows again. */
-static inline void end_first_flight(struct sock *sk, struct connection *c)
+/* The first flight is over: as fast as the application allows again. `next` is the phase after it. */
+static inline void end_first_flight(struct sock *sk, struct connection *c, enum phase next)
 {
 	end_mark(sk, c);
-	c->in_first_flight = false;
+	c->phase = next;
 	if (sk->sk_max_pacing_rate == c->warm_rate)
 		pace(sk, c->own_rate);
 }
@@ -234,7 +275,8 @@ static inline void end_first_flight(struct sock *sk, struct connection *c)
 /* Whether there is anything to see to as segments arrive, or leave after a pause. Otherwise it is a stock connection. */
 static inline bool is_special(const struct connection *c)
 {
-	return c->mark || c->in_first_flight || c->is_paced || c->is_idle || c->search.is_on || c->is_measured;
+	return c->mark || in_first_flight(c) || c->phase == PHASE_IDLE || c->is_paced || c->search.is_on ||
+	       c->is_measured;
 }
 
 /* Segments have arrived and nothing is missing. */
@@ -243,10 +285,10 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	end_mark(sk, c);
-	if (c->in_first_flight && !before(tp->snd_una, c->first_end))
-		end_first_flight(sk, c);
+	if (in_first_flight(c) && !before(tp->snd_una, c->first_end))
+		end_first_flight(sk, c, c->phase == PHASE_NARROWED_FLIGHT ? PHASE_NARROWED : PHASE_STOCK);
 	/* Paced as long as slow start lasts: HyStart would take what pacing spreads for a full pipe. */
-	if (c->is_paced && !c->in_first_flight && !in_slow_start(tp)) {
+	if (c->is_paced && !in_first_flight(c) && !in_slow_start(tp)) {
 		c->is_paced = false;
 		leave_unpaced(sk);
 	}
@@ -270,8 +312,8 @@ static inline void update_memory(struct connection *c, const struct path_sample 
 /* A first flight has lost something: it says that the path is not the one remembered. The window to go on with. */
 static inline u32 fall_back(struct sock *sk, struct connection *c)
 {
-	end_first_flight(sk, c);
-	c->has_retreated = true;
+	end_first_flight(sk, c, PHASE_STOCK);
+	c->history |= HAS_FALLEN_BACK;
 	halve_path(&c->path);
 	return c->first / 2 > c->cold ? c->first / 2 : c->cold;
 }
@@ -284,7 +326,7 @@ static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 	u32 half;
 
 	note_loss(tp, c);
-	if (c->in_first_flight) {
+	if (in_first_flight(c)) {
 		half = fall_back(sk, c);
 		return half < ssthresh ? half : ssthresh;
 	}
@@ -317,8 +359,7 @@ static inline void send_summary(struct sock *sk, struct connection *c)
 	s->sent = tp->data_segs_out;
 	s->retransmitted = tp->total_retrans;
 	s->learnt = c->learnt;
-	s->flags = (c->began_warm ? SUMMARY_WARM : 0) | (c->has_retreated ? SUMMARY_FELL_BACK : 0) |
-		   (c->in_control_group ? SUMMARY_CONTROL_GROUP : 0) | (c->has_lost_first ? SUMMARY_LOST_FIRST : 0);
+	s->flags = c->history & SUMMARY_BITS;
 	s->restarts = c->restarts;
 	s->proposed = c->proposed;
 	bpf_ringbuf_submit(s, 0);
@@ -328,10 +369,11 @@ static inline void send_summary(struct sock *sk, struct connection *c)
 static inline void take_proven_sample(const struct tcp_sock *tp, const struct connection *c, const struct flights *f,
 				 struct path_sample *sample)
 {
-	u32 flight = proven_flight(f, tp), delivered = tp->delivered - c->delivered;
+	u32 flight = proven_flight(f, tp);
+	u32 delivered = c->history & HAS_FALLEN_BACK ? 0 : tp->delivered - c->delivered;
 
 	take_sample(tp, c, sample);
-	sample->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, c->has_retreated ? 0 : delivered);
+	sample->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, delivered);
 	/* A search says where slow start would end, and has not shown it. */
 	if (c->search.is_on && c->search.is_endless)
 		sample->ssthresh = 0;
@@ -342,13 +384,13 @@ static inline void on_idle(struct sock *sk, struct connection *c, const struct f
 {
 	struct path_sample sample = {};
 
-	if (c->in_first_flight)
-		end_first_flight(sk, c);
-	if (!c->is_idle) {
+	if (in_first_flight(c))
+		end_first_flight(sk, c, PHASE_STOCK);
+	if (c->phase != PHASE_IDLE) {
 		take_proven_sample((struct tcp_sock *)sk, c, f, &sample);
 		update_memory(c, &sample, false);
 	}
-	c->is_idle = true;
+	c->phase = PHASE_IDLE;
 }
 
 /* A start like the first one, from a memory that has aged since, and only if no start of this connection has
@@ -356,22 +398,22 @@ static inline void on_idle(struct sock *sk, struct connection *c, const struct f
 static inline void restart(struct sock *sk, struct connection *c)
 {
 	struct destination to = {};
-	bool was_idle = c->is_idle;
+	bool was_idle = c->phase == PHASE_IDLE;
 
-	c->is_idle = c->is_narrowed = false;
-	if (c->has_retreated || !destination_of(sk, &to) || !to.cap)
-		return;
 	/* The transfer that narrowed it may have been shorter than a stock start. */
-	if (c->in_first_flight)
-		end_first_flight(sk, c);
+	if (in_first_flight(c))
+		end_first_flight(sk, c, PHASE_STOCK);
+	c->phase = PHASE_STOCK;
+	if (c->history & HAS_FALLEN_BACK || !destination_of(sk, &to) || !to.cap)
+		return;
 	begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
-	c->restarts += c->in_first_flight & was_idle;
+	c->restarts += in_first_flight(c) & was_idle;
 }
 
 /* Its first flight, of which nothing has been sent. */
 static inline bool is_about_to_begin(const struct tcp_sock *tp, const struct connection *c)
 {
-	return c->in_first_flight && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
+	return in_first_flight(c) && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
 }
 
 /* Segments that a transfer of so many begins with, beside what `largest` and a stock start set as bounds. The kernel's windows grow by
@@ -397,7 +439,7 @@ static inline void apply_size(struct sock *sk, struct connection *c, struct hint
 		return;
 	window = first_window(window_for(segments, c->first), c->cold, c->first);
 	release_window(&c->path, c->first - window);
-	c->is_narrowed = window < c->first;
+	c->phase = window < c->first ? PHASE_NARROWED_FLIGHT : PHASE_FIRST_FLIGHT;
 	c->first = window;
 	c->first_end = tp->snd_nxt + c->first * mss;
 	tp->snd_cwnd = c->first;
@@ -412,7 +454,7 @@ static inline void on_start(struct sock *sk, struct connection *c)
 
 	if (is_recovering((struct tcp_sock *)sk))
 		return;
-	if (c->is_idle || c->is_narrowed)
+	if (c->phase >= PHASE_NARROWED_FLIGHT)
 		restart(sk, c);
 	if (said)
 		apply_size(sk, c, said);
@@ -426,9 +468,9 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct path *path;
 
-	if (c->is_closing)
+	if (c->history & HAS_ENDED)
 		return;
-	c->is_closing = true;
+	c->history |= HAS_ENDED;
 	update_memory(c, sample, is_measured);
 	path = bpf_map_lookup_elem(&paths, &c->path);
 	if (path) {
@@ -436,9 +478,9 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 		__sync_fetch_and_add(&path->bytes_acked, tp->bytes_acked);
 		__sync_fetch_and_add(&path->sent, tp->data_segs_out);
 		__sync_fetch_and_add(&path->retransmitted, tp->total_retrans);
-		if (c->began_warm)
+		if (c->history & HAS_BEGUN_WARM)
 			__sync_fetch_and_add(&path->warm, 1);
-		if (c->first && !c->has_retreated)
+		if (c->first && !(c->history & HAS_FALLEN_BACK))
 			path->fallbacks_in_row = 0;
 	}
 	send_summary(sk, c);

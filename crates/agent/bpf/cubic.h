@@ -46,7 +46,7 @@ static inline bool may_search(const struct sock *sk, const struct connection *c)
 /* It has a window that is warm, or none: a stock connection would have `stock` here. */
 static inline void begin_beside_stock(struct beside_cubic *b, const struct connection *c, u32 stock)
 {
-	b->stock = c->in_first_flight && c->is_paced ? stock : 0;
+	b->stock = in_first_flight(c) && c->is_paced ? stock : 0;
 	b->warm_rate = c->warm_rate;
 }
 
@@ -101,7 +101,7 @@ static inline struct connection *begin_cubic(struct sock *sk)
 	struct connection *c = connection_of(sk);
 
 	demand_room_beside_cubic();
-	if (c && c->is_moving)
+	if (c && c->phase == PHASE_MOVING)
 		return NULL;
 	cubictcp_init(sk);
 	b->rate = b->is_starting = b->is_special = b->min_tso = b->stock = 0;
@@ -139,15 +139,16 @@ static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 	char cubic[TCP_CA_NAME_MAX] = "hs_cubic";
 	u64 *words = ((struct tcp_sock *)sk)->inet_conn.icsk_ca_priv;
 	u64 kept[CUBIC_WORDS + sizeof(struct beside_cubic) / sizeof(u64)];
+	enum phase phase = c->phase;
 	u32 i;
 
 	beside_cubic(sk)->is_starting = false;
 	beside_cubic(sk)->stock = 0;
 	for (i = 0; i < sizeof(kept) / sizeof(u64); i++)
 		kept[i] = words[i];
-	c->is_moving = true;
+	c->phase = PHASE_MOVING;
 	bpf_setsockopt(sk, IPPROTO_TCP, TCP_CONGESTION, cubic, sizeof(cubic));
-	c->is_moving = false;
+	c->phase = phase;
 	for (i = 0; i < sizeof(kept) / sizeof(u64); i++)
 		words[i] = kept[i];
 }
@@ -274,7 +275,7 @@ void BPF_PROG(hs_cubic_release, struct sock *sk)
 	struct connection *c = connection_of(sk);
 	struct path_sample sample = {};
 
-	if (!c || c->is_moving)
+	if (!c || c->phase == PHASE_MOVING)
 		return;
 	take_proven_sample((struct tcp_sock *)sk, c, &beside_cubic(sk)->flights, &sample);
 	end(sk, c, &sample, false);

@@ -22,18 +22,18 @@ static inline void lead(struct sock *sk, struct connection *c)
 
 	tp->snd_cwnd = c->cold;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	if (c->in_first_flight)
-		end_first_flight(sk, c);
-	if (is_first ? tp->total_retrans : c->has_retreated)
+	if (in_first_flight(c))
+		end_first_flight(sk, c, PHASE_STOCK);
+	if (is_first ? tp->total_retrans : c->history & HAS_FALLEN_BACK)
 		return;
 	if (!destination_of(sk, &to) || !to.cap)
 		return;
 	proposed = begin_as_remembered(sk, c, to.cap, 1);
 	if (is_first)
 		c->proposed = proposed;
-	else if (c->in_first_flight)
+	else if (in_first_flight(c))
 		c->restarts += 1;
-	if (c->in_first_flight)
+	if (in_first_flight(c))
 		c->mark = mark(sk);
 }
 
@@ -120,7 +120,7 @@ static inline u32 begin_session(struct sock *sk, struct connection *c, struct se
 	note_phase(b, c);
 	window = tp->snd_cwnd;
 	ssthresh = tp->snd_ssthresh;
-	is_warm = c->in_first_flight;
+	is_warm = in_first_flight(c);
 	bpf_spin_lock(&s->lock);
 	if (!s->weights)
 		start_session(s, window, ssthresh, is_warm, is_warm ? rate : 0);

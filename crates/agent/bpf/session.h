@@ -198,7 +198,7 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 		return tcp_reno_ssthresh(sk);
 	keep_paced(sk);
 	note_loss(tp, c);
-	if (c->in_first_flight)
+	if (in_first_flight(c))
 		most = fall_back(sk, c);
 	c->is_measured = false;
 	note_phase(b, c);
@@ -270,10 +270,11 @@ static __noinline u32 size_hint(struct sock *sk)
 static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 {
 	c->began_with = tp->snd_cwnd;
-	c->began_warm = tp->snd_cwnd > c->cold;
-	if (!c->proposed && c->began_warm)
-		c->proposed = c->began_with;
-	if (!c->in_first_flight)
+	if (tp->snd_cwnd > c->cold) {
+		c->history |= HAS_BEGUN_WARM;
+		c->proposed = c->proposed ? c->proposed : c->began_with;
+	}
+	if (!in_first_flight(c))
 		c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
 	c->measure.next = tp->snd_nxt;
 	c->is_measured = true;
@@ -317,7 +318,7 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	take(sk, b, &grant);
 	if (!c)
 		return;
-	if (c->in_first_flight && tp->snd_cwnd < whole)
+	if (in_first_flight(c) && tp->snd_cwnd < whole)
 		lead_with_part(sk, c, whole);
 	if (is_first)
 		begin_member(tp, c);

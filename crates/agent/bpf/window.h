@@ -10,7 +10,7 @@
 
 static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock *sk, struct connection *c)
 {
-	c->in_first_flight = false;
+	c->phase = PHASE_STOCK;
 	if (sk->sk_max_pacing_rate == c->warm_rate)
 		pace(ops, c->own_rate);
 }
@@ -29,7 +29,7 @@ static inline void open_wide(struct bpf_sock_ops *ops, const struct sock *sk, st
 	}
 	begin_first_flight(tp, c, window);
 	c->began_with = window;
-	c->began_warm = true;
+	c->history |= HAS_BEGUN_WARM;
 }
 
 static inline bool is_bbr(struct bpf_sock_ops *ops)
@@ -61,7 +61,7 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	o.among = finish_handshake(&c->path);
 	if (tp->total_retrans || tp->data_segs_out)
 		return;
-	has_reserved = reserve_window(tp, &c->path, &o, !c->in_control_group);
+	has_reserved = reserve_window(tp, &c->path, &o, !(c->history & IS_CONTROL_GROUP));
 	c->proposed = o.window;
 	if (has_reserved && may_choose_window(c))
 		open_wide(ops, sk, c, o.path, o.window);
@@ -85,7 +85,7 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 		take_proven_sample(tp, c, &c->flights, &sample);
 		update_memory(c, &sample, false);
 	}
-	if (c->in_first_flight && !before(tp->snd_una, c->first_end))
+	if (in_first_flight(c) && !before(tp->snd_una, c->first_end))
 		end_paced_flight(ops, sk, c);
 }
 
@@ -101,9 +101,9 @@ static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk, 
 	c->loss_end = tp->snd_nxt;
 	note_loss(tp, c);
 	forget_flights(&c->flights, tp);
-	if (c->in_first_flight) {
+	if (in_first_flight(c)) {
 		end_paced_flight(ops, sk, c);
-		c->has_retreated = true;
+		c->history |= HAS_FALLEN_BACK;
 		halve_path(&c->path);
 		return;
 	}
