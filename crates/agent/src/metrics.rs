@@ -172,7 +172,7 @@ fn gauges(registry: &mut Registry, status: &Status) {
             "1: all windows are left alone, because warm starts did harm",
             status.off.is_some().into(),
         ),
-        ("dry_run", "1: all windows are left alone, as was asked for", status.dry_run.into()),
+        ("dry_run", "1: connections are measured alone, as was asked for", status.dry_run.into()),
     ];
     for (name, help, value) in gauges {
         let gauge: Gauge = Gauge::default();

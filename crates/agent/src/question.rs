@@ -2,7 +2,7 @@
 
 use crate::compare::Compared;
 use crate::exchange::{Document, Entry};
-use crate::mode::Mode;
+use crate::load::Mode;
 use crate::paths::Remembered;
 use crate::schemes::Choice;
 use crate::totals::Totals;
@@ -70,7 +70,7 @@ pub struct Status {
     pub congestion_controls: Vec<String>,
     /// Why all windows are left alone though that was not asked for: warm starts did harm.
     pub off: Option<String>,
-    /// All windows are left alone, as was asked for.
+    /// Connections are measured alone and keep all that is theirs, as was asked for.
     pub dry_run: bool,
     /// Part of the connections that begins cold for comparison.
     pub holdout: f64,

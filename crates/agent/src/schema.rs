@@ -17,7 +17,7 @@ mod tests {
     use crate::compare::by_size;
     use crate::contract::Summary;
     use crate::exchange::{Document, tests::GOOD};
-    use crate::mode::Mode;
+    use crate::load::Mode;
     use crate::question::Status;
     use crate::schemes::Choice;
     use crate::totals::Totals;

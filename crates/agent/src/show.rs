@@ -2,7 +2,7 @@
 
 use agent::check::Finding;
 use agent::compare::{Compared, Interval, Side};
-use agent::mode::Mode;
+use agent::load::Mode;
 use agent::paths::Remembered;
 use agent::question::Status;
 use agent::totals::Sum;
@@ -55,6 +55,7 @@ fn given(status: &Status) -> String {
     match status.mode {
         Mode::Wrap => format!("{} ({})", status.control, status.congestion_controls.join(", ")),
         Mode::Window => "windows alone (mode window)".to_owned(),
+        Mode::Measure => "nothing (dry run)".to_owned(),
     }
 }
 
@@ -76,7 +77,9 @@ pub(crate) fn status(status: &Status) -> String {
             format!("ALL WINDOWS ARE LEFT ALONE: {why}\n`headstart agent arm` ends that\n\n{text}");
     }
     if status.dry_run {
-        text = format!("dry run: no window is touched, \"proposed\" is what it would be\n\n{text}");
+        text = format!(
+            "dry run: connections keep their own congestion control and windows, \"proposed\" is the first window that they would get\n\n{text}"
+        );
     }
     if status.comparison.iter().any(|class| class.warm.closed > 0 && class.holdout.closed > 0) {
         text += "\n\nwarm / held out, with what either may be as well (95 %)\n";

@@ -6,6 +6,7 @@
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic};
 use crate::memory::Memory;
+use agent::load::Mode;
 use calm::calmly;
 use socket2::Domain;
 
@@ -192,18 +193,32 @@ fn chance_decides_who_is_held_out() {
 }
 
 #[test]
-fn a_dry_run_touches_no_window_and_says_what_it_would_be() {
+fn a_dry_run_leaves_connections_what_they_have_and_says_what_it_would_be() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         for control in ["cubic", "session"] {
-            let agent = assert_stock(&bed, control, &["--dry-run"]);
+            let agent = bed.agent_giving(control, &["--dry-run", "--receive-window", "1000000"]);
+            let server = bed.serve(Domain::IPV4, None);
+            let mut had = String::new();
+            for closed in 1..=3 {
+                had = finish(&mut bed.open(&server, 30_000), 30_000);
+                agent.wait_for_closed(closed);
+            }
+            assert!(!had.starts_with("hs_"), "{had}");
             let status = agent.status();
             assert!(status.dry_run);
+            assert_eq!((status.mode, status.congestion_controls.len()), (Mode::Measure, 0));
             let sums = status.connections;
-            assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.warm.closed), (4, 40, 0));
-            // What the first one taught, as `warm` derives it, and of the last two one after the other part of that.
-            assert_eq!(sums.cold.proposed, 3, "{control}");
-            assert!((22 + 2 * 10..=3 * 31).contains(&sums.cold.proposed_windows), "{sums:?}");
+            assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.warm.closed), (3, 30, 0));
+            // The second and the third, by what the first one taught.
+            assert_eq!(sums.cold.proposed, 2, "{control}: {sums:?}");
+            let said = agent.said();
+            assert!(said.contains("dry run: measuring new connections of"), "{said}");
+            assert!(said.contains("; nothing is written to disk; asked at "), "{said}");
+            // No congestion control of ours can be had at all.
+            let has =
+                std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+            assert!(!has.unwrap().contains("hs_"));
         }
     });
 }
