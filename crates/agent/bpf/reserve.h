@@ -3,8 +3,8 @@
  * itself would send all of it, and a page opens a dozen at once. Who opens is given its part, as one of those whose handshakes have
  * begun (attend.h counts SYNs), and never less than the stock window that anybody begins with. What was given comes back evenly within
  * a round trip; nobody has to return it. */
-#ifndef HEADSTART_LOANS_H
-#define HEADSTART_LOANS_H
+#ifndef HEADSTART_RESERVE_H
+#define HEADSTART_RESERVE_H
 
 #include "paths.h"
 #include "coming.h"

@@ -344,11 +344,12 @@ impl Shared {
             congestion_controls: self.schemes.iter().map(|s| s.name().to_owned()).collect(),
             off: lock(&self.off).clone(),
             dry_run: config.load.is_dry_run,
-            holdout: f64::from(config.load.settings.holdout) / 1e6,
+            control_group_share: f64::from(config.load.settings.control_group) / 1e6,
             cap: config.load.settings.cap,
             paths: paths::count(&self.paths),
             max_paths: config.load.max_paths,
             connections: totals,
+            time_ratio: compare::over_all_sizes(&totals),
             comparison: compare::by_size(&totals),
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
         }

@@ -120,7 +120,7 @@ pub fn load(options: &Options) -> Result<Load, String> {
         v4_bits: V4_BITS,
         v6_bits: V6_BITS,
         control: options.control.unwrap_or_default(),
-        holdout: options.holdout.map_or(50_000, |share| share.per_million()),
+        control_group: options.holdout.map_or(50_000, |share| share.per_million()),
         salt: getrandom::u32().map_err(|error| format!("no random numbers: {error}"))?,
         mark: options.mark.map_or(0, |dscp| dscp.get() as u8),
         leaves_windows: options.dry_run,

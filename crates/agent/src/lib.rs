@@ -21,6 +21,7 @@ pub mod judge;
 pub mod keeper;
 pub mod kernel;
 pub mod knobs;
+mod layout;
 pub mod load;
 mod lock;
 pub mod log;

@@ -88,7 +88,8 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "START")]
     pub sized: Option<SizedStart>,
 
-    /// Let this part of the connections begin cold for comparison, by chance [default: 0.05]
+    /// Assign this share of the connections to the control group, by chance: they start cold, and the others are
+    /// compared with them [default: 0.05]
     #[arg(long, value_name = "PART")]
     pub holdout: Option<Share>,
 

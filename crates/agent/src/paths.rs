@@ -150,7 +150,7 @@ mod tests {
         v6_bits: 48,
         control: Choice::Auto,
         mark: 0,
-        holdout: 0,
+        control_group: 0,
         salt: 0,
         leaves_windows: false,
         only_ports: false,
