@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `attend`: gives the connections of a cgroup our congestion control as they open, and counts those whose handshakes begin.
- * `leave`: has it give none. */
+/* `attend`: gives the connections of a cgroup our congestion control as they open, and counts
+ * those whose handshakes begin. `leave`: has it give none. */
 #ifndef HEADSTART_ATTEND_H
 #define HEADSTART_ATTEND_H
 
@@ -16,8 +16,8 @@ struct {
 	__type(value, u32);
 } ports SEC(".maps");
 
-/* What `leave` leaves in the hook's answer, which the kernel does not read, for programs of cgroups above:
- * those of a cgroup run before those of its parent. */
+/* What `leave` leaves in the hook's answer, which the kernel does not read, for programs of
+ * cgroups above: those of a cgroup run before those of its parent. */
 #define LEAVE_ALONE 0x68736c76
 
 static inline bool has_opened(const struct bpf_sock_ops *ops)
@@ -60,7 +60,8 @@ static inline enum control control_for(const char has[TCP_CA_NAME_MAX])
 	return CONTROL_AUTO;
 }
 
-/* Members of a session take what others leave: who is to stay stock, and is only seen to, is none. */
+/* Members of a session take what others leave: who is to stay stock, and is only measured, is
+ * none. */
 static inline enum control control_unless_stock(enum control control, const struct sock *sk)
 {
 	return control == CONTROL_SESSION && stays_stock(sk) ? CONTROL_CUBIC : control;
@@ -82,8 +83,8 @@ static inline void give(struct bpf_sock_ops *ops, enum control control)
 		bpf_setsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, session, sizeof(session));
 }
 
-/* A connection that has opened and is to be attended to; NULL if it is not. Applications that chose a congestion control
- * themselves keep it. */
+/* A connection that has opened and is to be attended to; NULL if it is not. Applications that
+ * chose a congestion control themselves keep it. */
 static inline struct tcp_sock *attended(struct bpf_sock_ops *ops)
 {
 	struct destination to = {};
@@ -100,7 +101,8 @@ static inline struct tcp_sock *attended(struct bpf_sock_ops *ops)
 	return tp;
 }
 
-/* A SYN has come, or is to be sent: the kernel asks how long to wait for its answer. Also of who will turn out to be left alone. */
+/* A SYN has come, or is to be sent: the kernel asks how long to wait for its answer. Also of who
+ * will turn out to be left alone. */
 static inline void count_handshakes(struct bpf_sock_ops *ops)
 {
 	struct bpf_sock_ops_kern *kernels;

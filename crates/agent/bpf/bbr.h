@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_bbr`: the kernel's own BBR, which begins with what is remembered of the path. It paces by itself, has its
- * window over idle by itself, and, once the pipe is full, measures what there is to remember. */
+/* `hs_bbr`: the kernel's own BBR, which begins with what is remembered of the path. It paces by
+ * itself, has its window over idle by itself, and, once the pipe is full, measures what there is
+ * to remember. */
 #ifndef HEADSTART_BBR_H
 #define HEADSTART_BBR_H
 
@@ -15,9 +16,10 @@ static inline bool is_pipe_full(const struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD(bbr, full_bw_reached);
 }
 
-/* What BBR has measured of the path, the bottleneck's rate over a round trip without a queue; false while it
- * searches. */
-static inline bool measured_by_bbr(const struct tcp_sock *tp, const struct connection *c, struct path_sample *sample)
+/* What BBR has measured of the path, the bottleneck's rate over a round trip without a queue;
+ * false while it searches. */
+static inline bool measured_by_bbr(const struct tcp_sock *tp, const struct connection *c,
+				   struct path_sample *sample)
 {
 	const struct bbr *bbr = (const struct bbr *)tp->inet_conn.icsk_ca_priv;
 
@@ -25,8 +27,10 @@ static inline bool measured_by_bbr(const struct tcp_sock *tp, const struct conne
 		return false;
 	take_sample(tp, c, sample);
 	sample->window = (u64)bbr->bw.s[0].v * bbr->min_rtt_us >> BBR_BW_SHIFT;
-	/* Segments a microsecond, shifted; half of the shift at a time, so that nothing overflows. */
-	sample->rate = ((u64)bbr->bw.s[0].v * tp->mss_cache >> BBR_BW_SHIFT / 2) * US_PER_S >> BBR_BW_SHIFT / 2;
+	/* Segments a microsecond, shifted; half of the shift at a time, so that nothing
+	 * overflows. */
+	sample->rate = (u64)bbr->bw.s[0].v * tp->mss_cache >> BBR_BW_SHIFT / 2;
+	sample->rate = sample->rate * US_PER_S >> BBR_BW_SHIFT / 2;
 	sample->srtt_us = bbr->min_rtt_us;
 	return true;
 }
@@ -44,7 +48,8 @@ void BPF_PROG(hs_bbr_init, struct sock *sk)
 	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
 
-/* So many segments have arrived while the pipe is not full. Not inline: what runs at every ACK is to be short. */
+/* So many segments have arrived while the pipe is not full. Not inline: what runs at every ACK
+ * is to be short. */
 static __noinline void on_startup_ack(struct sock *sk, u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -84,7 +89,8 @@ u32 BPF_PROG(hs_bbr_ssthresh, struct sock *sk)
 		half = fall_back(sk, c);
 		if (half < tp->snd_cwnd)
 			tp->snd_cwnd = half;
-		/* Before the pipe is full BBR lowers neither: it takes the window from here as the one to return to. */
+		/* Before the pipe is full BBR lowers neither: it takes the window from here as
+		 * the one to return to. */
 		sk->sk_pacing_rate = pacing_rate(half, tp->mss_cache, tp->srtt_us >> 3);
 	}
 	return bbr_ssthresh(sk);

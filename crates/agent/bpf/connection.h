@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One connection: its warm start, the end of that, and what it leaves behind. Whatever congestion control
- * runs it calls these, and does the rest as ever. */
+/* One connection: its warm start, the end of that, and what it leaves behind. Whatever
+ * congestion control runs it calls these, and does the rest as ever. */
 #ifndef HEADSTART_CONNECTION_H
 #define HEADSTART_CONNECTION_H
 
@@ -12,28 +12,28 @@
 #include "control_group.h"
 #include "headstart.h"
 
-/* No window is so many bytes (RFC 7323 §2.3): what lies behind is beyond a first flight, also when sequence numbers
- * have wrapped. */
+/* No window is so many bytes (RFC 7323 §2.3): what lies behind is beyond a first flight, also
+ * when sequence numbers have wrapped. */
 #define ANY_WINDOW (1 << 30)
 
-/* Where a connection is with its warm start. A connection is in one phase at a time; these are all
- * transitions:
+/* Where a connection is with its warm start: in one phase at a time. These are all transitions; FLIGHT
+ * stands for FIRST_FLIGHT.
  *
- *  from             event                                               function           to
- *  STOCK            a start, for which the memory has a window          begin_first_flight FIRST_FLIGHT
- *  FIRST_FLIGHT     the transfer is smaller, and nothing is sent yet    apply_size         NARROWED_FLIGHT
- *  FIRST_FLIGHT     all of the flight is acknowledged                   on_progress        STOCK
- *  NARROWED_FLIGHT  all of the flight is acknowledged                   on_progress        NARROWED
- *  either flight    a segment is lost                                   fall_back          STOCK
- *  either flight    the session starts again                            lead               STOCK
- *  NARROWED_FLIGHT, it sends again, with nothing outstanding            restart            STOCK, and a
- *  NARROWED, IDLE                                                                          new start
- *  any              the kernel takes the window back after idle         on_idle            IDLE
- *  STOCK, NARROWED  hs_cubic_start hands over to hs_cubic               go_on_as_cubic     MOVING, and
- *                                                                                          back
+ *  from             event                                      function           to
+ *  STOCK            a start, and the memory has a window       begin_first_flight FLIGHT
+ *  FLIGHT           before it is sent: the transfer is smaller apply_size         NARROWED_FLIGHT
+ *  FLIGHT           the whole flight is acknowledged           on_progress        STOCK
+ *  NARROWED_FLIGHT  the whole flight is acknowledged           on_progress        NARROWED
+ *  either flight    a segment is lost                          fall_back          STOCK
+ *  either flight    the session starts again                   lead               STOCK
+ *  NARROWED_FLIGHT, it sends again with nothing outstanding    restart            STOCK, then
+ *  NARROWED, IDLE                                                                 a new start
+ *  any              idle: the kernel takes the window back     on_idle            IDLE
+ *  STOCK, NARROWED  hs_cubic_start hands over to hs_cubic      go_on_as_cubic     MOVING, and back
  *
- * A connection that fell back (HAS_FALLEN_BACK) never enters FIRST_FLIGHT again. Under hs_window there
- * are STOCK and FIRST_FLIGHT alone, under hs_session no NARROWED, NARROWED_FLIGHT, IDLE and MOVING. */
+ * A connection that fell back (HAS_FALLEN_BACK) never enters FIRST_FLIGHT again. Under hs_window
+ * there are STOCK and FIRST_FLIGHT alone, under hs_bbr no IDLE and MOVING, under hs_session only
+ * STOCK and FIRST_FLIGHT. */
 enum phase {
 	PHASE_STOCK,	       /* cold, or its warm start is over: the kernel decides */
 	PHASE_FIRST_FLIGHT,    /* the remembered window is sent, paced, and not yet acknowledged */
@@ -49,8 +49,9 @@ enum history {
 	HAS_FALLEN_BACK = SUMMARY_FELL_BACK,
 	IS_CONTROL_GROUP = SUMMARY_CONTROL_GROUP,
 	HAS_LOST_FIRST = SUMMARY_LOST_FIRST, /* something of its very first flight */
-	HAS_ENDED = 1U << 31, /* its summary is sent: it may get our congestion control anew after that */
-	SUMMARY_BITS = SUMMARY_WARM | SUMMARY_FELL_BACK | SUMMARY_CONTROL_GROUP | SUMMARY_LOST_FIRST,
+	/* its summary is sent: it may get our congestion control anew after that */
+	HAS_ENDED = 1U << 31,
+	SUMMARY_BITS = HAS_BEGUN_WARM | HAS_FALLEN_BACK | IS_CONTROL_GROUP | HAS_LOST_FIRST,
 };
 
 struct connection {
@@ -66,8 +67,10 @@ struct connection {
 	u32 learnt;
 	u32 own_rate;	  /* SO_MAX_PACING_RATE as the application has it; ~0: none */
 	u32 warm_rate;	  /* the same while the first flight lasts */
-	u32 una;	  /* first that had not arrived when it was last looked at; of window.h, as the next two */
-	u32 loss_end;	  /* sequence number behind what had been sent when something was last found lost */
+	/* first that had not arrived when it was last looked at; of window.h, as the next two */
+	u32 una;
+	/* sequence number behind what had been sent when something was last found lost */
+	u32 loss_end;
 	struct flights flights; /* of hs_bbr and window.h */
 	struct measure measure; /* of hs_cubic and hs_session */
 	struct search search;	/* of hs_cubic */
@@ -75,12 +78,14 @@ struct connection {
 	u32 history;	  /* HAS_... and SUMMARY_... bits: facts that once true stay true */
 	u8 mark;	  /* ours, on what it sends; 0: none */
 	/* In any phase, and independent of each other: */
-	bool is_paced;	    /* The agent switched pacing on and has to switch it off. Pacing outlasts
-			     * the first flight until slow start ends, also over idle times. */
-	bool is_measured;   /* Its ACKs are sampled for the rate of the path: a session's member,
-			     * warm or cold, until a loss, the end of slow start or enough flights. */
-	bool is_loss_blind; /* Its own congestion control does not react to loss: of hs_window, and
-			     * fixed while the connection lives. */
+	/* The agent switched pacing on and has to switch it off. Pacing outlasts the first flight
+	 * until slow start ends, also over idle times. */
+	bool is_paced;
+	/* Its ACKs are sampled for the rate of the path: a session's member, warm or cold, until a
+	 * loss, the end of slow start, or enough flights. */
+	bool is_measured;
+	/* Its own congestion control does not react to loss: of hs_window, fixed for its life. */
+	bool is_loss_blind;
 };
 
 struct {
@@ -128,14 +133,16 @@ static inline struct connection *connection_of(struct sock *sk)
 	return bpf_sk_storage_get(&connections, sk, 0, 0);
 }
 
-/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be had. `options`: what takes
- * options of the socket, itself or the context of a program of sockops. */
+/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be
+ * had. `options`: what takes options of the socket, itself or the context of a program of
+ * sockops. */
 static inline bool pace(void *options, u32 rate)
 {
 	return !bpf_setsockopt(options, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
 }
 
-/* At which rate `window` is sent, and what is the application's own; false if it is not to be sent. */
+/* At which rate `window` is sent, and what is the application's own; false if it is not to be
+ * sent. */
 static inline bool choose_rate(const struct sock *sk, struct connection *c, const struct path *path,
 			       u32 window)
 {
@@ -145,7 +152,8 @@ static inline bool choose_rate(const struct sock *sk, struct connection *c, cons
 	u64 rate = first_rate(even, path->rate, window, path->window);
 	u64 own = sk->sk_max_pacing_rate;
 
-	/* Slower than a cold start, as a peer of the same prefix can make it who answers late: then a cold start. */
+	/* Slower than a cold start, as a peer of the same prefix can make it who answers late:
+	 * then a cold start. */
 	if (even < pacing_rate(c->cold, tp->mss_cache, now_us))
 		return false;
 	/* The option is of 32 bits; what an application has set beyond could not be put back. */
@@ -172,7 +180,8 @@ static inline void begin_first_flight(const struct tcp_sock *tp, struct connecti
 }
 
 /* Opens with what is remembered, if pacing can be had for it. */
-static inline void begin_warm(struct sock *sk, struct connection *c, const struct path *path, u32 window)
+static inline void begin_warm(struct sock *sk, struct connection *c, const struct path *path,
+			      u32 window)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	bool was_unpaced = sk->sk_pacing_status == SK_PACING_NONE;
@@ -196,8 +205,9 @@ static inline bool may_choose_window(const struct connection *c)
 	return !(c->history & IS_CONTROL_GROUP) && !(settings.flags & LEAVE_WINDOWS);
 }
 
-/* Opens as wide as the memory allows to one of `among` connections, unless it is to be left alone: the window that it has now is
- * what it begins with otherwise. The window by the memory; 0: it says nothing. */
+/* Opens as wide as the memory allows to one of `among` connections, unless it is to be left
+ * alone: the window that it has now is what it begins with otherwise. The window by the memory;
+ * 0: it says nothing. */
 static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap, u32 among)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -263,7 +273,8 @@ static inline void end_mark(struct sock *sk, struct connection *c)
 	c->mark = 0;
 }
 
-/* The first flight is over: as fast as the application allows again. `next` is the phase after it. */
+/* The first flight is over: as fast as the application allows again. `next` is the phase after
+ * it. */
 static inline void end_first_flight(struct sock *sk, struct connection *c, enum phase next)
 {
 	end_mark(sk, c);
@@ -272,10 +283,12 @@ static inline void end_first_flight(struct sock *sk, struct connection *c, enum 
 		pace(sk, c->own_rate);
 }
 
-/* Whether there is anything to see to as segments arrive, or leave after a pause. Otherwise it is a stock connection. */
+/* Whether anything is to be done as segments arrive, or are sent after a pause. Otherwise it
+ * is a stock connection. */
 static inline bool is_special(const struct connection *c)
 {
-	return c->mark || in_first_flight(c) || c->phase == PHASE_IDLE || c->is_paced || c->search.is_on ||
+	return c->mark || in_first_flight(c) || c->phase == PHASE_IDLE || c->is_paced ||
+	       c->search.is_on ||
 	       c->is_measured;
 }
 
@@ -286,15 +299,18 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 
 	end_mark(sk, c);
 	if (in_first_flight(c) && !before(tp->snd_una, c->first_end))
-		end_first_flight(sk, c, c->phase == PHASE_NARROWED_FLIGHT ? PHASE_NARROWED : PHASE_STOCK);
-	/* Paced as long as slow start lasts: HyStart would take what pacing spreads for a full pipe. */
+		end_first_flight(sk, c, c->phase == PHASE_NARROWED_FLIGHT ? PHASE_NARROWED :
+									    PHASE_STOCK);
+	/* Paced as long as slow start lasts: HyStart would take what pacing spreads for a full
+	 * pipe. */
 	if (c->is_paced && !in_first_flight(c) && !in_slow_start(tp)) {
 		c->is_paced = false;
 		leave_unpaced(sk);
 	}
 }
 
-static inline void take_sample(const struct tcp_sock *tp, const struct connection *c, struct path_sample *sample)
+static inline void take_sample(const struct tcp_sock *tp, const struct connection *c,
+			       struct path_sample *sample)
 {
 	sample->at_ns = tp->delivered_mstamp * NS_PER_US;
 	sample->srtt_us = tp->srtt_us >> 3;
@@ -303,13 +319,15 @@ static inline void take_sample(const struct tcp_sock *tp, const struct connectio
 	sample->rate = measured_rate(tp, &c->measure);
 }
 
-static inline void update_memory(struct connection *c, const struct path_sample *sample, bool is_measured)
+static inline void update_memory(struct connection *c, const struct path_sample *sample,
+				 bool is_measured)
 {
 	if (update_path(&c->path, sample, is_measured))
 		c->learnt = sample->window;
 }
 
-/* A first flight has lost something: it says that the path is not the one remembered. The window to go on with. */
+/* A first flight has lost something: it says that the path is not the one remembered. The window
+ * to go on with. */
 static inline u32 fall_back(struct sock *sk, struct connection *c)
 {
 	end_first_flight(sk, c, PHASE_STOCK);
@@ -318,7 +336,8 @@ static inline u32 fall_back(struct sock *sk, struct connection *c)
 	return c->first / 2 > c->cold ? c->first / 2 : c->cold;
 }
 
-/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls, or further. */
+/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls,
+ * or further. */
 static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -348,7 +367,8 @@ static inline void send_summary(struct sock *sk, struct connection *c)
 		return;
 	}
 	s->path = c->path;
-	/* In microseconds when it last arrived, in nanoseconds when it began: below 0 if nothing has. */
+	/* In microseconds when it last arrived, in nanoseconds when it began: below 0 if nothing
+	 * has. */
 	lasted_ns = tp->delivered_mstamp * NS_PER_US - c->began_ns;
 	s->lasted_ns = (s64)lasted_ns > 0 ? lasted_ns : 0;
 	s->bytes_acked = tp->bytes_acked;
@@ -366,7 +386,8 @@ static inline void send_summary(struct sock *sk, struct connection *c)
 }
 
 /* What it has proven since the last loss. */
-static inline void take_proven_sample(const struct tcp_sock *tp, const struct connection *c, const struct flights *f,
+static inline void take_proven_sample(const struct tcp_sock *tp, const struct connection *c,
+				      const struct flights *f,
 				 struct path_sample *sample)
 {
 	u32 flight = proven_flight(f, tp);
@@ -379,7 +400,8 @@ static inline void take_proven_sample(const struct tcp_sock *tp, const struct co
 		sample->ssthresh = 0;
 }
 
-/* It has been idle, and the kernel takes its window back, for each buffer until something is sent. */
+/* It has been idle, and the kernel takes its window back, for each buffer until something is
+ * sent. */
 static inline void on_idle(struct sock *sk, struct connection *c, const struct flights *f)
 {
 	struct path_sample sample = {};
@@ -393,8 +415,8 @@ static inline void on_idle(struct sock *sk, struct connection *c, const struct f
 	c->phase = PHASE_IDLE;
 }
 
-/* A start like the first one, from a memory that has aged since, and only if no start of this connection has
- * failed. */
+/* A start like the first one, from a memory that has aged since, and only if no start of this
+ * connection has failed. */
 static inline void restart(struct sock *sk, struct connection *c)
 {
 	struct destination to = {};
@@ -416,15 +438,16 @@ static inline bool is_about_to_begin(const struct tcp_sock *tp, const struct con
 	return in_first_flight(c) && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
 }
 
-/* Segments that a transfer of so many begins with, beside what `largest` and a stock start set as bounds. The kernel's windows grow by
- * one in a round trip of congestion avoidance whether ACKs are delayed or not. Not static: the verifier goes through it once. */
+/* Segments that a transfer of so many begins with, beside what `largest` and a stock start set
+ * as bounds. The kernel's windows grow by one in a round trip of congestion avoidance whether
+ * ACKs are delayed or not. Not static: the verifier goes through it once. */
 __noinline u32 window_for(u32 segments, u32 largest)
 {
 	return settings.flags & END_EPOCHS ? epoch_window(largest, 1, segments, true) : segments;
 }
 
-/* A first flight that has not begun is not wider than what there is to send. It leaves at the path's rate all
- * the same. */
+/* A first flight that has not begun is not wider than what there is to send. It leaves at the
+ * path's rate all the same. */
 static inline void apply_size(struct sock *sk, struct connection *c, struct hints *said)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -462,8 +485,10 @@ static inline void on_start(struct sock *sk, struct connection *c)
 		c->mark = mark(sk);
 }
 
-/* It closes, or gets another congestion control: leaves `lesson`, measured or, as any window is, proven. */
-static inline void end(struct sock *sk, struct connection *c, const struct path_sample *sample, bool is_measured)
+/* It closes, or gets another congestion control: leaves `sample`, measured or, as any window is,
+ * proven. */
+static inline void end(struct sock *sk, struct connection *c, const struct path_sample *sample,
+		       bool is_measured)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct path *path;

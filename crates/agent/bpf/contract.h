@@ -4,22 +4,25 @@
 #ifndef HEADSTART_CONTRACT_H
 #define HEADSTART_CONTRACT_H
 
-/* A destination prefix as seen from a network namespace. IPv4 addresses are v4-mapped (::ffff:a.b.c.d),
- * so one socket family's paths are the other's, too. Bytes beyond the prefix are 0. */
+/* A destination prefix as seen from a network namespace. IPv4 addresses are v4-mapped
+ * (::ffff:a.b.c.d), so one socket family's paths are the other's, too. Bytes beyond the prefix
+ * are 0. */
 struct path_key {
 	u32 netns; /* inode number; 0: of all, if they share */
 	u32 bits;  /* of 128 */
 	__be32 address[4];
 };
 
-/* What is known of a path. Windows in segments. Written without a lock by whichever connection learns
- * something: what is read is bounded where it is used, never where it is written. */
+/* What is known of a path. Windows in segments. Written without a lock by whichever connection
+ * learns something: what is read is bounded where it is used, never where it is written. */
 struct path {
-	u64 learnt_ns;	    /* when `window` was, on CLOCK_MONOTONIC; from an earlier boot: wrapped, below 0 */
+	/* when `window` was, on CLOCK_MONOTONIC; from an earlier boot: wrapped, below 0 */
+	u64 learnt_ns;
 	u64 bytes_acked;    /* of the connections closed since the path is remembered */
 	u64 sent;	    /* segments with data, retransmissions included */
 	u64 retransmitted;
-	u64 rate;	    /* at which flights were seen to come in, bytes a second; 0: not measured */
+	/* at which flights were seen to come in, bytes a second; 0: not measured */
+	u64 rate;
 	u32 window;
 	u32 ssthresh;	    /* 0: slow start had not ended */
 	u32 srtt_us;	    /* when `window` was learnt, queue included */
@@ -44,7 +47,8 @@ struct override {
 /* What attended connections get. CONTROL_AUTO: ours upon the kernel's own that they have. */
 enum control { CONTROL_AUTO, CONTROL_CUBIC, CONTROL_BBR, CONTROL_SESSION };
 
-/* For all connections. The loader may change them at any time: a connection reads them as it opens. */
+/* For all connections. The loader may change them at any time: a connection reads them as it
+ * opens. */
 struct settings {
 	u64 max_age_ns;
 	u32 half_life_rtts;
@@ -56,7 +60,8 @@ struct settings {
 	u32 salt;    /* so that nobody can tell which */
 	u32 flags;
 	u32 mark;    /* octet of DSCP and ECN of first flights; 0: as they are */
-	u32 receive_window; /* bytes that connections which we open offer at first; 0: as the kernel has it */
+	/* bytes that connections which we open offer at first; 0: as the kernel has it */
+	u32 receive_window;
 };
 
 enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which connections stay stock: some by chance, so that the others can be compared with them, and all while every window is to be left
- * alone. */
+/* Which connections stay stock: some by chance, so that the others can be compared with them,
+ * and all while every window is to be left alone. */
 #ifndef HEADSTART_CONTROL_GROUP_H
 #define HEADSTART_CONTROL_GROUP_H
 

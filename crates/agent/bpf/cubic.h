@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_cubic`: the kernel's own CUBIC, which begins with what is remembered of the path. `hs_cubic_start`: the same while it may
- * search (search.h), which then goes on as `hs_cubic`. */
+/* `hs_cubic`: the kernel's own CUBIC, which begins with what is remembered of the path.
+ * `hs_cubic_start`: the same while it may search (search.h), which then goes on as `hs_cubic`. */
 #ifndef HEADSTART_CUBIC_H
 #define HEADSTART_CUBIC_H
 
 #include "connection.h"
 
-/* What is needed at every ACK lies where CUBIC has its own, behind that: looking up the connection would cost more than
- * the rest. */
+/* What is needed at every ACK lies where CUBIC has its own, behind that: looking up the
+ * connection would cost more than the rest. */
 struct beside_cubic {
 	u64 rate;	 /* while a cold start searches, bytes a second; 0: as the kernel will */
 	struct flights flights;
-	u32 stock;	 /* of a warm start that only we pace, the window that a stock one would have by now; 0: of no such */
+	/* of a warm start that only we pace, the window that a stock one would have by now; 0:
+	 * of no such */
+	u32 stock;
 	u32 warm_rate;	 /* of that */
 	bool is_special; /* the connection has to be looked up */
 	bool is_starting; /* it is `hs_cubic_start` */
@@ -26,7 +28,8 @@ static inline struct beside_cubic *beside_cubic(struct sock *sk)
 	return (struct beside_cubic *)&((struct tcp_sock *)sk)->inet_conn.icsk_ca_priv[CUBIC_WORDS];
 }
 
-/* Known when the programs are loaded. Where there is no room, the verifier meets a register that was never set, and refuses. */
+/* Known when the programs are loaded. Where there is no room, the verifier meets a register that
+ * was never set, and refuses. */
 static inline void demand_room_beside_cubic(void)
 {
 	u32 size = bpf_core_type_size(struct bictcp);
@@ -40,7 +43,8 @@ static inline void demand_room_beside_cubic(void)
 /* At its beginning, and not to be compared with others. */
 static inline bool may_search(const struct sock *sk, const struct connection *c)
 {
-	return settings.flags & PACE_COLD && may_choose_window(c) && !((struct tcp_sock *)sk)->data_segs_out;
+	return settings.flags & PACE_COLD && may_choose_window(c) &&
+		!((struct tcp_sock *)sk)->data_segs_out;
 }
 
 /* It has a window that is warm, or none: a stock connection would have `stock` here. */
@@ -50,7 +54,8 @@ static inline void begin_beside_stock(struct beside_cubic *b, const struct conne
 	b->warm_rate = c->warm_rate;
 }
 
-/* Once more: what it has had so far was warm, too, and after idle the kernel leaves a part of that. */
+/* Once more: what it has had so far was warm, too, and after idle the kernel leaves a part of
+ * that. */
 static inline void begin_again_beside_stock(struct beside_cubic *b, const struct connection *c)
 {
 	u32 most = larger(b->stock, INITIAL_WINDOW);
@@ -58,7 +63,8 @@ static inline void begin_again_beside_stock(struct beside_cubic *b, const struct
 	begin_beside_stock(b, c, c->cold < most ? c->cold : most);
 }
 
-/* Slow start as the kernel has it (tcp_is_cwnd_limited): until all of the window is twice what was used. */
+/* Slow start as the kernel has it (tcp_is_cwnd_limited): until all of the window is twice what
+ * was used. */
 static inline void grow_stock(const struct tcp_sock *tp, struct beside_cubic *b, u32 acked)
 {
 	if (b->stock && b->stock < 2 * tp->max_packets_out)
@@ -71,8 +77,9 @@ static inline bool is_beyond_stock(const struct tcp_sock *tp, u32 stock)
 	return tp->write_seq - tp->snd_una > stock * tp->mss_cache || tp->packets_out >= stock;
 }
 
-/* What a stock connection would send as a burst by now leaves as one, so that the answers of several do not come side by side and all end
- * last. Asked before each sending; as soon as there is more, what has not left is paced, until all has arrived. */
+/* What a stock connection would send as a burst by now leaves as one, so that the answers of
+ * several do not come side by side and all end last. Asked before each sending; as soon as there
+ * is more, what has not left is paced, until all has arrived. */
 static inline void pace_beyond_stock(struct sock *sk, const struct beside_cubic *b)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
@@ -129,11 +136,12 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 	b->min_tso = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 	b->is_starting = b->is_special = true;
 	if (c && may_search(sk, c))
-		b->rate = begin_search(sk, &c->search, &c->measure, c->is_paced || sk->sk_pacing_status == SK_PACING_NONE);
+		b->rate = begin_search(sk, &c->search, &c->measure,
+				       c->is_paced || sk->sk_pacing_status == SK_PACING_NONE);
 }
 
-/* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where that is not to be had any more,
- * since the agent is gone, it stays what it is. */
+/* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where
+ * that is not to be had any more, since the agent is gone, it stays what it is. */
 static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 {
 	char cubic[TCP_CA_NAME_MAX] = "hs_cubic";
@@ -153,8 +161,8 @@ static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 		words[i] = kept[i];
 }
 
-/* Segments have arrived on a connection that is at something out of the ordinary. Not inline: what runs at every ACK is to
- * be short, since its instructions are seldom in a cache. */
+/* Segments have arrived on a connection that is at something out of the ordinary. Not inline:
+ * what runs at every ACK is to be short, since its instructions are seldom in a cache. */
 static __noinline void on_special_ack(struct sock *sk, u32 acked)
 {
 	struct beside_cubic *b = beside_cubic(sk);
@@ -189,8 +197,8 @@ void BPF_PROG(hs_cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 		on_special_ack(sk, acked);
 }
 
-/* Asked before each sending, and after the kernel has set its rate: the one place from which a rate of ours lasts. It costs
- * each sending something, which is why only a start has it. */
+/* Asked before each sending, and after the kernel has set its rate: the one place from which a
+ * rate of ours lasts. It costs each sending something, which is why only a start has it. */
 SEC("struct_ops")
 u32 BPF_PROG(hs_cubic_start_min_tso_segs, struct sock *sk)
 {
@@ -281,10 +289,10 @@ void BPF_PROG(hs_cubic_release, struct sock *sk)
 	end(sk, c, &sample, false);
 }
 
-#define CUBIC_OPS                                                                                           \
-	.cong_avoid = (void *)hs_cubic_cong_avoid, .ssthresh = (void *)hs_cubic_ssthresh,                    \
-	.undo_cwnd = (void *)hs_cubic_undo_cwnd, .set_state = (void *)hs_cubic_set_state,                    \
-	.cwnd_event = (void *)hs_cubic_cwnd_event, .pkts_acked = (void *)hs_cubic_pkts_acked,                \
+#define CUBIC_OPS \
+	.cong_avoid = (void *)hs_cubic_cong_avoid, .ssthresh = (void *)hs_cubic_ssthresh, \
+	.undo_cwnd = (void *)hs_cubic_undo_cwnd, .set_state = (void *)hs_cubic_set_state, \
+	.cwnd_event = (void *)hs_cubic_cwnd_event, .pkts_acked = (void *)hs_cubic_pkts_acked, \
 	.release = (void *)hs_cubic_release
 
 SEC(".struct_ops.link")

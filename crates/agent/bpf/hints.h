@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What applications say of a socket (include/headstart.h): heard as options that the kernel does not know, kept
- * beside the socket, heeded when it starts to send. */
+/* What applications say of a socket (include/headstart.h): heard as options that the kernel does
+ * not know, kept beside the socket, applied when it starts to send. */
 #ifndef HEADSTART_HINTS_H
 #define HEADSTART_HINTS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The memory of paths: which path a socket is on, what is known of it, and what a connection adds. */
+/* The memory of paths: which path a socket is on, what is known of it, and what a connection
+ * adds. */
 #ifndef HEADSTART_PATHS_H
 #define HEADSTART_PATHS_H
 
@@ -93,7 +94,9 @@ static inline bool destination_of(const struct sock *sk, struct destination *to)
 		bits = said->bits;
 		to->cap = said->cap;
 	}
-	to->path.netns = settings.flags & SHARE_NAMESPACES ? 0 : sk->__sk_common.skc_net.net->ns.inum;
+	to->path.netns = settings.flags & SHARE_NAMESPACES ?
+				 0 :
+				 sk->__sk_common.skc_net.net->ns.inum;
 	to->path.bits = bits;
 	to->path.address[0] = exact.address[0] & mask_of(bits, 0);
 	to->path.address[1] = exact.address[1] & mask_of(bits, 1);
@@ -112,7 +115,8 @@ static inline u32 aged_window(const struct path *path, u64 now)
 	return decayed(path->window, now - path->learnt_ns, half_life);
 }
 
-/* What may be believed of the path by a connection whose first round trip took `rtt_us`, segments; 0: nothing. */
+/* What may be believed of the path by a connection whose first round trip took `rtt_us`,
+ * segments; 0: nothing. */
 static inline u32 estimate_of(const struct path *path, u64 now, u32 rtt_us)
 {
 	if (now - path->learnt_ns > settings.max_age_ns)
@@ -127,12 +131,15 @@ struct path_sample {
 	u32 ssthresh;
 	u32 srtt_us;
 	u32 min_rtt_us;
-	u64 rate; /* that two flights came in at, bytes a second; 0: not measured, which says nothing */
+	/* that two flights came in at, bytes a second; 0: not measured, which says nothing */
+	u64 rate;
 };
 
-/* Replaces what is known if the lesson was measured (by a loss, or by BBR), or proves as much as is still
- * believed: a transfer that was too short to use the window says nothing against it. True if it was taken. */
-static inline bool update_path(const struct path_key *key, const struct path_sample *sample, bool is_measured)
+/* Replaces what is known if the sample was measured (by a loss, or by BBR), or proves as much as
+ * is still believed: a transfer that was too short to use the window says nothing against it.
+ * True if it was taken. */
+static inline bool update_path(const struct path_key *key, const struct path_sample *sample,
+			       bool is_measured)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct path *path = bpf_map_lookup_elem(&paths, key);
@@ -161,8 +168,8 @@ static inline bool update_path(const struct path_key *key, const struct path_sam
 	return true;
 }
 
-/* A warm start has lost something of its first flight: half of what was remembered, evenly over the round trip, and after
- * the second in a row nothing. */
+/* A warm start has lost something of its first flight: half of what was remembered, evenly over
+ * the round trip, and after the second in a row nothing. */
 static inline void halve_path(const struct path_key *key)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, key);

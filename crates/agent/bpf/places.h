@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where sessions are: each at a place of its own in an array, which its members keep the number of. Looking it up by the
- * host's address at every ACK would cost as much as all the rest. */
+/* Where sessions are: each at a place of its own in an array, which its members keep the number
+ * of. Looking it up by the host's address at every ACK would cost as much as all the rest. */
 #ifndef HEADSTART_PLACES_H
 #define HEADSTART_PLACES_H
 
@@ -44,7 +44,8 @@ static inline struct session *session_at(u32 place)
 
 static inline bool is_same(const struct session_key *a, const struct session_key *b)
 {
-	return a->netns == b->netns && a->address[0] == b->address[0] && a->address[1] == b->address[1] &&
+	return a->netns == b->netns && a->address[0] == b->address[0] &&
+		a->address[1] == b->address[1] &&
 	       a->address[2] == b->address[2] && a->address[3] == b->address[3];
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What first flights have been given of a path lately. Connections that begin within a round trip share what it takes in one: each by
- * itself would send all of it, and a page opens a dozen at once. Who opens is given its part, as one of those whose handshakes have
- * begun (attend.h counts SYNs), and never less than the stock window that anybody begins with. What was given comes back evenly within
- * a round trip; nobody has to return it. */
+/* What first flights have been given of a path lately. Connections that begin within a round
+ * trip share what it takes in one: each by itself would send all of it, and a page opens a dozen
+ * at once. Who opens is given its part, as one of those whose handshakes have begun (attend.h
+ * counts SYNs), and never less than the stock window that anybody begins with. What was given
+ * comes back evenly within a round trip; nobody has to return it. */
 #ifndef HEADSTART_RESERVE_H
 #define HEADSTART_RESERVE_H
 
@@ -34,7 +35,8 @@ struct offer {
 	struct path *path;
 };
 
-/* Times that a word is changed anew because somebody else has, meanwhile. The verifier goes through each. */
+/* Times that a word is changed anew because somebody else has, meanwhile. The verifier goes
+ * through each. */
 #define TRIES 2
 
 static inline u32 ms_of(u64 ns)
@@ -70,13 +72,15 @@ static inline void begin_handshake(const struct path_key *key)
 		return;
 	for (u32 i = 0; i < TRIES; i++) {
 		was = of->coming;
-		if (__sync_val_compare_and_swap(&of->coming, was, coming_one_more(handshakes_now(path, was))) == was)
+		if (__sync_val_compare_and_swap(&of->coming, was,
+						coming_one_more(handshakes_now(path, was))) == was)
 			return;
 	}
 }
 
-/* One whose handshake has been counted begins; among how many, itself included. Not static: the verifier goes through it once, and not
- * for each way through it through what follows; it asks for the key to be looked at. */
+/* One whose handshake has been counted begins; among how many, itself included. Not static: the
+ * verifier goes through it once, and not for each way through it through what follows; it asks
+ * for the key to be looked at. */
 __noinline u32 finish_handshake(const struct path_key *key)
 {
 	struct path *path = key ? bpf_map_lookup_elem(&paths, key) : NULL;
@@ -94,7 +98,8 @@ __noinline u32 finish_handshake(const struct path_key *key)
 	return coming_count(is) ? coming_count(is) : 1;
 }
 
-/* One that has begun long ago starts anew, beside those that come; among how many, itself included. */
+/* One that has begun long ago starts anew, beside those that come; among how many, itself
+ * included. */
 static inline u32 count_restart(const struct path_key *key)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, key);
@@ -111,7 +116,8 @@ static inline u32 still_reserved(const struct path *path, reservation given, u64
 	return still_lent((u32)given, since_ms * 1000ULL, path->srtt_us);
 }
 
-/* Segments for all that begin within a round trip: what one has proven, or what the path is known to carry in that time. */
+/* Segments for all that begin within a round trip: what one has proven, or what the path is
+ * known to carry in that time. */
 static inline u32 room_of(const struct path *path, u32 believed, u32 mss)
 {
 	u64 carried = mss ? path->rate / 1000 * path->min_rtt_us / 1000 / mss : 0;
@@ -121,7 +127,8 @@ static inline u32 room_of(const struct path *path, u32 believed, u32 mss)
 	return carried > believed ? carried : believed;
 }
 
-/* What is to be had: for one no more than one has proven. Of the room `taken` is given away already. */
+/* What is to be had: for one no more than one has proven. Of the room `taken` is given away
+ * already. */
 static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 believed, u32 taken)
 {
 	u32 room = room_of(o->path, believed, tp->mss_cache);
@@ -132,9 +139,11 @@ static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 be
 	o->window = window > o->cold ? window : 0;
 }
 
-/* Says what is to be had and, unless it is only asked for, takes it; false if it begins with what anybody begins with, which counts as
- * given, too. Also if that cannot be said, since others have been given some meanwhile, twice. */
-static inline bool reserve_window(const struct tcp_sock *tp, const struct path_key *key, struct offer *o, bool takes)
+/* Says what is to be had and, unless it is only asked for, takes it; false if it begins with
+ * what anybody begins with, which counts as given, too. Also if that cannot be said, since
+ * others have been given some meanwhile, twice. */
+static inline bool reserve_window(const struct tcp_sock *tp, const struct path_key *key,
+				  struct offer *o, bool takes)
 {
 	struct account *of;
 	reservation given, more;
@@ -166,7 +175,8 @@ static inline void release_window(const struct path_key *key, u32 segments)
 	u32 all = given;
 
 	if (of)
-		__sync_val_compare_and_swap(&of->given, given, given - (all < segments ? all : segments));
+		__sync_val_compare_and_swap(&of->given, given,
+					    given - (all < segments ? all : segments));
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_session`: a congestion control whose connections to the same host share one window (shared.h). A connection
- * joins as it sends (join.h), has its share at every ACK (grant.h) and leaves when all has arrived. */
+/* `hs_session`: a congestion control whose connections to the same host share one window
+ * (shared.h). A connection joins as it sends (join.h), has its share at every ACK (grant.h) and
+ * leaves when all has arrived. */
 #ifndef HEADSTART_SESSION_H
 #define HEADSTART_SESSION_H
 
@@ -11,7 +12,8 @@
 #define SAMPLE_AGAIN_NS (1000 * NS_PER_MS)
 
 /* The last active member is done: what the window has proven. */
-static __noinline void update_memory_of_session(struct sock *sk, u32 window, bool in_slow_start, u32 flight, bool is_warm)
+static __noinline void update_memory_of_session(struct sock *sk, u32 window, bool in_slow_start,
+						u32 flight, bool is_warm)
 {
 	struct connection *c = connection_of(sk);
 	struct path_sample sample = {};
@@ -24,7 +26,8 @@ static __noinline void update_memory_of_session(struct sock *sk, u32 window, boo
 	update_memory(c, &sample, false);
 }
 
-/* More is proven than was taught, or as much after a while: each time that all has arrived would be often. */
+/* More is proven than was taught, or as much after a while: each time that all has arrived would
+ * be often. */
 static inline bool is_new_sample(struct session *s, u32 flight, u64 now_ns)
 {
 	if (flight <= s->taught && now_ns - s->taught_ns < SAMPLE_AGAIN_NS)
@@ -57,7 +60,8 @@ static inline void grow_alone(struct sock *sk, struct belonging *b, const struct
 	pace_share(sk, b, &grant);
 }
 
-/* Of the window the kernel counts as limiting: used up, or soon in slow start (tcp_is_cwnd_limited). */
+/* Of the window the kernel counts as limiting: used up, or soon in slow start
+ * (tcp_is_cwnd_limited). */
 static inline bool is_limited(const struct tcp_sock *tp)
 {
 	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
@@ -83,7 +87,8 @@ void BPF_PROG(hs_session_init, struct sock *sk)
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	b->member.weight = b->member.outstanding = b->member.promised = b->member.limit = b->member.in_pieces = 0;
+	b->member.weight = b->member.outstanding = b->member.promised = b->member.limit =
+		b->member.in_pieces = 0;
 	b->warm_rate = 0;
 	b->place = b->is_special = 0;
 	b->is_attended = c != NULL;
@@ -94,7 +99,8 @@ void BPF_PROG(hs_session_init, struct sock *sk)
 	belong(sk, b, c);
 }
 
-/* While slow start lasts, so that the path's rate is learnt: not beside others, when what comes in is a part of it. */
+/* While slow start lasts, so that the path's rate is learnt: not beside others, when what comes
+ * in is a part of it. */
 static inline void measure_member(const struct tcp_sock *tp, struct connection *c, bool is_alone)
 {
 	if (!in_slow_start(tp) || has_measured_enough(&c->measure))
@@ -125,12 +131,14 @@ static __noinline void on_member_ack(struct sock *sk, bool is_alone)
 }
 
 SEC("struct_ops")
-void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag,
+	      const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
 	struct session *s = session_of(b);
-	bool recovers = is_recovering(tp), is_alone, teaches = false, is_warm = false, is_growing = false;
+	bool recovers = is_recovering(tp), is_alone;
+	bool teaches = false, is_warm = false, is_growing = false;
 	struct arrival a = {};
 	u32 window = 0, flight = 0;
 	struct grant grant;
@@ -141,7 +149,8 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	}
 	if (unlikely(b->heard != weights_set))
 		apply_weight(sk, b);
-	/* When the ACK came in, by the same clock: asking it again would cost as much as the rest. */
+	/* When the ACK came in, by the same clock: asking it again would cost as much as the
+	 * rest. */
 	a.now_ns = tp->tcp_mstamp * NS_PER_US;
 	a.acked = rs->acked_sacked;
 	a.outstanding = tp->packets_out;
@@ -171,7 +180,8 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	take_share(sk, b, &grant);
 	/* The first retransmission does not wait until enough has arrived. */
 	if (unlikely(recovers && !tp->retrans_out))
-		tp->snd_cwnd = larger(grant.share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
+		tp->snd_cwnd = larger(grant.share,
+				      tp->packets_out - tp->sacked_out - tp->lost_out + 1);
 	/* As it begins to send again it is paced anew. */
 	if (a.outstanding)
 		pace_share(sk, b, &grant);
@@ -238,8 +248,8 @@ u32 BPF_PROG(hs_session_undo_cwnd, struct sock *sk)
 	return share;
 }
 
-/* After a timeout a connection goes on from one segment, up to its share. Its peer may be gone for good: until something arrives
- * its share is the others'. */
+/* After a timeout a connection goes on from one segment, up to its share. Its peer may be gone
+ * for good: until something arrives its share is the others'. */
 SEC("struct_ops")
 void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 {
@@ -266,7 +276,8 @@ static __noinline u32 size_hint(struct sock *sk)
 	return size;
 }
 
-/* It has the window that it begins with, which is warm if it is more than any connection's: the memory's, or what others have proven. */
+/* It has the window that it begins with, which is warm if it is more than any connection's: the
+ * memory's, or what others have proven. */
 static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 {
 	c->began_with = tp->snd_cwnd;
@@ -307,7 +318,8 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	s = session_of(b);
 	if (!s)
 		return;
-	j.sends = known_to_send(size_hint(sk), tp->write_seq - tp->snd_nxt, tp->mss_cache, b->member.in_pieces);
+	j.sends = known_to_send(size_hint(sk), tp->write_seq - tp->snd_nxt, tp->mss_cache,
+				b->member.in_pieces);
 	if (unlikely(!join(tp, b, s, &j, &grant))) {
 		c = c ? c : connection_of(sk);
 		if (!c)

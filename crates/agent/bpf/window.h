@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_window`: first windows alone, where programs cannot be a congestion control, or are not to be. The connection keeps
- * the one that it has; it opens as wide as the memory allows and its first flight is paced, and what it does after that is
- * seen from outside: each round trip that was measured, each retransmission, its end. */
+/* `hs_window`: first windows alone, where programs cannot be a congestion control, or are not to
+ * be. The connection keeps the one that it has; it opens as wide as the memory allows and its
+ * first flight is paced, and what it does after that is seen from outside: each round trip that
+ * was measured, each retransmission, its end. */
 #ifndef HEADSTART_WINDOW_H
 #define HEADSTART_WINDOW_H
 
 #include "attend.h"
 #include "connection.h"
 
-static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock *sk, struct connection *c)
+static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock *sk,
+				    struct connection *c)
 {
 	c->phase = PHASE_STOCK;
 	if (sk->sk_max_pacing_rate == c->warm_rate)
@@ -89,8 +91,10 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 		end_paced_flight(ops, sk, c);
 }
 
-/* The first retransmission of those that one loss takes. The window is what the congestion control makes of it. */
-static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk, struct connection *c)
+/* The first retransmission of those that one loss takes. The window is what the congestion
+ * control makes of it. */
+static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk,
+				     struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct path_sample sample = {};
