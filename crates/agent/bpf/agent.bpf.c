@@ -5,8 +5,8 @@
  * each ACK: a call costs there, and the verifier follows a global function without knowing that its
  * argument is a socket. And tests compile the headers that are arithmetic alone for this machine.
  *
- * Each header includes what it needs. Read them in this order: contract.h (the maps; checked against
- * src/layout.rs at build time), paths.h (the memory), reserve.h (who gets how much of it),
+ * Each header includes what it needs. Read them in this order: contract.h (the maps; checked
+ * against src/layout.rs at build time), paths.h (the memory), reserve.h (who gets how much of it),
  * connection.h (one connection and its phases), and then what is attached: attend.h, receive.h,
  * hints.h, the congestion controls, and, in the place of these, window.h. A dry run loads the
  * program of window.h alone. */

@@ -16,8 +16,8 @@
  * when sequence numbers have wrapped. */
 #define ANY_WINDOW (1 << 30)
 
-/* Where a connection is with its warm start: in one phase at a time. These are all transitions; FLIGHT
- * stands for FIRST_FLIGHT.
+/* Where a connection is with its warm start: in one phase at a time. These are all
+ * transitions; FLIGHT stands for FIRST_FLIGHT.
  *
  *  from             event                                      function           to
  *  STOCK            a start, and the memory has a window       begin_first_flight FLIGHT
