@@ -2,7 +2,7 @@
 //! with an agent. The core knows nothing of the latter: they are not its models, and it has none of them.
 
 use crate::world::World;
-use experiment::race::{Race, named};
+use race::{Race, named};
 use tcp::Scheme;
 use workload::LoaderConfig;
 
@@ -82,7 +82,7 @@ impl Contender {
         }
     }
 
-    /// Those of a comma-separated list, as [`experiment::race::contestants`] has it.
+    /// Those of a comma-separated list, as [`race::contestants`] has it.
     ///
     /// # Errors
     /// As [`Contender::parse`].

@@ -6,7 +6,7 @@ use crate::contest::TOO_LATE;
 use crate::kernel::Server;
 use crate::summary::{LimitLine, Line, Spread, Summary};
 use crate::world::World;
-use experiment::race::{BASELINE, LIMIT, Metric, PathJson, Race, VisitsJson};
+use race::{BASELINE, LIMIT, Metric, PathJson, Race, VisitsJson};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Serialises as `headstart race --on … --json` prints it.

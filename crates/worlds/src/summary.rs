@@ -3,8 +3,8 @@
 use crate::bed::Sample;
 use crate::contest::{Entry, Turn};
 use crate::world::World;
-use experiment::limit::Limit;
-use experiment::race::{Race, VisitKind};
+use race::limit::Limit;
+use race::{Race, VisitKind};
 use serde::Serialize;
 use units::Duration;
 

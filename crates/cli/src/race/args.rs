@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::input;
-use experiment::path::{DEFAULT_PRESET, PathSpec, preset};
-use experiment::race::{Hosts, Race, Visits};
+use race::path::{DEFAULT_PRESET, PathSpec, preset};
+use race::{Hosts, Race, Visits};
 use std::path::PathBuf;
 use std::sync::Arc;
 use units::Duration;
@@ -162,12 +162,12 @@ Times count from the start of the load. Name lookups are not part of it.";
 struct SchemeList(Vec<Contender>);
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: experiment::path::PathError| error.to_string())
+    text.parse().map_err(|error: race::path::PathError| error.to_string())
 }
 
 fn parse_preset(name: &str) -> Result<PathSpec, String> {
     let known = || {
-        let names = experiment::path::PRESETS.iter().map(|p| p.name);
+        let names = race::path::PRESETS.iter().map(|p| p.name);
         names.collect::<Vec<_>>().join(", ")
     };
     preset(name).map(|preset| preset.spec()).ok_or_else(|| format!("there are {}", known()))

@@ -5,7 +5,7 @@ use super::{Args, worlds_view};
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::{pages, stdout};
-use experiment::race::Race;
+use race::Race;
 use report::{Cell, Quantity, Row, Table, write_atomically};
 use std::io;
 use worlds::{
