@@ -83,6 +83,8 @@ test:
 		code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
 
 lint:
+	@tools/need python3=python3
+	tools/prose --self-test && tools/prose
 	cargo fmt --all --check
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
 

@@ -12,7 +12,7 @@ const AROUND: &str = r#"
 #define HEADSTART_PATHS_H
 #define NS_PER_US 1000ULL
 #define NS_PER_MS 1000000ULL
-#define LARGEST_WINDOW (1U << 20)
+#define MAX_WINDOW (1U << 20)
 typedef int32_t s32;
 typedef uint32_t __be32;
 struct bpf_spin_lock { int held; };

@@ -39,7 +39,7 @@ pub(crate) use setup::Phases;
 pub use visits::{VisitKind, Visits};
 
 use crate::estimate::Estimate;
-use crate::limit::{Capacity, Limit, limit, limit_again};
+use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};
 use crate::path::PathSpec;
 use netsim::ProcessingDelay;
 use rayon::prelude::*;
@@ -53,6 +53,8 @@ use workload::{Http, LoaderConfig, Page};
 pub const BASELINE: &str = "linux";
 /// The name of the limit's row.
 pub const LIMIT: &str = "limit";
+/// The name of the row of the limit that no handshake delays.
+pub const LIMIT_WITHOUT_HANDSHAKE: &str = "limit, no handshake";
 /// A load that is not done after this long, in virtual time, has not completed.
 pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 /// How long before the page background flows begin, give or take a second of start phase.
@@ -109,10 +111,12 @@ pub struct RunOptions<'a> {
 /// What came of a race.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The physical limit of a first visit: the earliest of the limits of all contestants.
+    /// The physical limit of a first visit, which has to open its connections.
     pub limit: Limit,
-    /// That of a repeated one, which finds connections open.
+    /// The physical limit of a repeated visit: connections that the protocol keeps alive are open.
     pub limit_again: Limit,
+    /// The physical limit of every visit under every scheme: no handshake delays it.
+    pub limit_without_handshake: Limit,
     /// Each contestant's loads.
     pub contestants: Vec<Contestant>,
 }
@@ -194,16 +198,22 @@ impl Race {
         loader_for(&self.loader, scheme)
     }
 
-    /// The limit that binds every contestant in a visit of a kind.
+    /// The limit of a visit of a kind. It does not depend on the schemes of the race.
     pub fn limit(&self, kind: VisitKind) -> Limit {
-        let capacity = Capacity::of(&self.path, Rate::from_bps(0));
         // Other servers of the site have no connection with the client yet.
         let is_open =
             kind == VisitKind::Repeated && self.visits.site <= 1 && self.visits.keep_open();
         let limit = if is_open { limit_again } else { limit };
-        let one = |scheme| limit(&self.page, &self.loader_for(scheme), (scheme, capacity));
-        let limits = self.schemes.iter().map(one);
-        limits.reduce(|a, b| a.earlier(&b)).expect("a race has contestants")
+        limit(&self.page, &self.loader, self.capacity())
+    }
+
+    /// The limit of every visit under every scheme: no handshake delays it.
+    pub fn limit_without_handshake(&self) -> Limit {
+        limit_without_handshake(&self.page, &self.loader, self.capacity())
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity::of(&self.path, Rate::from_bps(0))
     }
 
     /// Runs all loads.
@@ -217,8 +227,9 @@ impl Race {
             .expect("threads to run in");
         let [limit, limit_again] =
             [VisitKind::First, VisitKind::Repeated].map(|kind| self.limit(kind));
+        let limit_without_handshake = self.limit_without_handshake();
         let contestants = pool.install(|| self.run_all(options));
-        Outcome { limit, limit_again, contestants }
+        Outcome { limit, limit_again, limit_without_handshake, contestants }
     }
 
     fn run_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {

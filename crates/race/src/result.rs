@@ -1,6 +1,8 @@
 //! A race in numbers: means over repeats, as printed and as JSON.
 
-use super::{Contestant, LIMIT, Load, Outcome, Race, VisitKind, Visits, mean_of};
+use super::{
+    Contestant, LIMIT, LIMIT_WITHOUT_HANDSHAKE, Load, Outcome, Race, VisitKind, Visits, mean_of,
+};
 use crate::estimate::Estimate;
 use crate::limit::Limit;
 use crate::path::PathSpec;
@@ -63,7 +65,7 @@ impl Metric {
 /// A scheme's means.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemeResult {
-    /// The scheme, or [`LIMIT`].
+    /// The scheme, [`LIMIT`] or [`LIMIT_WITHOUT_HANDSHAKE`].
     pub name: String,
     /// Which visits.
     pub visit: VisitKind,
@@ -108,14 +110,18 @@ impl RaceResult {
     }
 }
 
-/// The contestants' rows for visits of a kind, then the limit's.
+/// The contestants' rows for visits of a kind, then the limits'.
 fn rows(outcome: &Outcome, kind: VisitKind) -> Vec<SchemeResult> {
     let baseline = outcome.baseline().map_or(Vec::new(), |c| c.visits(kind));
     let limit = outcome.limit_of(kind);
     let held_against = HeldAgainst { kind, limit, baseline: &baseline };
     let contestants = outcome.contestants.iter();
     let rows = contestants.map(|contestant| SchemeResult::of(contestant, held_against));
-    rows.chain([SchemeResult::of_limit(held_against)]).collect()
+    let without = &outcome.limit_without_handshake;
+    let limits = [(LIMIT, limit), (LIMIT_WITHOUT_HANDSHAKE, without)].into_iter();
+    // Where no handshake is to be made the two are one.
+    let limits = limits.take(if without.page == limit.page { 1 } else { 2 });
+    rows.chain(limits.map(|row| SchemeResult::of_limit(row, held_against))).collect()
 }
 
 impl SchemeResult {
@@ -125,9 +131,9 @@ impl SchemeResult {
         self.means[index]
     }
 
-    /// True for the physical limit.
+    /// True for a physical limit.
     pub fn is_limit(&self) -> bool {
-        self.name == LIMIT
+        [LIMIT, LIMIT_WITHOUT_HANDSHAKE].contains(&self.name.as_str())
     }
 
     fn of(contestant: &Contestant, held_against: HeldAgainst<'_>) -> Self {
@@ -166,18 +172,19 @@ impl SchemeResult {
         }
     }
 
-    /// The limit's own row. It is no TCP: it sends nothing again, and harms no one it could name.
-    fn of_limit(held_against: HeldAgainst<'_>) -> Self {
+    /// A limit's own row. It is no TCP: it retransmits nothing, and harms no one.
+    fn of_limit((name, own): (&str, &Limit), held_against: HeldAgainst<'_>) -> Self {
         let HeldAgainst { kind, limit, baseline } = held_against;
+        let ratio = |own: Option<Duration>, limit: Option<Duration>| over(own?, limit?);
         let every = |value: Option<f64>| mean_of_visits(baseline, |_, _| value);
         let gain = mean_of_visits(baseline, |(linux, _), repeat| {
-            Some(1.0 - over(limit.page, linux[repeat].page?)?)
+            Some(1.0 - over(own.page, linux[repeat].page?)?)
         });
         let value_of = |metric| match metric {
-            Metric::HtmlSeconds => every(limit.html.map(Duration::as_secs_f64)),
-            Metric::PageSeconds => every(Some(limit.page.as_secs_f64())),
-            Metric::RatioToLimit => every(Some(1.0)),
-            Metric::RatioToLimitHtml => every(limit.html.map(|_| 1.0)),
+            Metric::HtmlSeconds => every(own.html.map(Duration::as_secs_f64)),
+            Metric::PageSeconds => every(Some(own.page.as_secs_f64())),
+            Metric::RatioToLimit => every(ratio(Some(own.page), Some(limit.page))),
+            Metric::RatioToLimitHtml => every(ratio(own.html, limit.html)),
             Metric::GainOverLinux => gain,
             Metric::RetransmittedSegments
             | Metric::Timeouts
@@ -185,7 +192,7 @@ impl SchemeResult {
             | Metric::BackgroundHarm => None,
         };
         let means = Metric::ALL.map(value_of);
-        Self { name: LIMIT.to_owned(), visit: kind, completed: true, means }
+        Self { name: name.to_owned(), visit: kind, completed: true, means }
     }
 }
 

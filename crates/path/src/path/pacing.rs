@@ -19,9 +19,11 @@ impl Path {
     /// When the pacer lets the next segment go; `None`: now.
     #[inline]
     pub fn release(&mut self, now: Instant) -> Option<Instant> {
-        if !self.is_paced() {
-            return None;
-        }
+        if self.is_paced() { self.release_paced(now) } else { None }
+    }
+
+    #[inline(never)]
+    fn release_paced(&mut self, now: Instant) -> Option<Instant> {
         self.take_order();
         let by_rate = self.pacer.as_ref().map(|pacer| pacer.next_release(now));
         let by_plan = self.planned.as_ref().map(PlannedSending::next_release);

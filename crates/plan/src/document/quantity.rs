@@ -130,7 +130,7 @@ impl<T: Text> JsonSchema for Written<T> {
 impl Text for Rate {
     const NAME: &'static str = "rate";
     const FORM: &'static str = "a rate like \"20mbit\": a number and bit, kbit, mbit or gbit";
-    const PATTERN: &'static str = "^[0-9]+([.][0-9]{1,9})?([kKmMgG]?[bB][iI][tT])$";
+    const PATTERN: &'static str = "^ *[0-9]+([.][0-9]{0,9})? *([kKmMgG]?([bB][iI][tT][sS]?( */ *[sS](ec)?)?|b( */ *s(ec)?|ps)|B( */ *s(ec)?|ps))) *$";
 
     fn read(text: &str) -> Result<Self, String> {
         let rate: Self = text.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
@@ -148,7 +148,8 @@ const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 impl Text for Duration {
     const NAME: &'static str = "time";
     const FORM: &'static str = "a time like \"80ms\": a number and ns, us, ms or s";
-    const PATTERN: &'static str = "^[0-9]+([.][0-9]{1,9})?(ns|us|ms|s)$";
+    const PATTERN: &'static str =
+        "^ *[0-9]+([.][0-9]{0,9})? *([nNuUmM\u{b5}\u{3bc}]?[sS]|[mM]?[sS][eE][cC]) *$";
 
     fn read(text: &str) -> Result<Self, String> {
         let time: Self = text.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
@@ -168,8 +169,9 @@ const MOST_BYTES: u64 = 1 << 50;
 
 impl Text for Bytes {
     const NAME: &'static str = "bytes";
-    const FORM: &'static str = "a size like \"30kB\": a number and B, kB, KiB, MB or MiB";
-    const PATTERN: &'static str = "^[0-9]+([.][0-9]{1,9})?(B|kB|KiB|MB|MiB)$";
+    const FORM: &'static str = "a size like \"30kB\": a number and B, kB, KiB, MB, MiB, GB or GiB";
+    const PATTERN: &'static str =
+        "^ *[0-9]+([.][0-9]{0,9})? *([kKmMgG]?[iI]?B|[bB][yY][tT][eE][sS]?) *$";
 
     fn read(text: &str) -> Result<Self, String> {
         match parse_bytes(text).map_err(|error| error.to_string())? {

@@ -70,9 +70,9 @@ impl Backlog {
             (BTreeMap::new(), Load::default(), Duration::ZERO);
         for item in &self.0 {
             let bytes = streams.entry(item.stream).or_insert(0u64);
-            let before = item.stream.load(wire, *bytes);
+            let before = item.stream.load(*bytes);
             *bytes = bytes.saturating_add(item.bytes);
-            load = load.minus(before).plus(item.stream.load(wire, *bytes));
+            load = load.minus(before).plus(item.stream.load(*bytes));
             latest = latest.max(item.released + wire.down(load));
         }
         latest
@@ -81,12 +81,12 @@ impl Backlog {
 
 impl Stream {
     /// The fewest packets for so many bytes, or for so many SYN-ACKs.
-    fn load(self, wire: &Wire, amount: u64) -> Load {
+    fn load(self, amount: u64) -> Load {
         match self {
             Self::SynAcks => {
-                Load { packets: amount, bytes: wire.syn().bytes.saturating_mul(amount) }
+                Load { packets: amount, bytes: Wire::syn().bytes.saturating_mul(amount) }
             }
-            Self::Host(_) | Self::Object(_) => wire.stream(amount),
+            Self::Host(_) | Self::Object(_) => Wire::stream(amount),
         }
     }
 }

@@ -6,7 +6,6 @@
 use super::wire::Wire;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use tcp::config::Opening;
 use units::Duration;
 use workload::{Discovery, Http, LoaderConfig, ObjectId, Page, Protocol, TLS_CLIENT_HELLO, Tls};
 
@@ -62,7 +61,9 @@ pub(super) struct Opened {
 pub(super) enum Beginning {
     /// None is open.
     Closed,
-    /// One to every host is.
+    /// One to every host is, if its protocol keeps connections alive.
+    KeptAlive,
+    /// As many as are wanted are.
     Open,
 }
 
@@ -82,10 +83,10 @@ pub(super) fn bounds(
 ) -> Vec<Bound> {
     let first = match beginning {
         Beginning::Closed => None,
-        Beginning::Open => Some(THERE),
+        Beginning::KeptAlive | Beginning::Open => Some(THERE),
     };
     let open = vec![first; page.hosts().len()];
-    let mut chains = Chains { page, config, wire, open, due: BinaryHeap::new() };
+    let mut chains = Chains { page, config, wire, beginning, open, due: BinaryHeap::new() };
     let at_start = |id: &ObjectId| page.object(*id).discovery == Discovery::AtStart;
     let start = page.ids().filter(at_start);
     chains.due.extend(start.map(|id| Reverse((Duration::ZERO, id))));
@@ -101,6 +102,7 @@ struct Chains<'a> {
     page: &'a Page,
     config: &'a LoaderConfig,
     wire: &'a Wire,
+    beginning: Beginning,
     /// The first connection of each host.
     open: Vec<Option<Opened>>,
     due: BinaryHeap<Reverse<(Duration, ObjectId)>>,
@@ -111,7 +113,8 @@ impl Chains<'_> {
     fn follow(&mut self, discovered: Duration, id: ObjectId) -> Bound {
         let object = self.page.object(id);
         let protocol = self.config.protocol(self.page.host(object.host));
-        let there = self.open[object.host.index()].filter(|_| protocol.keeps_alive());
+        let is_kept = protocol.keeps_alive() || self.beginning == Beginning::Open;
+        let there = self.open[object.host.index()].filter(|_| is_kept);
         let connection = there.unwrap_or_else(|| self.open_at(discovered, &protocol));
         self.open[object.host.index()] = Some(connection);
         let first = there.is_none();
@@ -125,7 +128,7 @@ impl Chains<'_> {
         let released = connection.serving.max(asked + object.server_wait);
         // Its settings go ahead of its first response.
         let ahead = if first { protocol.server_opening() } else { 0 };
-        let down = |bytes| self.wire.down(self.wire.stream(bytes));
+        let down = |bytes| self.wire.down(Wire::stream(bytes));
         let arrives = |bytes: u64| (released + down(bytes)).max(answering + down(ahead + bytes));
         let limit = ObjectLimit {
             discovered,
@@ -147,22 +150,15 @@ impl Chains<'_> {
 
     fn open_at(&self, at: Duration, protocol: &Protocol) -> Opened {
         let wire = self.wire;
-        let syn_arrived = at + wire.up(wire.syn());
-        let (connected, serving) = match wire.opening {
-            // The server's data waits for the ACK that completes the handshake.
-            Opening::Handshake => {
-                let connected = syn_arrived + wire.down(wire.syn());
-                (connected, connected + wire.up(wire.ack()))
-            }
-            Opening::Accelerated | Opening::Remembered | Opening::FastOpen | Opening::OneWay => {
-                (at, syn_arrived)
-            }
-        };
+        let syn_arrived = at + wire.up(Wire::syn());
+        let connected = syn_arrived + wire.down(Wire::syn());
+        // The server's data waits for the ACK that completes the handshake.
+        let serving = connected + wire.up(Wire::ack());
         let mut opened = Opened { ready: connected, serving, syn_arrived, hello_arrived: None };
         if protocol.tls == Tls::Tls13 {
-            let hello = connected + wire.up(wire.request(TLS_CLIENT_HELLO));
+            let hello = connected + wire.up(Wire::stream(TLS_CLIENT_HELLO));
             opened.hello_arrived = Some(hello);
-            opened.ready = hello + wire.down(wire.stream(protocol.tls_server_flight));
+            opened.ready = hello + wire.down(Wire::stream(protocol.tls_server_flight));
         }
         opened
     }
@@ -171,7 +167,7 @@ impl Chains<'_> {
     fn at_server(&self, sent: Duration, bytes: u64) -> Duration {
         match bytes {
             0 => sent,
-            bytes => sent + self.wire.up(self.wire.request(bytes)),
+            bytes => sent + self.wire.up(Wire::stream(bytes)),
         }
     }
 }

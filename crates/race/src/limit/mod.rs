@@ -1,15 +1,16 @@
 //! The physical limit of a page load: the earliest instants that no transport can beat.
 //!
-//! Computed, not simulated. Every step takes the least it can:
+//! Computed, not simulated. It depends on the page, its protocols and the path, and on no scheme.
+//! Every step takes the least it can:
 //!
-//! - A connection opens in the round trips that its scheme and TLS ask for; the bytes of both pass
-//!   at the links' rates. Data in the SYN (`open=data`) saves the handshake's round trip.
+//! - [`limit`]: a connection opens by TCP's handshake, and TLS's where there is TLS. The bytes of both
+//!   pass at the links' rates. [`limit_again`]: connections that the protocol keeps alive are open.
+//!   [`limit_without_handshake`]: every connection is open and secure, as 0-RTT has it at best.
 //! - An object is asked for the instant it is discovered, on a connection that is already open
 //!   (HTTP/1.0: on one of its own, opened then), however many are in progress.
 //! - Its server answers after its think time; each of its bytes, headers of packets included,
 //!   passes the access link at the full rate, less what unresponsive traffic takes. Nothing is
-//!   lost, nothing waits for a window, and packets are as large and as few as the segment size
-//!   allows.
+//!   lost, nothing waits for a window, and packets are full: 1460 bytes behind 40 of headers.
 //!
 //! Two kinds of bound come of this. Along a *chain* of discovery, each object has the link to
 //! itself (`chain`). And from any instant on, all bytes that cannot have been sent before it have
@@ -30,10 +31,9 @@ pub use wire::Capacity;
 use crate::path::PathSpec;
 use backlog::Backlog;
 use chain::Beginning;
-use tcp::Scheme;
 use units::{Duration, Rate};
 use wire::Wire;
-use workload::{Kind, LoaderConfig, Page};
+use workload::{Http, Kind, LoaderConfig, Page};
 
 /// The earliest instants, counted from the start of the load, of one page on one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,23 +46,34 @@ pub struct Limit {
     pub objects: Vec<ObjectLimit>,
 }
 
-/// The limit of `page`, spoken to as `config` says, over `path` with segments and opening of
-/// `scheme`, while `unresponsive` traffic takes its share of the way down.
-pub fn limit(page: &Page, config: &LoaderConfig, on: (&Scheme, Capacity)) -> Limit {
-    limit_from(page, (config, Beginning::Closed), on)
+/// The limit of a first visit of `page`, whose hosts are spoken to as `config` says, on links of
+/// `capacity`: every connection has to be opened.
+///
+/// A scheme that needs no handshake (`open=data`), or has its own way to use connections (`phttp`), may
+/// be faster than this, but never than [`limit_without_handshake`].
+pub fn limit(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
+    limit_from(page, (config, Beginning::Closed), capacity)
 }
 
 /// The same for a repeated visit: connections that the protocol keeps alive are open already.
-pub fn limit_again(page: &Page, config: &LoaderConfig, on: (&Scheme, Capacity)) -> Limit {
-    limit_from(page, (config, Beginning::Open), on)
+pub fn limit_again(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
+    limit_from(page, (config, Beginning::KeptAlive), capacity)
+}
+
+/// The limit of every visit under every scheme: no connection has to be opened or secured, and all
+/// objects of a host may share one.
+pub fn limit_without_handshake(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
+    let persistent = LoaderConfig { http: Some(Http::Persistent), ..config.clone() };
+    let of = |config| limit_from(page, (config, Beginning::Open), capacity);
+    of(config).earlier(&of(&persistent))
 }
 
 fn limit_from(
     page: &Page,
     (config, beginning): (&LoaderConfig, Beginning),
-    (scheme, capacity): (&Scheme, Capacity),
+    capacity: Capacity,
 ) -> Limit {
-    let wire = Wire::new(scheme.config(), capacity);
+    let wire = Wire::new(capacity);
     let objects = chain::bounds(page, (config, beginning), &wire);
     let is_html = |n: usize| page.objects()[n].kind == Kind::Html;
     let bound = |wanted: &dyn Fn(usize) -> bool| {
@@ -85,7 +96,7 @@ fn limit_from(
 impl Limit {
     /// The earlier of two limits, instant by instant: a bound on whatever obeys either.
     #[must_use]
-    pub fn earlier(mut self, other: &Self) -> Self {
+    fn earlier(mut self, other: &Self) -> Self {
         self.html = self.html.min(other.html);
         self.page = self.page.min(other.page);
         for (mine, theirs) in self.objects.iter_mut().zip(&other.objects) {

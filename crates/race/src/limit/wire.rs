@@ -1,10 +1,15 @@
 //! The fewest bytes that carry something, and the least time they take.
 
 use netsim::Duplex;
-use tcp::config::{Config, Opening};
-use tcp::segment::{IPV4_HEADER, TCP_HEADER, TIMESTAMPS_BYTES};
-use tcp::{Options, Timestamps};
+use tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use units::{Duration, Rate};
+
+/// Payload of a full packet of 1500 bytes without options.
+const PAYLOAD: u64 = 1460;
+/// Headers of a packet without options.
+const HEADERS: u64 = (IPV4_HEADER + TCP_HEADER) as u64;
+/// The one option that a SYN needs: the segment size (RFC 9293 §3.2).
+const SYN_OPTIONS: u64 = 4;
 
 /// What the links leave to a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,19 +22,10 @@ pub struct Capacity {
     pub delays: Duplex<Duration>,
 }
 
-/// Segments of a scheme on links of a capacity.
+/// Full packets on links of a capacity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
     capacity: Capacity,
-    /// Most payload of a packet without options.
-    segment: u64,
-    /// Most payload of a packet.
-    payload: u64,
-    /// Headers around it.
-    header: u64,
-    /// A SYN or SYN-ACK without data.
-    syn: u64,
-    pub(super) opening: Opening,
 }
 
 /// Packets and their bytes, headers included.
@@ -56,40 +52,14 @@ impl Load {
 }
 
 impl Wire {
-    pub(super) fn new(config: &Config, capacity: Capacity) -> Self {
-        let headers = u64::from(IPV4_HEADER + TCP_HEADER);
-        let timestamps = match config.timestamps {
-            true => u64::from(TIMESTAMPS_BYTES),
-            false => 0,
-        };
-        let in_payload = if config.options_count { timestamps } else { 0 };
-        Self {
-            capacity,
-            segment: u64::from(config.mss),
-            payload: u64::from(config.mss) - in_payload,
-            header: headers + timestamps,
-            syn: headers + u64::from(syn_options(config).wire_bytes()),
-            opening: config.opening,
-        }
+    pub(super) const fn new(capacity: Capacity) -> Self {
+        Self { capacity }
     }
 
     /// `bytes` of one stream in as few packets as possible.
-    pub(super) const fn stream(&self, bytes: u64) -> Load {
-        let packets = bytes.div_ceil(self.payload);
-        Load { packets, bytes: bytes.saturating_add(packets.saturating_mul(self.header)) }
-    }
-
-    /// `bytes` from the client to the server. Under an accelerated opening they may leave before
-    /// options are agreed on, and so without any.
-    pub(super) const fn request(&self, bytes: u64) -> Load {
-        match self.opening {
-            Opening::Handshake => self.stream(bytes),
-            Opening::Accelerated | Opening::Remembered | Opening::FastOpen | Opening::OneWay => {
-                let packets = bytes.div_ceil(self.segment);
-                let headers = packets.saturating_mul((IPV4_HEADER + TCP_HEADER) as u64);
-                Load { packets, bytes: bytes.saturating_add(headers) }
-            }
-        }
+    pub(super) const fn stream(bytes: u64) -> Load {
+        let packets = bytes.div_ceil(PAYLOAD);
+        Load { packets, bytes: bytes.saturating_add(packets.saturating_mul(HEADERS)) }
     }
 
     /// From the client's hands to the server's, on an idle link.
@@ -103,24 +73,13 @@ impl Wire {
     }
 
     /// A SYN or a SYN-ACK.
-    pub(super) const fn syn(&self) -> Load {
-        Load { packets: 1, bytes: self.syn }
+    pub(super) const fn syn() -> Load {
+        Load { packets: 1, bytes: HEADERS + SYN_OPTIONS }
     }
 
     /// A segment without payload.
-    pub(super) const fn ack(&self) -> Load {
-        Load { packets: 1, bytes: self.header }
-    }
-}
-
-/// The options of a SYN when both ends run the same scheme.
-fn syn_options(config: &Config) -> Options {
-    Options {
-        mss: Some(u16::MAX),
-        window_scale: config.window_scaling.then_some(0),
-        sack_permitted: config.sack,
-        timestamps: config.timestamps.then_some(Timestamps { value: 0, echo: 0 }),
-        ..Options::default()
+    pub(super) const fn ack() -> Load {
+        Load { packets: 1, bytes: HEADERS }
     }
 }
 
@@ -139,44 +98,30 @@ fn least(rate: Rate, load: Load) -> Duration {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use tcp::Scheme;
 
-    fn wire(scheme: &str) -> Wire {
-        let capacity = Capacity {
+    fn wire() -> Wire {
+        Wire::new(Capacity {
             down: Rate::from_mbps(8),
             up: Rate::from_mbps(1),
             delays: Duplex::symmetric(Duration::from_millis(10)),
-        };
-        Wire::new(Scheme::parse(scheme).unwrap().config(), capacity)
+        })
     }
 
     #[test]
-    fn segments_are_those_of_the_scheme() {
-        // newreno: 1460 bytes behind headers of 40. Its SYN has the segment size (4 bytes) and
-        // window scale (3), padded to 8.
-        let newreno = wire("newreno");
-        assert_eq!(newreno.stream(1460), Load { packets: 1, bytes: 1500 });
-        assert_eq!(newreno.stream(1461), Load { packets: 2, bytes: 1541 });
-        assert_eq!(newreno.stream(0), Load::default());
-        assert_eq!(newreno.syn().bytes, 48);
-        // linux: timestamps take 12 of the payload; its SYN has 60 bytes.
-        let linux = wire("linux");
-        assert_eq!(linux.stream(1448).bytes, 1500);
-        assert_eq!(linux.stream(1449), Load { packets: 2, bytes: 1553 });
-        assert_eq!(linux.syn().bytes, 60);
-        // Before options are agreed on there are none.
-        assert_eq!(linux.request(1460).bytes, 1512 + 52);
-        assert_eq!(wire("linux+open=data").request(1460).bytes, 1500);
-        // Options that come on top of the payload.
-        assert_eq!(wire("linux+options=free").stream(1460).bytes, 1512);
+    fn packets_are_full() {
+        // 1460 bytes behind headers of 40; a SYN has the segment size (4 bytes) and nothing else.
+        assert_eq!(Wire::stream(1460), Load { packets: 1, bytes: 1500 });
+        assert_eq!(Wire::stream(1461), Load { packets: 2, bytes: 1541 });
+        assert_eq!(Wire::stream(0), Load::default());
+        assert_eq!((Wire::syn().bytes, Wire::ack().bytes), (44, 40));
     }
 
     #[test]
     fn a_load_takes_its_time_and_the_delay() {
         // 1500 bytes at 8 Mbit/s are 1.5 ms, at 1 Mbit/s 12 ms; half a nanosecond granted, rounded up.
-        let full = wire("newreno").stream(1460);
-        assert_eq!(wire("newreno").down(full).as_nanos(), 11_500_000 - 1);
-        assert_eq!(wire("newreno").up(full).as_nanos(), 22_000_000 - 1);
+        let full = Wire::stream(1460);
+        assert_eq!(wire().down(full).as_nanos(), 11_500_000 - 1);
+        assert_eq!(wire().up(full).as_nanos(), 22_000_000 - 1);
     }
 
     #[test]
@@ -195,7 +140,7 @@ mod tests {
             let rate = Rate::from_bps(bps);
             let total: u64 = cuts.iter().sum();
             let sum = cuts.iter().fold(Duration::ZERO, |t, n| t + rate.transmit_time(n + 40));
-            prop_assert!(least(rate, wire("newreno").stream(total)) <= sum);
+            prop_assert!(least(rate, Wire::stream(total)) <= sum);
         }
     }
 }

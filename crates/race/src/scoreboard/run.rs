@@ -4,7 +4,7 @@
 use super::TIME_LIMIT;
 use super::cells::{Cell, Load, Memory};
 use super::standing::{Standing, Tally};
-use crate::limit::{Capacity, limit};
+use crate::limit::{Capacity, limit_without_handshake};
 use crate::path::PathSpec;
 use crate::{BASELINE, Phases, as_browsers_use_it, loader_for};
 use netsim::{
@@ -52,14 +52,10 @@ pub(super) fn run(cell: &Cell, scheme: &Scheme, seed: u64) -> Outcome {
     start.map_or(missed, |start| stage.measure(cell, start, limit))
 }
 
-/// A limit that binds every scheme: data may go with the first segment, on one connection or many, with
-/// as few options as can be.
+/// The limit that binds every scheme, also those that need no handshake.
 fn earliest(cell: &Cell, page: &Page) -> Duration {
     let capacity = Capacity::of(&cell.path(), Rate::from_bps(0));
-    let quickest = Scheme::parse("newreno+open=data+timestamps=off").expect("a scheme");
-    let ways = [None, Some(Http::Persistent)].map(|http| LoaderConfig { http, ..plain() });
-    let limits = ways.map(|config| limit(page, &config, (&quickest, capacity)).page);
-    limits[0].min(limits[1])
+    limit_without_handshake(page, &plain(), capacity).page
 }
 
 fn plain() -> LoaderConfig {

@@ -311,7 +311,7 @@ impl Receiver {
     }
 
     /// The application has consumed `bytes` more. Answers whether the peer should be told.
-    #[inline]
+    #[inline(always)]
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
         let end = self.read.saturating_add(bytes).min(self.rcv_nxt);
         if self.sizing.round_is_over(now) {
@@ -392,6 +392,7 @@ impl Receiver {
     }
 
     /// The sequence number that ACKs carry.
+    #[inline]
     pub fn ack_number(&self) -> SeqNum {
         self.irs + self.rcv_nxt as u32
     }
@@ -413,7 +414,7 @@ impl Receiver {
     }
 
     /// Books an outgoing segment with ACK and answers its window field.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack_sent(&mut self, in_syn: bool) -> u16 {
         self.ack.on_ack_sent();
         self.last_ack_sent = self.rcv_nxt;

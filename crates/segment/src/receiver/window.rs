@@ -111,7 +111,7 @@ impl OfferedWindow {
     }
 
     /// Offers all there is and answers the window field of a segment that acknowledges `rcv_nxt`.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, rcv_nxt: u64, room: Room, in_syn: bool) -> u16 {
         let shift = if in_syn { 0 } else { self.shift };
         let window = self.possible_edge(rcv_nxt, room).saturating_sub(rcv_nxt);

@@ -338,7 +338,7 @@ impl Connection {
     }
 
     /// Carries a recovery report to the path and the counters.
-    #[inline]
+    #[inline(always)]
     pub(super) fn apply_report(
         &mut self,
         now: Instant,
@@ -346,9 +346,14 @@ impl Connection {
         report: &Report,
         timeout: bool,
     ) {
-        if report.is_quiet() {
-            return;
+        if !report.is_quiet() {
+            self.apply_news(now, path, report, timeout);
         }
+    }
+
+    /// As [`Connection::apply_report`], for a report that changes something.
+    #[cold]
+    fn apply_news(&mut self, now: Instant, path: &mut Path, report: &Report, timeout: bool) {
         if report.congestion.is_some() && !timeout {
             self.stats.fast_retransmits += 1;
             self.timers.timed = None;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What first flights have been given of a path lately. Connections that begin within a round trip share what it takes in one: each by
- * itself would send all of it, and a page opens a dozen at once. Who opens is given its part, as one of those whose handshakes have
- * begun (attend.h counts SYNs), and never less than the stock window that anybody begins with. What was given comes back evenly within
- * a round trip; nobody has to return it. */
-#ifndef HEADSTART_LOANS_H
-#define HEADSTART_LOANS_H
+/* What first flights have been given of a path lately. Connections that begin within a round
+ * trip share what it takes in one: each by itself would send all of it, and a page opens a dozen
+ * at once. Who opens is given its part, as one of those whose handshakes have begun (attend.h
+ * counts SYNs), and never less than the stock window that anybody begins with. What was given
+ * comes back evenly within a round trip; nobody has to return it. */
+#ifndef HEADSTART_RESERVE_H
+#define HEADSTART_RESERVE_H
 
 #include "paths.h"
 #include "coming.h"
 
 /* Segments, and above 32 bits when they were given, milliseconds: read and written as one. */
-typedef u64 loan;
+typedef u64 reservation;
 
 struct account {
-	loan given;
+	reservation given;
 	u64 coming; /* connections whose handshake has begun, and which have not (coming.h) */
 };
 
@@ -34,7 +35,8 @@ struct offer {
 	struct path *path;
 };
 
-/* Times that a word is changed anew because somebody else has, meanwhile. The verifier goes through each. */
+/* Times that a word is changed anew because somebody else has, meanwhile. The verifier goes
+ * through each. */
 #define TRIES 2
 
 static inline u32 ms_of(u64 ns)
@@ -54,13 +56,13 @@ static inline struct account *account_of(const struct path_key *key)
 }
 
 /* `coming` as it is now. */
-static inline u64 coming_now(const struct path *path, u64 coming)
+static inline u64 handshakes_now(const struct path *path, u64 coming)
 {
 	return coming_at(coming, coming_span(bpf_ktime_get_ns(), path->srtt_us * NS_PER_US));
 }
 
 /* A handshake begins to a path that is known; nobody else has anything to share. */
-static inline void begin_to_come(const struct path_key *key)
+static inline void begin_handshake(const struct path_key *key)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, key);
 	struct account *of = path ? account_of(key) : NULL;
@@ -70,14 +72,16 @@ static inline void begin_to_come(const struct path_key *key)
 		return;
 	for (u32 i = 0; i < TRIES; i++) {
 		was = of->coming;
-		if (__sync_val_compare_and_swap(&of->coming, was, coming_one_more(coming_now(path, was))) == was)
+		if (__sync_val_compare_and_swap(&of->coming, was,
+						coming_one_more(handshakes_now(path, was))) == was)
 			return;
 	}
 }
 
-/* One whose handshake has been counted begins; among how many, itself included. Not static: the verifier goes through it once, and not
- * for each way through it through what follows; it asks for the key to be looked at. */
-__noinline u32 come(const struct path_key *key)
+/* One whose handshake has been counted begins; among how many, itself included. Not static: the
+ * verifier goes through it once, and not for each way through it through what follows; it asks
+ * for the key to be looked at. */
+__noinline u32 finish_handshake(const struct path_key *key)
 {
 	struct path *path = key ? bpf_map_lookup_elem(&paths, key) : NULL;
 	struct account *of = path ? bpf_map_lookup_elem(&accounts, key) : NULL;
@@ -87,41 +91,44 @@ __noinline u32 come(const struct path_key *key)
 		return 1;
 	for (u32 i = 0; i < TRIES; i++) {
 		was = of->coming;
-		is = coming_now(path, was);
+		is = handshakes_now(path, was);
 		if (__sync_val_compare_and_swap(&of->coming, was, coming_one_less(is)) == was)
 			break;
 	}
 	return coming_count(is) ? coming_count(is) : 1;
 }
 
-/* One that has begun long ago starts anew, beside those that come; among how many, itself included. */
-static inline u32 come_again(const struct path_key *key)
+/* One that has begun long ago starts anew, beside those that come; among how many, itself
+ * included. */
+static inline u32 count_restart(const struct path_key *key)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, key);
 	struct account *of = path ? bpf_map_lookup_elem(&accounts, key) : NULL;
 
-	return of ? coming_count(coming_now(path, of->coming)) + 1 : 1;
+	return of ? coming_count(handshakes_now(path, of->coming)) + 1 : 1;
 }
 
 /* What of `given` has not come back. */
-static inline u32 lent(const struct path *path, loan given, u64 now)
+static inline u32 still_reserved(const struct path *path, reservation given, u64 now)
 {
 	u32 since_ms = ms_of(now) - (u32)(given >> 32);
 
 	return still_lent((u32)given, since_ms * 1000ULL, path->srtt_us);
 }
 
-/* Segments for all that begin within a round trip: what one has proven, or what the path is known to carry in that time. */
+/* Segments for all that begin within a round trip: what one has proven, or what the path is
+ * known to carry in that time. */
 static inline u32 room_of(const struct path *path, u32 believed, u32 mss)
 {
 	u64 carried = mss ? path->rate / 1000 * path->min_rtt_us / 1000 / mss : 0;
 
-	if (carried > LARGEST_WINDOW)
-		carried = LARGEST_WINDOW;
+	if (carried > MAX_WINDOW)
+		carried = MAX_WINDOW;
 	return carried > believed ? carried : believed;
 }
 
-/* What is to be had: for one no more than one has proven. Of the room `taken` is given away already. */
+/* What is to be had: for one no more than one has proven. Of the room `taken` is given away
+ * already. */
 static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 believed, u32 taken)
 {
 	u32 room = room_of(o->path, believed, tp->mss_cache);
@@ -132,12 +139,14 @@ static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 be
 	o->window = window > o->cold ? window : 0;
 }
 
-/* Says what is to be had and, unless it is only asked for, takes it; false if it begins with what anybody begins with, which counts as
- * given, too. Also if that cannot be said, since others have been given some meanwhile, twice. */
-static inline bool borrow(const struct tcp_sock *tp, const struct path_key *key, struct offer *o, bool takes)
+/* Says what is to be had and, unless it is only asked for, takes it; false if it begins with
+ * what anybody begins with, which counts as given, too. Also if that cannot be said, since
+ * others have been given some meanwhile, twice. */
+static inline bool reserve_window(const struct tcp_sock *tp, const struct path_key *key,
+				  struct offer *o, bool takes)
 {
 	struct account *of;
-	loan given, more;
+	reservation given, more;
 	u32 taken;
 	u64 now;
 
@@ -148,10 +157,10 @@ static inline bool borrow(const struct tcp_sock *tp, const struct path_key *key,
 	for (u32 i = 0; i < TRIES; i++) {
 		given = of->given;
 		now = bpf_ktime_get_ns();
-		taken = lent(o->path, given, now);
-		make_offer(tp, o, recall(o->path, now, tp->srtt_us >> 3), taken);
+		taken = still_reserved(o->path, given, now);
+		make_offer(tp, o, estimate_of(o->path, now, tp->srtt_us >> 3), taken);
 		takes = takes && o->window;
-		more = (loan)ms_of(now) << 32 | (taken + (takes ? o->window : o->cold));
+		more = (reservation)ms_of(now) << 32 | (taken + (takes ? o->window : o->cold));
 		if (__sync_val_compare_and_swap(&of->given, given, more) == given)
 			return takes;
 	}
@@ -159,14 +168,15 @@ static inline bool borrow(const struct tcp_sock *tp, const struct path_key *key,
 }
 
 /* So much of what was given is not used. */
-static inline void give_back(const struct path_key *key, u32 segments)
+static inline void release_window(const struct path_key *key, u32 segments)
 {
 	struct account *of = bpf_map_lookup_elem(&accounts, key);
-	loan given = of ? of->given : 0;
+	reservation given = of ? of->given : 0;
 	u32 all = given;
 
 	if (of)
-		__sync_val_compare_and_swap(&of->given, given, given - (all < segments ? all : segments));
+		__sync_val_compare_and_swap(&of->given, given,
+					    given - (all < segments ? all : segments));
 }
 
 #endif

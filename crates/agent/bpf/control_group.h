@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which connections stay stock: some by chance, so that the others can be compared with them, and all while every window is to be left
- * alone. */
-#ifndef HEADSTART_HOLDOUT_H
-#define HEADSTART_HOLDOUT_H
+/* Which connections stay stock: some by chance, so that the others can be compared with them,
+ * and all while every window is to be left alone. */
+#ifndef HEADSTART_CONTROL_GROUP_H
+#define HEADSTART_CONTROL_GROUP_H
 
 #include "paths.h"
 
@@ -17,7 +17,7 @@ static inline u32 scrambled(u32 bits)
 }
 
 /* By its addresses and ports, so that it is a matter of chance and not of what it does. */
-static inline bool is_held_out(const struct sock *sk)
+static inline bool in_control_group(const struct sock *sk)
 {
 	const struct sock_common *common = &sk->__sk_common;
 	__be32 address[4] = {};
@@ -28,12 +28,12 @@ static inline bool is_held_out(const struct sock *sk)
 	hash = scrambled(hash ^ address[1] ^ common->skc_num);
 	hash = scrambled(hash ^ address[2]);
 	hash = scrambled(hash ^ address[3]);
-	return (u64)hash * PER_MILLION >> 32 < settings.holdout;
+	return (u64)hash * PER_MILLION >> 32 < settings.control_group;
 }
 
 static inline bool stays_stock(const struct sock *sk)
 {
-	return settings.flags & LEAVE_WINDOWS || is_held_out(sk);
+	return settings.flags & LEAVE_WINDOWS || in_control_group(sk);
 }
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What applications say of a socket (include/headstart.h): heard as options that the kernel does not know, kept
- * beside the socket, heeded when it starts to send. */
-#ifndef HEADSTART_WISHES_H
-#define HEADSTART_WISHES_H
+/* What applications say of a socket (include/headstart.h): heard as options that the kernel does
+ * not know, kept beside the socket, applied when it starts to send. */
+#ifndef HEADSTART_HINTS_H
+#define HEADSTART_HINTS_H
 
 #include "connection.h"
 
-enum { EINVAL = 22, LARGEST_BUFFER = 4096 };
+enum { EINVAL = 22, MAX_BUFFER = 4096 };
 
-static inline u32 weight_of(const struct wishes *said)
+static inline u32 weight_of(const struct hints *said)
 {
 	return said && said->weight ? said->weight : 1;
 }
@@ -29,41 +29,41 @@ static inline bool is_ours(const struct bpf_sockopt *ctx)
 }
 
 /* Does not let the kernel see it. */
-static inline int hear_one(struct bpf_sockopt *ctx)
+static inline int set_option(struct bpf_sockopt *ctx)
 {
 	u32 *value = ctx->optval;
-	struct wishes *said;
+	struct hints *said;
 
 	if (ctx->optlen < (s32)sizeof(*value) || (void *)(value + 1) > ctx->optval_end)
 		return refuse(EINVAL);
 	if (ctx->optname == HEADSTART_WEIGHT && (!*value || *value > HEADSTART_MAX_WEIGHT))
 		return refuse(EINVAL);
-	said = bpf_sk_storage_get(&wishes, ctx->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	said = bpf_sk_storage_get(&hints, ctx->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!said)
 		return refuse(EINVAL);
 	if (ctx->optname == HEADSTART_WEIGHT) {
 		said->weight = *value;
-		__sync_fetch_and_add(&weights_said, 1);
+		__sync_fetch_and_add(&weights_set, 1);
 	} else {
 		said->size = *value;
-		__sync_fetch_and_add(&sizes_said, 1);
+		__sync_fetch_and_add(&sizes_set, 1);
 	}
 	ctx->optlen = -1;
 	return 1;
 }
 
 SEC("cgroup/setsockopt")
-int hear(struct bpf_sockopt *ctx)
+int hs_setsockopt(struct bpf_sockopt *ctx)
 {
 	if (is_ours(ctx))
-		return hear_one(ctx);
+		return set_option(ctx);
 	/* What is larger than the kernel copies for us goes on as it is. */
-	if (ctx->optlen > LARGEST_BUFFER)
+	if (ctx->optlen > MAX_BUFFER)
 		ctx->optlen = 0;
 	return 1;
 }
 
-static inline void path_of(struct bpf_sock *sk, struct headstart_path *shown)
+static inline void describe_path(struct bpf_sock *sk, struct headstart_path *shown)
 {
 	struct connection *c = bpf_sk_storage_get(&connections, sk, 0, 0);
 	struct path *path;
@@ -72,13 +72,13 @@ static inline void path_of(struct bpf_sock *sk, struct headstart_path *shown)
 	if (!c)
 		return;
 	shown->flags = HEADSTART_ATTENDED | (c->first ? HEADSTART_WARM : 0) |
-		       (c->has_retreated ? HEADSTART_RETREATED : 0);
+		       (c->history & HAS_FALLEN_BACK ? HEADSTART_FELL_BACK : 0);
 	shown->first_window = c->first ? c->first : c->cold;
 	path = bpf_map_lookup_elem(&paths, &c->path);
 	if (!path || now < path->learnt_ns)
 		return;
 	shown->remembered = path->window;
-	shown->believed = now - path->learnt_ns > settings.max_age_ns ? 0 : window_now(path, now);
+	shown->believed = now - path->learnt_ns > settings.max_age_ns ? 0 : aged_window(path, now);
 	shown->srtt_us = path->srtt_us;
 	shown->min_rtt_us = path->min_rtt_us;
 	shown->age_ms = (now - path->learnt_ns) / NS_PER_MS;
@@ -102,13 +102,13 @@ static inline void show(struct bpf_sockopt *ctx, const struct headstart_path *pa
 	ctx->optlen = i * sizeof(u32);
 }
 
-static inline int answer_one(struct bpf_sockopt *ctx)
+static inline int get_option(struct bpf_sockopt *ctx)
 {
 	struct headstart_path path = {};
-	struct wishes *said;
+	struct hints *said;
 	u32 *weight = ctx->optval;
 
-	said = bpf_sk_storage_get(&wishes, ctx->sk, 0, 0);
+	said = bpf_sk_storage_get(&hints, ctx->sk, 0, 0);
 	path.weight = weight_of(said);
 	if (ctx->optname == HEADSTART_WEIGHT) {
 		if ((void *)(weight + 1) > ctx->optval_end)
@@ -117,7 +117,7 @@ static inline int answer_one(struct bpf_sockopt *ctx)
 		ctx->optlen = sizeof(u32);
 	} else {
 		path.size = said ? said->size : 0;
-		path_of(ctx->sk, &path);
+		describe_path(ctx->sk, &path);
 		show(ctx, &path);
 	}
 	ctx->retval = 0;
@@ -125,11 +125,11 @@ static inline int answer_one(struct bpf_sockopt *ctx)
 }
 
 SEC("cgroup/getsockopt")
-int answer(struct bpf_sockopt *ctx)
+int hs_getsockopt(struct bpf_sockopt *ctx)
 {
 	if (is_ours(ctx))
-		return answer_one(ctx);
-	if (ctx->optlen > LARGEST_BUFFER)
+		return get_option(ctx);
+	if (ctx->optlen > MAX_BUFFER)
 		ctx->optlen = 0;
 	return 1;
 }
