@@ -205,7 +205,10 @@ mod tests {
     fn long_lists_are_named_and_short_ones_shown() {
         let many: Vec<String> = (0..9).map(|n| format!("page{n}")).collect();
         let by = "`headstart pages` lists them";
-        assert_eq!(unknown("page", "xyzxyz", &many, by), "no page \"xyzxyz\"; `headstart pages` lists them");
+        assert_eq!(
+            unknown("page", "xyzxyz", &many, by),
+            "no page \"xyzxyz\"; `headstart pages` lists them"
+        );
         assert_eq!(unknown("page", "b", &["aa", "c"], by), "no page \"b\"; there are aa, c");
     }
 

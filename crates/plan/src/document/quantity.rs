@@ -148,7 +148,8 @@ const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 impl Text for Duration {
     const NAME: &'static str = "time";
     const FORM: &'static str = "a time like \"80ms\": a number and ns, us, ms or s";
-    const PATTERN: &'static str = "^ *[0-9]+([.][0-9]{0,9})? *([nNuUmM\u{b5}\u{3bc}]?[sS]|[mM]?[sS][eE][cC]) *$";
+    const PATTERN: &'static str =
+        "^ *[0-9]+([.][0-9]{0,9})? *([nNuUmM\u{b5}\u{3bc}]?[sS]|[mM]?[sS][eE][cC]) *$";
 
     fn read(text: &str) -> Result<Self, String> {
         let time: Self = text.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
@@ -169,7 +170,8 @@ const MOST_BYTES: u64 = 1 << 50;
 impl Text for Bytes {
     const NAME: &'static str = "bytes";
     const FORM: &'static str = "a size like \"30kB\": a number and B, kB, KiB, MB, MiB, GB or GiB";
-    const PATTERN: &'static str = "^ *[0-9]+([.][0-9]{0,9})? *([kKmMgG]?[iI]?B|[bB][yY][tT][eE][sS]?) *$";
+    const PATTERN: &'static str =
+        "^ *[0-9]+([.][0-9]{0,9})? *([kKmMgG]?[iI]?B|[bB][yY][tT][eE][sS]?) *$";
 
     fn read(text: &str) -> Result<Self, String> {
         match parse_bytes(text).map_err(|error| error.to_string())? {
