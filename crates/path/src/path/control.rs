@@ -5,7 +5,7 @@ use super::{Path, pacer};
 use policy::ack::{AckInfo, AckSample, Delivered, DeliveryMarks};
 use units::{Instant, Rate};
 
-/// `rules_recovery` of the policies.
+/// `rules_recovery` of the policies before anything began: whether they ever may.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) startup: bool,
@@ -27,8 +27,14 @@ impl Path {
 
     /// The policy that owns the window answers losses itself, and is asked at every ACK.
     #[inline]
-    pub const fn is_ruled(&self) -> bool {
-        if self.in_startup { self.rules.startup } else { self.rules.congestion }
+    pub fn is_ruled(&self) -> bool {
+        if self.in_startup { self.is_ruled_by_startup() } else { self.rules.congestion }
+    }
+
+    /// The start-up answers losses itself, as long as it owns the window.
+    #[inline]
+    fn is_ruled_by_startup(&self) -> bool {
+        self.rules.startup && self.startup.rules_recovery()
     }
 
     /// Seeds what policies draw at random.
@@ -122,7 +128,7 @@ impl Path {
     /// True if the start-up owns the window from now on: below the threshold, unless a controller rules
     /// that does without; a start-up that rules itself stays until it is done.
     pub(super) fn falls_to_startup(&self) -> bool {
-        if self.in_startup && self.rules.startup {
+        if self.in_startup && self.is_ruled_by_startup() {
             return true;
         }
         !self.rules.congestion && self.window.below_ssthresh()
