@@ -19,7 +19,7 @@ pub(crate) struct LinkArgs {
     path: Option<PathSpec>,
 
     /// A path by name (`headstart paths`) [default: cable]
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["down", "up"], value_parser = parse_preset)]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["down", "up"], value_parser = crate::names::path_preset)]
     path_preset: Option<PathSpec>,
 
     /// The link towards the command: RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
@@ -48,11 +48,6 @@ pub(crate) struct LinkArgs {
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
     text.parse().map_err(|error: race::path::PathError| error.to_string())
-}
-
-fn parse_preset(name: &str) -> Result<PathSpec, String> {
-    let names = || race::path::PRESETS.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
-    preset(name).map(|preset| preset.spec()).ok_or_else(|| format!("there are {}", names()))
 }
 
 impl LinkArgs {
