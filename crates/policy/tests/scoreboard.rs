@@ -1,8 +1,8 @@
 //! The scoreboard against a model that keeps a flag for every byte.
 
 use policy::ack::{Progress, Scoreboard};
-use std::collections::BTreeSet;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use units::Instant;
 
 const SEGMENT: u64 = 10;
