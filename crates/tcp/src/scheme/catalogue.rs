@@ -236,7 +236,7 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "jump-start" => return Some(started(linux(), StartUpKind::JumpStart)),
         _ => return None,
     };
-    recipe.config.idle = idle;
+    recipe.set_idle_unless_owned(idle);
     Some(recipe)
 }
 

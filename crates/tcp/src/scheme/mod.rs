@@ -172,6 +172,11 @@ impl Recipe {
         }
     }
 
+    /// Sets the idle rule of a scheme, unless its start-up decides that itself.
+    fn set_idle_unless_owned(&mut self, idle: IdleRestart) {
+        self.config.idle = if self.startup.owns_idle() { IdleRestart::StartUp } else { idle };
+    }
+
     /// Takes another recovery, with the SACK that it lives by.
     fn set_recovery(&mut self, kind: RecoveryKind) {
         use RecoveryKind::{Integrated, Rack, Sack, SackPipe};
@@ -394,6 +399,15 @@ mod tests {
                 Scheme::parse(named.name).map(|s| s.name().to_owned()),
                 Ok(named.name.into())
             );
+        }
+    }
+
+    #[test]
+    fn no_scheme_overwrites_the_idle_rule_of_its_start_up() {
+        for named in catalogue() {
+            let scheme = Scheme::parse(named.name).unwrap();
+            let own = scheme.config().idle == IdleRestart::StartUp;
+            assert_eq!(own, scheme.recipe.startup.owns_idle(), "{}", named.name);
         }
     }
 
