@@ -11,5 +11,6 @@ mod path;
 
 pub use client::Client;
 pub use path::{
-    Front, Learning, Origin, Pacer, Path, Reporting, SendLog, StartUpExit, StartUpReport, Upheaval,
+    Front, Learning, MemberDelivery, Origin, Pacer, Path, Reporting, SendLog, StartUpExit,
+    StartUpReport, Upheaval,
 };

@@ -5,7 +5,7 @@ use super::{Path, pacer};
 use policy::ack::{AckInfo, AckSample, Delivered, DeliveryMarks};
 use units::{Instant, Rate};
 
-/// `rules_recovery` of the policies.
+/// `rules_recovery` of the policies before anything began: whether they ever may.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) startup: bool,
@@ -18,6 +18,19 @@ impl Rules {
     }
 }
 
+/// What the connection that received an ACK tells the path's delivery meter.
+#[derive(Debug)]
+pub struct MemberDelivery<'a> {
+    /// What its segments took along.
+    pub marks: &'a mut DeliveryMarks,
+    /// Losses on its scoreboard before the ACK.
+    pub losses_before: u64,
+    /// Losses on its scoreboard now.
+    pub losses: u64,
+    /// It repairs losses, after the ACK.
+    pub recovering: bool,
+}
+
 impl Path {
     /// Deliveries are metered.
     #[inline]
@@ -27,8 +40,14 @@ impl Path {
 
     /// The policy that owns the window answers losses itself, and is asked at every ACK.
     #[inline]
-    pub const fn is_ruled(&self) -> bool {
-        if self.in_startup { self.rules.startup } else { self.rules.congestion }
+    pub fn is_ruled(&self) -> bool {
+        if self.in_startup { self.is_ruled_by_startup() } else { self.rules.congestion }
+    }
+
+    /// The start-up answers losses itself, as long as it owns the window.
+    #[inline]
+    fn is_ruled_by_startup(&self) -> bool {
+        self.rules.startup && self.startup.rules_recovery()
     }
 
     /// Seeds what policies draw at random.
@@ -57,27 +76,22 @@ impl Path {
         }
     }
 
-    /// Meters an ACK that leaves recovery as `recovering`. `losses`: those on the connection's
-    /// scoreboard before it and now.
+    /// Meters an ACK that `member` received.
     #[cold]
-    pub fn meter(
-        &mut self,
-        sample: &mut AckSample,
-        info: &AckInfo,
-        (marks, losses, recovering): (&mut DeliveryMarks, (u64, u64), bool),
-    ) {
+    pub fn meter(&mut self, sample: &mut AckSample, info: &AckInfo, member: MemberDelivery<'_>) {
+        let MemberDelivery { marks, losses_before, losses, recovering } = member;
         let mss = self.window.mss();
         let next_release = self.pacer.as_ref().map(|p| p.next_release(info.now));
         let Some(meter) = &mut self.meter else { return };
-        meter.on_lost(losses.1 - marks.lost_told);
-        marks.lost_told = losses.1;
+        meter.on_lost(losses - marks.lost_told);
+        marks.lost_told = losses;
         let fresh = sample.delivered.div_ceil(mss);
         let newest = info.progress.newest.filter(|_| fresh > 0);
         let newest = newest.and_then(|n| Some((n.sent_at, marks.of(n.order)?)));
         let min_rtt = self.rtt.min_rtt();
         let rate = meter.on_ack(&Delivered { now: info.now, fresh, newest, min_rtt });
         let mut delivery = meter.delivery(fresh, rate);
-        delivery.lost = losses.1 - losses.0;
+        delivery.lost = losses - losses_before;
         delivery.episode = meter.episode(recovering);
         delivery.delayed = fresh == 1
             && info.progress.sacked == 0
@@ -122,7 +136,7 @@ impl Path {
     /// True if the start-up owns the window from now on: below the threshold, unless a controller rules
     /// that does without; a start-up that rules itself stays until it is done.
     pub(super) fn falls_to_startup(&self) -> bool {
-        if self.in_startup && self.rules.startup {
+        if self.in_startup && self.is_ruled_by_startup() {
             return true;
         }
         !self.rules.congestion && self.window.below_ssthresh()

@@ -18,6 +18,7 @@ mod shared;
 mod startup_report;
 mod wait;
 
+pub use control::MemberDelivery;
 use control::Rules;
 pub use learning::{Learning, Reporting};
 pub use pacer::Pacer;

@@ -61,7 +61,7 @@ pub struct Delivery {
 
 /// What a segment takes along (§3.2, `P.*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct DeliveryMark {
     first_sent: Instant,
     delivered_at: Instant,
     delivered: u64,
@@ -76,7 +76,7 @@ pub struct Delivered {
     /// Segments newly delivered.
     pub fresh: u64,
     /// Of those the one sent last: when, and what it took along.
-    pub newest: Option<(Instant, Mark)>,
+    pub newest: Option<(Instant, DeliveryMark)>,
     /// Lowest round trip seen.
     pub min_rtt: Duration,
 }
@@ -112,12 +112,12 @@ impl Default for DeliveryMeter {
 
 impl DeliveryMeter {
     /// A segment leaves (§3.2); `idle`: nothing is outstanding.
-    pub fn on_sent(&mut self, now: Instant, idle: bool) -> Mark {
+    pub fn on_sent(&mut self, now: Instant, idle: bool) -> DeliveryMark {
         if idle {
             self.first_sent = now;
             self.delivered_at = now;
         }
-        Mark {
+        DeliveryMark {
             first_sent: self.first_sent,
             delivered_at: self.delivered_at,
             delivered: self.total,
@@ -215,21 +215,21 @@ pub fn micros(from: Instant, to: Instant) -> u64 {
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryMarks {
     /// Place in the path's order of sending from which on it holds, ascending.
-    marks: VecDeque<(u64, Mark)>,
+    marks: VecDeque<(u64, DeliveryMark)>,
     /// Losses on the connection's scoreboard that the path was told of.
     pub lost_told: u64,
 }
 
 impl DeliveryMarks {
     /// A segment leaves in place `order`.
-    pub fn push(&mut self, order: u64, mark: Mark) {
+    pub fn push(&mut self, order: u64, mark: DeliveryMark) {
         if self.marks.back().is_none_or(|last| last.1 != mark) {
             self.marks.push_back((order, mark));
         }
     }
 
     /// What the segment that left in place `order` took along.
-    pub fn of(&self, order: u64) -> Option<Mark> {
+    pub fn of(&self, order: u64) -> Option<DeliveryMark> {
         let after = self.marks.partition_point(|entry| entry.0 <= order);
         Some(self.marks.get(after.checked_sub(1)?)?.1)
     }
@@ -255,7 +255,7 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    fn ack(ms: u64, fresh: u64, newest: (u64, Mark)) -> Delivered {
+    fn ack(ms: u64, fresh: u64, newest: (u64, DeliveryMark)) -> Delivered {
         let newest = Some((at(newest.0), newest.1));
         Delivered { now: at(ms), fresh, newest, min_rtt: Duration::from_millis(80) }
     }

@@ -5,7 +5,7 @@
 
 use crate::config::{RtoConfig, RtoFloor, TickCount};
 use arith::rtt::{Estimator, LinuxEstimator};
-use segment::receiver::RoundTrip;
+use segment::receiver::SenderTiming;
 use units::{Duration, Instant};
 
 /// Doublings beyond this change nothing: the upper bound has been reached.
@@ -171,8 +171,8 @@ impl RttEstimator {
     }
 
     /// What the receiving half may ask, the timeout having been doubled `backoff` times.
-    pub fn round_trip(&self, backoff: u32) -> RoundTrip {
-        RoundTrip { srtt: self.srtt, rto: self.rto(backoff) }
+    pub fn round_trip(&self, backoff: u32) -> SenderTiming {
+        SenderTiming { srtt: self.srtt, rto: self.rto(backoff) }
     }
 
     /// The timeout after `backoff` doublings, bounded; never less than two ticks, because a coarse

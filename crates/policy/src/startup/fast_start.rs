@@ -7,7 +7,7 @@
 //! destination of which something is remembered. The idle rule must leave the window to the start-up
 //! ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Phase, Remembered, Setback, Start, StartUp};
+use super::{Occasion, Overlay, Phase, Remembered, Setback, Start, Turn};
 use crate::ack::{AckSample, RttEstimator};
 use crate::send_plan::{Mark, SendPlan};
 use crate::window::{Cause, Window};
@@ -65,7 +65,6 @@ impl Default for FastStartOptions {
 /// Fast start; another start-up grows the window, and begins where there is nothing to begin from.
 pub struct FastStart {
     options: FastStartOptions,
-    inner: Box<dyn StartUp>,
     /// Round trips, nanoseconds, whatever the clock of the retransmission timer. A round trip weighs
     /// an eighth as ever, not each of its ACKs: by these it would follow the queue that the transfer
     /// itself builds.
@@ -114,10 +113,10 @@ impl Round {
 }
 
 impl FastStart {
-    /// Fast start on top of `inner`.
-    pub fn new(options: FastStartOptions, inner: Box<dyn StartUp>) -> Self {
+    /// A start-up that has not begun.
+    pub fn new(options: FastStartOptions) -> Self {
         let (exact, round) = (Estimator::new(), Round::default());
-        Self { options, inner, exact, round, attempt: None, sent: 0, acked: 0 }
+        Self { options, exact, round, attempt: None, sent: 0, acked: 0 }
     }
 
     fn srtt(&self) -> Duration {
@@ -125,9 +124,9 @@ impl FastStart {
     }
 
     /// Takes over what is remembered, if it is of use. A handshake has measured the path since.
-    fn begin_new(&mut self, window: &mut Window, start: &Start<'_>) {
+    fn begin_new(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
         let Some(seed) = start.seed.filter(|seed| self.trusts(seed)) else {
-            return self.inner.begin(window, start);
+            return Turn::Left;
         };
         let measured = self.exact;
         if !seed.srtt.is_zero() {
@@ -143,6 +142,7 @@ impl FastStart {
             window.set_ssthresh(ssthresh, Cause::Seed);
         }
         self.attempt(window, cwnd, start.initial_window);
+        Turn::Taken
     }
 
     fn trusts(&self, seed: &Remembered) -> bool {
@@ -221,14 +221,15 @@ fn went_through(cwnd: u64, ssthresh: u64, mss: u64) -> u64 {
     if cwnd < ssthresh { cwnd / 2 / mss * mss } else { cwnd.saturating_sub(mss) }
 }
 
-impl StartUp for FastStart {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+impl Overlay for FastStart {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
         self.end(window);
         match start.occasion {
-            Occasion::NewPath => self.begin_new(window, start),
+            Occasion::NewPath => return self.begin_new(window, start),
             Occasion::Idle => self.begin_idle(window, start),
-            Occasion::Loss => self.inner.begin(window, start),
+            Occasion::Loss => return Turn::Left,
         }
+        Turn::Taken
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -242,11 +243,6 @@ impl StartUp for FastStart {
         if let Some(attempt) = self.attempt {
             self.follow(window, attempt);
         }
-        self.inner.observe(window, sample);
-    }
-
-    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
-        self.inner.on_ack(window, sample)
     }
 
     /// A mark counts however the attempt ends: what it took from the threshold stays taken (§4.3).
@@ -256,12 +252,11 @@ impl StartUp for FastStart {
         {
             attempt.ssthresh = attempt.ssthresh.min(window.ssthresh());
         }
-        self.inner.on_congestion(window);
     }
 
     /// The loss of what had low priority says only that the attempt was too bold (§3.4.4).
-    fn on_setback(&mut self, window: &mut Window, setback: Setback) -> Phase {
-        let Some(attempt) = self.attempt else { return Phase::Continue };
+    fn on_setback(&mut self, window: &mut Window, setback: Setback) -> Option<Phase> {
+        let attempt = self.attempt?;
         let failed = match setback {
             Setback::Timeout { marked } => marked,
             Setback::PartialAck => true,
@@ -269,12 +264,12 @@ impl StartUp for FastStart {
         if failed && self.options.quick_recovery {
             self.end(window);
             window.set_ssthresh(attempt.ssthresh, Cause::Retreat);
-            return Phase::Retreat;
+            return Some(Phase::Retreat);
         }
         if setback != Setback::PartialAck {
             self.end(window);
         }
-        Phase::Continue
+        None
     }
 
     /// `srtt + 4 * rttvar`, exact (§3.4.4).
@@ -287,16 +282,11 @@ impl StartUp for FastStart {
     fn has_reset_timer(&self) -> bool {
         self.options.quick_recovery
     }
-
-    fn needs_rounds(&self) -> bool {
-        self.inner.needs_rounds()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::startup::SlowStart;
     use crate::window::PlanOrder;
     use proptest::prelude::*;
 
@@ -306,7 +296,7 @@ mod tests {
     fn begin(seed: Remembered, handshake: Option<Duration>) -> (Window, FastStart) {
         let mut window = Window::new(MSS, IW, u64::MAX, false);
         window.set_limit(u64::MAX);
-        let mut policy = FastStart::new(FastStartOptions::default(), Box::new(SlowStart));
+        let mut policy = FastStart::new(FastStartOptions::default());
         if let Some(rtt) = handshake {
             policy.exact.on_sample(rtt.as_nanos());
         }

@@ -6,15 +6,14 @@
 //! window, and after idling and loss, another start-up acts. A TLS handshake, which fits, is not what
 //! the connection is for: the jump waits for what follows.
 
-use super::{Occasion, Phase, Setback, Start, StartUp};
-use crate::ack::{AckSample, RttEstimator};
+use super::{Occasion, Overlay, Phase, Start, Turn};
+use crate::ack::AckSample;
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
 use units::Duration;
 
 /// Sends all there is within a round trip.
 pub struct JumpStart {
-    inner: Box<dyn StartUp>,
     stage: Stage,
     /// Bytes that the path had sent when the last ACK came.
     sent: u64,
@@ -33,9 +32,9 @@ enum Stage {
 }
 
 impl JumpStart {
-    /// Jumps, and does as `inner` where it does not.
-    pub fn new(inner: Box<dyn StartUp>) -> Self {
-        Self { inner, stage: Stage::Inner, sent: 0, awaits_transfer: false }
+    /// A start-up that has not begun.
+    pub const fn new() -> Self {
+        Self { stage: Stage::Inner, sent: 0, awaits_transfer: false }
     }
 
     fn jump(&mut self, window: &mut Window, (bytes, round_trip): (u64, Duration)) {
@@ -55,63 +54,52 @@ impl JumpStart {
     }
 }
 
-impl StartUp for JumpStart {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+impl Default for JumpStart {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Overlay for JumpStart {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
         self.end(window, Stage::Inner);
         let transfer = start.transfer.filter(|_| start.occasion == Occasion::NewPath);
         self.awaits_transfer = transfer.is_some_and(|t| t.bytes <= start.initial_window);
         let bytes = transfer.map_or(0, |t| t.bytes.min(t.admitted));
-        if bytes > start.initial_window && start.rtt.has_sample() {
-            self.jump(window, (bytes, start.rtt.srtt()));
-        } else {
-            self.inner.begin(window, start);
+        if bytes <= start.initial_window || !start.rtt.has_sample() {
+            return Turn::Left;
         }
+        self.jump(window, (bytes, start.rtt.srtt()));
+        Turn::Taken
+    }
+
+    fn lets_observe(&self) -> bool {
+        self.stage == Stage::Inner
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         self.sent = sample.sent_total;
-        match self.stage {
-            Stage::Inner => self.inner.observe(window, sample),
-            Stage::Jump { until } => {
-                let all_in = sample.acked > 0 && sample.acked_total >= sample.sent_total;
-                if all_in || sample.sent_total >= until {
-                    self.end(window, Stage::Done);
-                }
+        if let Stage::Jump { until } = self.stage {
+            let all_in = sample.acked > 0 && sample.acked_total >= sample.sent_total;
+            if all_in || sample.sent_total >= until {
+                self.end(window, Stage::Done);
             }
-            Stage::Done => {}
         }
     }
 
-    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+    fn on_ack(&mut self, _: &mut Window, _: &AckSample) -> Option<Phase> {
         match self.stage {
-            Stage::Inner => self.inner.on_ack(window, sample),
-            Stage::Jump { .. } => Phase::Continue,
-            Stage::Done => Phase::Done,
+            Stage::Inner => None,
+            Stage::Jump { .. } => Some(Phase::Continue),
+            Stage::Done => Some(Phase::Done),
         }
     }
 
     fn on_congestion(&mut self, window: &mut Window) {
         self.end(window, Stage::Inner);
-        self.inner.on_congestion(window);
-    }
-
-    fn on_setback(&mut self, window: &mut Window, setback: Setback) -> Phase {
-        self.inner.on_setback(window, setback)
-    }
-
-    fn reset_timeout(&self, rtt: &RttEstimator, marked: bool) -> Option<Duration> {
-        self.inner.reset_timeout(rtt, marked)
     }
 
     fn awaits_transfer(&self) -> bool {
         self.awaits_transfer
-    }
-
-    fn has_reset_timer(&self) -> bool {
-        self.inner.has_reset_timer()
-    }
-
-    fn needs_rounds(&self) -> bool {
-        self.inner.needs_rounds()
     }
 }

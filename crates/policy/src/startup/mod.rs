@@ -18,6 +18,7 @@ pub mod slow_start;
 pub mod spand;
 pub mod start;
 pub mod vegas;
+pub mod wrapping;
 
 use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::Model;
@@ -35,6 +36,7 @@ pub use slow_start::{LinuxSlowStart, SlowStart};
 pub use spand::Spand;
 pub use start::{Occasion, Remembered, Start, Transfer};
 pub use vegas::VegasStart;
+pub use wrapping::{Overlay, Turn, Wrapping};
 
 /// Whether a start-up goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +116,8 @@ pub trait StartUp {
 
     /// As long as it owns the window the policy answers losses itself: it is shown every ACK, with
     /// [`AckSample::delivery`], by [`StartUp::on_ack`], also during recovery, and neither congestion
-    /// control nor recovery moves the window, but for a timeout.
+    /// control nor recovery moves the window, but for a timeout. A policy that has not begun says
+    /// whether it ever may; after that the answer may change with what it does.
     fn rules_recovery(&self) -> bool {
         false
     }

@@ -5,8 +5,8 @@
 //! remembered begins alike; others, and windows that fell by loss, are left to the start-up inside. The idle rule must leave the window to the
 //! start-up ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Phase, Remembered, Setback, Start, StartUp};
-use crate::ack::{AckSample, RttEstimator};
+use super::{Occasion, Overlay, Remembered, Start, Turn};
+use crate::ack::AckSample;
 use crate::window::{Cause, Window};
 use units::Duration;
 
@@ -56,7 +56,6 @@ impl Default for RbpOptions {
 /// Paces after idle, else does as another start-up.
 pub struct Rbp {
     options: RbpOptions,
-    inner: Box<dyn StartUp>,
     srtt: Duration,
     latest: Duration,
     /// Bytes sent in the last whole round trip, and how long that took.
@@ -65,10 +64,10 @@ pub struct Rbp {
 }
 
 impl Rbp {
-    /// Pacing after idle on top of `inner`.
-    pub fn new(options: RbpOptions, inner: Box<dyn StartUp>) -> Self {
+    /// A start-up that has not begun.
+    pub const fn new(options: RbpOptions) -> Self {
         let (srtt, latest) = (Duration::ZERO, Duration::ZERO);
-        Self { options, inner, srtt, latest, rate: None, pacing: false }
+        Self { options, srtt, latest, rate: None, pacing: false }
     }
 
     /// The window to pace, whole segments, rounded to the nearest.
@@ -124,16 +123,14 @@ impl Rbp {
     }
 }
 
-impl StartUp for Rbp {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
-        match start.occasion {
-            Occasion::Idle => self.start(window),
-            Occasion::NewPath => match &start.seed {
-                Some(seed) => self.reuse(window, seed),
-                None => self.inner.begin(window, start),
-            },
-            Occasion::Loss => self.inner.begin(window, start),
+impl Overlay for Rbp {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
+        match (start.occasion, &start.seed) {
+            (Occasion::Idle, _) => self.start(window),
+            (Occasion::NewPath, Some(seed)) => self.reuse(window, seed),
+            (Occasion::NewPath, None) | (Occasion::Loss, _) => return Turn::Left,
         }
+        Turn::Taken
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
@@ -145,33 +142,15 @@ impl StartUp for Rbp {
         if self.pacing {
             self.on_paced_ack(window, sample);
         }
-        self.inner.observe(window, sample);
-    }
-
-    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
-        self.inner.on_ack(window, sample)
     }
 
     fn on_congestion(&mut self, window: &mut Window) {
         if self.pacing {
             self.stop(window);
         }
-        self.inner.on_congestion(window);
-    }
-
-    fn on_setback(&mut self, window: &mut Window, setback: Setback) -> Phase {
-        self.inner.on_setback(window, setback)
-    }
-
-    fn reset_timeout(&self, rtt: &RttEstimator, marked: bool) -> Option<Duration> {
-        self.inner.reset_timeout(rtt, marked)
-    }
-
-    fn has_reset_timer(&self) -> bool {
-        self.inner.has_reset_timer()
     }
 
     fn needs_rounds(&self) -> bool {
-        self.options.rate == RbpRate::Measured || self.inner.needs_rounds()
+        self.options.rate == RbpRate::Measured
     }
 }

@@ -1,8 +1,8 @@
 //! When to acknowledge (RFC 5681 §4.2; as Linux does it: `linux_acks`).
 
 use super::config::AckPolicy;
-use super::linux_acks::{LinuxAcks, RoundTrip};
-use super::sack_compression::{Gap, SackCompression, Verdict};
+use super::linux_acks::{LinuxAcks, SenderTiming};
+use super::sack_compression::{Gap, GapVerdict, SackCompression};
 use crate::segment::Segment;
 use units::{Duration, Instant};
 
@@ -103,7 +103,7 @@ impl AckTimer {
         now: Instant,
         data: InOrder<'_>,
         (mss, window): (u64, u64),
-        rtt: impl FnOnce() -> RoundTrip,
+        rtt: impl FnOnce() -> SenderTiming,
     ) {
         self.unacked += data.bytes;
         self.then = None;
@@ -120,7 +120,7 @@ impl AckTimer {
         &mut self,
         now: Instant,
         data: InOrder<'_>,
-        (window, rtt): (u64, RoundTrip),
+        (window, rtt): (u64, SenderTiming),
     ) {
         if data.segment.len > 0 {
             self.linux.on_data(now, data.segment, (window, rtt));
@@ -170,17 +170,17 @@ impl AckTimer {
     fn compress(&mut self, gap: Gap, until: Instant) -> bool {
         let verdict = self.compression.on_gap(gap);
         match verdict {
-            Verdict::Now => self.demand(),
-            Verdict::Hold if self.pending == Pending::Nothing => {
+            GapVerdict::Now => self.demand(),
+            GapVerdict::Hold if self.pending == Pending::Nothing => {
                 self.pending = Pending::Held(until);
             }
-            Verdict::Hold => {}
-            Verdict::TellOthers => {
+            GapVerdict::Hold => {}
+            GapVerdict::TellOthers => {
                 self.demand();
                 self.then = Some(until);
             }
         }
-        verdict == Verdict::TellOthers
+        verdict == GapVerdict::TellOthers
     }
 
     /// Data arrived that had arrived before; `window` is the receive window, bytes.

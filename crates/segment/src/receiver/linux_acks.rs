@@ -22,7 +22,7 @@ const TIMESTAMPS_BYTES: u64 = 12;
 
 /// What the sending half knows of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoundTrip {
+pub struct SenderTiming {
     /// Smoothed round trip; zero before the first sample.
     pub srtt: Duration,
     /// Retransmission timeout.
@@ -89,7 +89,7 @@ impl LinuxAcks {
         &mut self,
         now: Instant,
         segment: &Segment,
-        (window, rtt): (u64, RoundTrip),
+        (window, rtt): (u64, SenderTiming),
     ) {
         self.on_arrival();
         self.measure(segment);
@@ -130,7 +130,7 @@ impl LinuxAcks {
     }
 
     /// How long to wait for something to send the ACK with (`tcp_send_delayed_ack`).
-    pub(super) fn delay(&self, rtt: RoundTrip) -> Duration {
+    pub(super) fn delay(&self, rtt: SenderTiming) -> Duration {
         if self.ato <= ATO_MIN {
             return self.ato;
         }

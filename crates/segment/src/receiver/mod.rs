@@ -14,7 +14,7 @@ mod window;
 use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
 pub use ack_policy::{AckTimer, InOrder};
 pub use config::{AckPolicy, ReceiveConfig};
-pub use linux_acks::RoundTrip;
+pub use linux_acks::SenderTiming;
 pub use reassembly::{Arrival, Reassembly};
 pub use right_sizing::{Backlog, RightSizing};
 use sack_compression::{Gap, patience};
@@ -193,7 +193,7 @@ impl Receiver {
         now: Instant,
         left: u64,
         segment: &Segment,
-        rtt: impl FnOnce() -> RoundTrip,
+        rtt: impl FnOnce() -> SenderTiming,
     ) -> bool {
         self.on_ecn(segment);
         if u64::from(segment.len) > self.largest {
@@ -280,7 +280,7 @@ impl Receiver {
         now: Instant,
         left: Option<u64>,
         segment: &Segment,
-        rtt: impl FnOnce() -> RoundTrip,
+        rtt: impl FnOnce() -> SenderTiming,
     ) {
         let len = u64::from(segment.len);
         let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);

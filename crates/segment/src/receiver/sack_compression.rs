@@ -20,7 +20,7 @@ const BLOCKS_EXPECTED: usize = 2;
 
 /// What to do about an arrival out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum GapVerdict {
     /// An ACK at once.
     Now,
     /// None yet.
@@ -69,16 +69,16 @@ impl SackCompression {
         is_early
     }
 
-    pub(super) fn on_gap(&mut self, gap: Gap) -> Verdict {
+    pub(super) fn on_gap(&mut self, gap: Gap) -> GapVerdict {
         let tells = self.held > 0 && gap.extends.unwrap_or(gap.blocks) >= BLOCKS_EXPECTED;
         if tells {
             self.held = 0;
         }
         if self.held >= MOST_HELD || self.count(gap.next) {
-            return Verdict::Now;
+            return GapVerdict::Now;
         }
         self.held += 1;
-        if tells { Verdict::TellOthers } else { Verdict::Hold }
+        if tells { GapVerdict::TellOthers } else { GapVerdict::Hold }
     }
 
     /// An ACK left that has told of all.
@@ -104,15 +104,15 @@ mod tests {
     #[test]
     fn three_repetitions_go_out_at_once_and_again_after_progress() {
         let mut acks = SackCompression::new();
-        assert_eq!(acks.on_gap(gap(100, None, 0)), Verdict::Now);
-        for verdict in [Verdict::Now, Verdict::Now, Verdict::Hold, Verdict::Hold] {
+        assert_eq!(acks.on_gap(gap(100, None, 0)), GapVerdict::Now);
+        for verdict in [GapVerdict::Now, GapVerdict::Now, GapVerdict::Hold, GapVerdict::Hold] {
             assert_eq!(acks.on_gap(gap(100, Some(0), 1)), verdict);
         }
         acks.on_ack_sent();
-        assert_eq!(acks.on_gap(gap(100, Some(0), 1)), Verdict::Hold);
+        assert_eq!(acks.on_gap(gap(100, Some(0), 1)), GapVerdict::Hold);
         // A segment of the gap has come, and one ACK for that: two more.
         acks.on_fill(200);
-        for verdict in [Verdict::Now, Verdict::Now, Verdict::Hold] {
+        for verdict in [GapVerdict::Now, GapVerdict::Now, GapVerdict::Hold] {
             assert_eq!(acks.on_gap(gap(200, Some(0), 1)), verdict);
         }
     }
@@ -121,8 +121,8 @@ mod tests {
     fn no_more_than_44_are_held_back() {
         let mut acks = SackCompression::new();
         let verdicts: Vec<_> = (0..48).map(|_| acks.on_gap(gap(100, Some(0), 1))).collect();
-        assert_eq!(verdicts[3..47], [Verdict::Hold; 44]);
-        assert_eq!(verdicts[47], Verdict::Now);
+        assert_eq!(verdicts[3..47], [GapVerdict::Hold; 44]);
+        assert_eq!(verdicts[47], GapVerdict::Now);
     }
 
     /// A third block, or one that changes at the third place or beyond, pushes back what is held.
@@ -130,16 +130,16 @@ mod tests {
     fn what_would_be_pushed_back_is_told_first() {
         let mut acks = SackCompression::new();
         for place in [None, Some(0), Some(0)] {
-            assert_eq!(acks.on_gap(gap(100, place, usize::from(place.is_some()))), Verdict::Now);
+            assert_eq!(acks.on_gap(gap(100, place, usize::from(place.is_some()))), GapVerdict::Now);
         }
-        assert_eq!(acks.on_gap(gap(100, Some(0), 1)), Verdict::Hold);
-        assert_eq!(acks.on_gap(gap(100, None, 1)), Verdict::Hold);
-        assert_eq!(acks.on_gap(gap(100, None, 2)), Verdict::TellOthers);
-        assert_eq!(acks.on_gap(gap(100, Some(1), 3)), Verdict::Hold);
-        assert_eq!(acks.on_gap(gap(100, Some(2), 3)), Verdict::TellOthers);
+        assert_eq!(acks.on_gap(gap(100, Some(0), 1)), GapVerdict::Hold);
+        assert_eq!(acks.on_gap(gap(100, None, 1)), GapVerdict::Hold);
+        assert_eq!(acks.on_gap(gap(100, None, 2)), GapVerdict::TellOthers);
+        assert_eq!(acks.on_gap(gap(100, Some(1), 3)), GapVerdict::Hold);
+        assert_eq!(acks.on_gap(gap(100, Some(2), 3)), GapVerdict::TellOthers);
         acks.on_ack_sent();
         // Nothing is held back that could get lost.
-        assert_eq!(acks.on_gap(gap(100, None, 3)), Verdict::Hold);
+        assert_eq!(acks.on_gap(gap(100, None, 3)), GapVerdict::Hold);
     }
 
     /// A twentieth of 10 ms; of 80 ms it would be four times as long as the longest.

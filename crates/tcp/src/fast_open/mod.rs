@@ -10,7 +10,7 @@ mod server;
 
 pub(crate) use client::{Cookies, Offer};
 pub use segment::FastOpenCookie;
-pub(crate) use server::{Doorman, Verdict};
+pub(crate) use server::{Doorman, SynVerdict};
 
 /// What a server does about Fast Open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

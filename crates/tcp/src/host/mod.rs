@@ -47,7 +47,7 @@ use slab::Slab;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use time_wait::TimeWait;
-use told::{Entry, Standing, tell};
+use told::{ConnectionEntry, Standing, tell};
 use units::{Instant, SeqNum};
 use wakeups::Wakeups;
 
@@ -67,7 +67,7 @@ struct End {
 
 /// One host's TCP.
 pub struct Host {
-    connections: Slab<Entry>,
+    connections: Slab<ConnectionEntry>,
     paths: Slab<Path>,
     /// Those of paths that are shared.
     ensembles: FxHashMap<PathId, Ensemble>,

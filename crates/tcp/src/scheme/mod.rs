@@ -31,7 +31,7 @@ use crate::startup::rbp::RbpOptions;
 use crate::startup::spand::SpandOptions;
 use crate::startup::{
     BbrStart, CarefulResume, FastStart, Hoe, JumpStart, LinuxSlowStart, PacedStart, Rbp, SlowStart,
-    Spand, StartUp, VegasStart,
+    Spand, StartUp, VegasStart, Wrapping,
 };
 pub use catalogue::{NamedScheme, catalogue};
 pub use parameters::{Parameter, parameters};
@@ -318,15 +318,19 @@ impl Scheme {
             StartUpKind::Bbr => Box::<BbrStart>::default(),
             StartUpKind::Vegas => Box::new(vegas),
             StartUpKind::Hoe => Box::new(Hoe::new(pair)),
-            StartUpKind::Rbp => Box::new(Rbp::new(rbp, Box::new(SlowStart))),
-            StartUpKind::RbpVegas => Box::new(Rbp::new(rbp, Box::new(vegas))),
+            StartUpKind::Rbp => Box::new(Wrapping::new(Rbp::new(rbp), Box::new(SlowStart))),
+            StartUpKind::RbpVegas => Box::new(Wrapping::new(Rbp::new(rbp), Box::new(vegas))),
             StartUpKind::Spand => Box::new(Spand::new(self.spand())),
             StartUpKind::PacedStart => Box::new(PacedStart::new(paced_start)),
             StartUpKind::CarefulResume => {
-                Box::new(CarefulResume::new(careful_resume, self.startup(inner)))
+                Box::new(Wrapping::new(CarefulResume::new(careful_resume), self.startup(inner)))
             }
-            StartUpKind::JumpStart => Box::new(JumpStart::new(self.startup(inner))),
-            StartUpKind::FastStart => Box::new(FastStart::new(fast_start, self.startup(inner))),
+            StartUpKind::JumpStart => {
+                Box::new(Wrapping::new(JumpStart::new(), self.startup(inner)))
+            }
+            StartUpKind::FastStart => {
+                Box::new(Wrapping::new(FastStart::new(fast_start), self.startup(inner)))
+            }
         }
     }
 

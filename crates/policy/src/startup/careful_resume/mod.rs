@@ -7,11 +7,11 @@
 //! *Safe Retreat* answers any congestion before that. *Normal* is the other start-up, which also
 //! grows the window in Reconnaissance and while validating.
 
-use super::{Occasion, Phase, Remembered, Setback, Start, StartUp};
-use crate::ack::{AckSample, RttEstimator};
+use super::{Occasion, Overlay, Phase, Remembered, Start, Turn};
+use crate::ack::AckSample;
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
-use units::{Duration, Instant};
+use units::Instant;
 
 /// What of the remembered window is jumped to, thousandths: at most half (§4.3).
 const MOST: u64 = 500;
@@ -36,7 +36,6 @@ impl Default for CarefulResumeOptions {
 /// Jumps to what is remembered, carefully.
 pub struct CarefulResume {
     options: CarefulResumeOptions,
-    inner: Box<dyn StartUp>,
     stage: Stage,
     /// Bytes of the path shown to hold (`PipeSize`).
     pipe: u64,
@@ -64,9 +63,9 @@ enum Stage {
 }
 
 impl CarefulResume {
-    /// Resumes, and does as `inner` where it does not.
-    pub fn new(options: CarefulResumeOptions, inner: Box<dyn StartUp>) -> Self {
-        Self { options, inner, stage: Stage::Normal, pipe: 0, initial_window: 0 }
+    /// A start-up that has not begun.
+    pub const fn new(options: CarefulResumeOptions) -> Self {
+        Self { options, stage: Stage::Normal, pipe: 0, initial_window: 0 }
     }
 
     /// §4.2: the initial window is acknowledged, by the same path as far as its round trip tells, and
@@ -127,21 +126,22 @@ impl CarefulResume {
     }
 }
 
-impl StartUp for CarefulResume {
-    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
-        self.inner.begin(window, start);
+impl Overlay for CarefulResume {
+    fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Turn {
         if start.occasion == Occasion::NewPath {
             self.initial_window = start.initial_window;
             self.stage = start.seed.map_or(Stage::Normal, |seed| Stage::Reconnaissance { seed });
         }
+        Turn::Left
+    }
+
+    fn lets_observe(&self) -> bool {
+        matches!(self.stage, Stage::Reconnaissance { .. } | Stage::Normal)
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         match self.stage {
-            Stage::Reconnaissance { seed } => {
-                self.inner.observe(window, sample);
-                self.reconnoitre(window, sample, &seed);
-            }
+            Stage::Reconnaissance { seed } => self.reconnoitre(window, sample, &seed),
             Stage::Unvalidated { from, since } => self.unvalidated(window, sample, (from, since)),
             Stage::Validating { until } => {
                 self.pipe += sample.delivered;
@@ -150,19 +150,15 @@ impl StartUp for CarefulResume {
                 }
             }
             Stage::Retreat { until } => self.retreat(window, sample, until),
-            Stage::Normal => self.inner.observe(window, sample),
+            Stage::Normal => {}
         }
     }
 
-    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
-        match self.stage {
-            Stage::Unvalidated { .. } => Phase::Continue,
-            _ => self.inner.on_ack(window, sample),
-        }
+    fn on_ack(&mut self, _: &mut Window, _: &AckSample) -> Option<Phase> {
+        matches!(self.stage, Stage::Unvalidated { .. }).then_some(Phase::Continue)
     }
 
     fn on_congestion(&mut self, window: &mut Window) {
-        self.inner.on_congestion(window);
         match self.stage {
             Stage::Unvalidated { .. } | Stage::Validating { .. } => {
                 window.end_plan();
@@ -176,20 +172,8 @@ impl StartUp for CarefulResume {
         }
     }
 
-    fn on_setback(&mut self, window: &mut Window, setback: Setback) -> Phase {
-        self.inner.on_setback(window, setback)
-    }
-
-    fn reset_timeout(&self, rtt: &RttEstimator, marked: bool) -> Option<Duration> {
-        self.inner.reset_timeout(rtt, marked)
-    }
-
-    fn has_reset_timer(&self) -> bool {
-        self.inner.has_reset_timer()
-    }
-
-    fn needs_rounds(&self) -> bool {
-        self.inner.needs_rounds()
+    fn suspends_rules(&self) -> bool {
+        !self.lets_observe()
     }
 }
 

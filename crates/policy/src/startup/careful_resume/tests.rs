@@ -1,6 +1,8 @@
 use super::*;
-use crate::startup::SlowStart;
+use crate::ack::RttEstimator;
+use crate::startup::{SlowStart, StartUp, Wrapping};
 use crate::window::PlanOrder;
+use units::Duration;
 
 const MSS: u64 = 1000;
 const RTT: Duration = Duration::from_millis(100);
@@ -8,7 +10,7 @@ const RTT: Duration = Duration::from_millis(100);
 /// A sender that keeps its window full, with a round trip of 100 ms. IW 10.
 struct Sender {
     window: Window,
-    resume: CarefulResume,
+    resume: Wrapping<CarefulResume>,
     sent: u64,
     acked: u64,
     now: Instant,
@@ -18,7 +20,8 @@ impl Sender {
     /// What is remembered: a window in segments and the lowest round trip in ms.
     fn new(cwnd: u64, min_rtt: u64) -> Self {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
-        let mut resume = CarefulResume::new(CarefulResumeOptions::default(), Box::new(SlowStart));
+        let resume = CarefulResume::new(CarefulResumeOptions::default());
+        let mut resume = Wrapping::new(resume, Box::new(SlowStart));
         let seed = Remembered {
             cwnd: cwnd * MSS,
             // A queue that was there then says nothing of the path.
@@ -80,7 +83,7 @@ fn jumped() -> Sender {
     assert_eq!((s.cwnd(), s.plan()), (19, None));
     s.acks(1, false);
     // 28 segments had left by then, 18 are outstanding.
-    assert_eq!((s.sent, s.resume.pipe), (28, 18 * MSS));
+    assert_eq!((s.sent, s.resume.overlay.pipe), (28, 18 * MSS));
     assert_eq!(s.cwnd(), 50);
     // 50 segments over 100 ms.
     let gap = Duration::from_millis(2);
@@ -100,13 +103,13 @@ fn the_window_stands_until_something_unvalidated_is_acknowledged() {
     s.sent = 45;
     s.acks(18, false);
     assert_eq!((s.cwnd(), s.plan()), (50, None));
-    assert_eq!(s.resume.pipe, 36 * MSS);
+    assert_eq!(s.resume.overlay.pipe, 36 * MSS);
     // Two unvalidated ones more leave, 47 in all. The ACK of the 29th: 18 are outstanding, 37 have
     // proved to fit: not even what is known was used, and that is the window.
     s.sent = 47;
     s.acks(1, false);
     assert_eq!(s.plan(), Some(PlanOrder::End));
-    assert_eq!((s.cwnd(), s.resume.stage), (38, Stage::Normal));
+    assert_eq!((s.cwnd(), s.resume.overlay.stage), (38, Stage::Normal));
 }
 
 #[test]
@@ -117,12 +120,12 @@ fn validated_the_jump_is_the_window_and_slow_start_goes_on() {
     s.sent = 60;
     s.acks(1, false);
     assert_eq!(s.plan(), Some(PlanOrder::End));
-    assert_eq!((s.cwnd(), s.resume.stage), (50, Stage::Validating { until: 60 * MSS }));
+    assert_eq!((s.cwnd(), s.resume.overlay.stage), (50, Stage::Validating { until: 60 * MSS }));
     s.acks(48, true);
     assert_eq!(s.cwnd(), 98);
-    assert_eq!(s.resume.stage, Stage::Validating { until: 60 * MSS });
+    assert_eq!(s.resume.overlay.stage, Stage::Validating { until: 60 * MSS });
     s.acks(1, true);
-    assert_eq!((s.cwnd(), s.resume.stage), (99, Stage::Normal));
+    assert_eq!((s.cwnd(), s.resume.overlay.stage), (99, Stage::Normal));
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn congestion_takes_the_window_to_half_of_what_the_path_held() {
     s.sent = 60;
     s.acks(5, false);
     // 18 at the jump, 5 since, of which the first began validation.
-    assert_eq!(s.resume.pipe, 23 * MSS);
+    assert_eq!(s.resume.overlay.pipe, 23 * MSS);
     // Congestion control would halve what is outstanding; half the pipe is 11.5 segments.
     s.window.set_ssthresh(22 * MSS, Cause::Loss);
     s.resume.on_congestion(&mut s.window);
@@ -144,13 +147,13 @@ fn congestion_takes_the_window_to_half_of_what_the_path_held() {
     assert_eq!(s.window.ssthresh(), 11_500);
     s.sent = 70;
     s.see(1);
-    assert_eq!((s.window.ssthresh(), s.resume.stage), (69 * MSS, Stage::Normal));
+    assert_eq!((s.window.ssthresh(), s.resume.overlay.stage), (69 * MSS, Stage::Normal));
 }
 
 #[test]
 fn a_retreat_is_not_below_the_initial_window() {
     let mut s = jumped();
-    s.resume.pipe = 12 * MSS;
+    s.resume.overlay.pipe = 12 * MSS;
     s.resume.on_congestion(&mut s.window);
     assert_eq!(s.window.ssthresh(), 10 * MSS);
 }
@@ -183,5 +186,5 @@ fn loss_in_reconnaissance_ends_it() {
     s.acks(3, true);
     s.window.set_ssthresh(6 * MSS, Cause::Loss);
     s.resume.on_congestion(&mut s.window);
-    assert_eq!((s.window.ssthresh(), s.resume.stage), (6 * MSS, Stage::Normal));
+    assert_eq!((s.window.ssthresh(), s.resume.overlay.stage), (6 * MSS, Stage::Normal));
 }

@@ -5,9 +5,9 @@
 //! window that falls to seven tenths on congestion and grows only where a table says so.
 
 use Sending::{Again, New};
-use tcp::ack::{AckInfo, Progress, Scoreboard};
-use tcp::recovery::rack::RackTlp;
-use tcp::recovery::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use policy::ack::{AckInfo, Progress, Scoreboard};
+use policy::recovery::rack::RackTlp;
+use policy::recovery::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
 use units::{Duration, Instant};
 
 const MSS: u64 = 1000;
