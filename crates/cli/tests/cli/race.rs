@@ -403,7 +403,7 @@ fn a_size_is_a_page_of_one_object() {
     // Without the handshake a round trip of 80 ms less.
     let least = number_of(&race, NO_HANDSHAKE, "page_s");
     assert!((0.0919..0.0935).contains(&least), "{least}");
-    for (wrong, why) in [("0B", "an object of 0B"), ("30zB", "or a HAR file")] {
+    for (wrong, why) in [("0B", "an object of 0B"), ("30zB", "as a size")] {
         let output = headstart(&["race", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
         assert!(String::from_utf8_lossy(&output.stderr).contains(why), "{wrong}");
