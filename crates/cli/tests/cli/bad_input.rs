@@ -29,7 +29,7 @@ fn impossible_paths() {
     ] {
         refused(&["race", &format!("--path={path}")], &["--path", key]);
     }
-    refused(&["race", "--path-preset", "pigeon"], &["--path-preset", "cable"]);
+    refused(&["race", "--path-preset", "pigeon"], &["--path-preset", "headstart paths"]);
     refused(
         &["race", "--path", "20mbit,80ms,1p", "--path-preset", "lte"],
         &["cannot be used with"],
