@@ -35,7 +35,7 @@ build:
 	@tools/need cc=gcc cc=libc6-dev
 	cargo build --release --locked --package headstart-cli
 
-# The agent compiles programs for the kernel (docs/agent.md): a program of its own, found beside headstart.
+# The agent compiles programs for the kernel (docs/agent): a program of its own, found beside headstart.
 agent:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
 	cargo build --release --locked --package headstart-agent

@@ -14,13 +14,20 @@ const NEEDS: &str = "crate headstart-agent compiles programs for the Linux kerne
      libelf, zlib and pkg-config. On Debian and its kin: \
      apt-get install clang libelf-dev zlib1g-dev pkg-config";
 
+#[allow(missing_docs)]
+mod layout {
+    include!("src/layout.rs");
+}
+
 fn main() {
+    println!("cargo:rerun-if-changed=src/layout.rs");
     println!("cargo:rerun-if-changed=bpf");
     println!("cargo:rerun-if-changed=include");
     println!("cargo:rerun-if-changed=tests/plain.bpf.c");
     println!("cargo:rerun-if-changed=tests/scan.bpf.c");
     println!("cargo:rerun-if-env-changed=CLANG");
-    let compiled = SOURCES.iter().try_for_each(|(source, object)| compile(source, object));
+    let compiled = check_contract()
+        .and_then(|()| SOURCES.iter().try_for_each(|(source, object)| compile(source, object)));
     if let Err(why) = compiled {
         // The one line that cargo shows of a script that fails is what it prints here.
         eprintln!("{why}\n{NEEDS}");
@@ -56,6 +63,44 @@ fn compile(source: &str, object: &str) -> Result<(), String> {
     }
     strip(&out);
     Ok(())
+}
+
+/// Has clang check each line of `src/layout.rs` against `bpf/contract.h`.
+fn check_contract() -> Result<(), String> {
+    use std::fmt::Write;
+    let mut text = "#include \"kernel.h\"\n#include \"contract.h\"\n".to_owned();
+    for layout::Field { of, name, at, size } in layout::FIELDS {
+        let (is_at, is_long) = match name {
+            "" => ("0".to_owned(), format!("sizeof(struct {of})")),
+            _ => {
+                let offset = format!("__builtin_offsetof(struct {of}, {name})");
+                (offset, format!("sizeof(((struct {of} *)0)->{name})"))
+            }
+        };
+        let says = format!("{of}.{name} of contract.h is not as src/layout.rs has it");
+        let _ =
+            writeln!(text, "_Static_assert({is_at} == {at} && {is_long} == {size}, \"{says}\");");
+    }
+    for (name, value) in layout::CONSTANTS {
+        let says = format!("{name} of contract.h is not as src/layout.rs has it");
+        let _ = writeln!(text, "_Static_assert({name} == {value}, \"{says}\");");
+    }
+    // Fields of the header that the table does not have: each struct's add up to all of it.
+    for whole in layout::FIELDS.iter().filter(|field| field.name.is_empty()) {
+        let parts = layout::FIELDS.iter().filter(|field| field.of == whole.of);
+        let sum: usize = parts.filter(|field| !field.name.is_empty()).map(|field| field.size).sum();
+        if sum != whole.size {
+            return Err(format!(
+                "src/layout.rs: {} has {} bytes, its fields {sum}",
+                whole.of, whole.size
+            ));
+        }
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?);
+    let source = out.join("contract.check.c");
+    fs::write(&source, text)
+        .map_err(|error| format!("cannot write {}: {error}", source.display()))?;
+    compile(&source.to_string_lossy(), "contract.check.o")
 }
 
 fn here() -> PathBuf {

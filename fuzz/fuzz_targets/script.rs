@@ -1,8 +1,7 @@
 //! Scenario scripts, read and, where they can be read, run; corpus:
-//! `crates/experiment/fuzz-corpus/script`.
+//! `crates/script/fuzz-corpus/script`.
 #![no_main]
 
-use experiment::script;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     if let Ok(script) = script::parse("fuzz.pkt", data) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `attend`: gives the connections of a cgroup our congestion control as they open, and counts those whose handshakes begin.
- * `leave`: has it give none. */
+/* `attend`: gives the connections of a cgroup our congestion control as they open, and counts
+ * those whose handshakes begin. `leave`: has it give none. */
 #ifndef HEADSTART_ATTEND_H
 #define HEADSTART_ATTEND_H
 
-#include "holdout.h"
-#include "loans.h"
+#include "control_group.h"
+#include "reserve.h"
 
 /* By side and number; what is said of a port. */
 struct {
@@ -16,9 +16,9 @@ struct {
 	__type(value, u32);
 } ports SEC(".maps");
 
-/* What `leave` leaves in the hook's answer, which the kernel does not read, for programs of cgroups above:
- * those of a cgroup run before those of its parent. */
-#define TO_BE_LEFT 0x68736c76
+/* What `leave` leaves in the hook's answer, which the kernel does not read, for programs of
+ * cgroups above: those of a cgroup run before those of its parent. */
+#define LEAVE_ALONE 0x68736c76
 
 static inline bool has_opened(const struct bpf_sock_ops *ops)
 {
@@ -27,7 +27,7 @@ static inline bool has_opened(const struct bpf_sock_ops *ops)
 }
 
 /* By the ports on both sides. */
-static inline bool is_meant(const struct sock *sk)
+static inline bool matches_ports(const struct sock *sk)
 {
 	u32 local = sk->__sk_common.skc_num;
 	u32 remote = PORT_REMOTE | __builtin_bswap16(sk->__sk_common.skc_dport);
@@ -40,7 +40,7 @@ static inline bool is_meant(const struct sock *sk)
 	return said & PORT_ONLY || !(settings.flags & ONLY_PORTS);
 }
 
-static inline bool is_called(const char has[TCP_CA_NAME_MAX], const char *name, u32 length)
+static inline bool has_name(const char has[TCP_CA_NAME_MAX], const char *name, u32 length)
 {
 	for (u32 i = 0; i < length; i++)
 		if (has[i] != name[i])
@@ -53,15 +53,16 @@ static inline enum control control_for(const char has[TCP_CA_NAME_MAX])
 {
 	if (settings.control != CONTROL_AUTO)
 		return settings.control;
-	if (is_called(has, "cubic", sizeof("cubic")))
+	if (has_name(has, "cubic", sizeof("cubic")))
 		return CONTROL_CUBIC;
-	if (is_called(has, "bbr", sizeof("bbr")))
+	if (has_name(has, "bbr", sizeof("bbr")))
 		return CONTROL_BBR;
 	return CONTROL_AUTO;
 }
 
-/* Members of a session take what others leave: who is to stay stock, and is only seen to, is none. */
-static inline enum control control_of_its_own(enum control control, const struct sock *sk)
+/* Members of a session take what others leave: who is to stay stock, and is only measured, is
+ * none. */
+static inline enum control control_unless_stock(enum control control, const struct sock *sk)
 {
 	return control == CONTROL_SESSION && stays_stock(sk) ? CONTROL_CUBIC : control;
 }
@@ -82,26 +83,27 @@ static inline void give(struct bpf_sock_ops *ops, enum control control)
 		bpf_setsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, session, sizeof(session));
 }
 
-/* A connection that has opened and is to be attended to; NULL if it is not. Applications that chose a congestion control
- * themselves keep it. */
+/* A connection that has opened and is to be attended to; NULL if it is not. Applications that
+ * chose a congestion control themselves keep it. */
 static inline struct tcp_sock *attended(struct bpf_sock_ops *ops)
 {
 	struct destination to = {};
 	struct bpf_sock *sk = ops->sk;
 	struct tcp_sock *tp;
 
-	if (!has_opened(ops) || ops->reply == TO_BE_LEFT || !sk)
+	if (!has_opened(ops) || ops->reply == LEAVE_ALONE || !sk)
 		return NULL;
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp || BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_setsockopt))
 		return NULL;
-	if (!is_meant((struct sock *)tp) || !destination_of((struct sock *)tp, &to) || !to.cap)
+	if (!matches_ports((struct sock *)tp) || !destination_of((struct sock *)tp, &to) || !to.cap)
 		return NULL;
 	return tp;
 }
 
-/* A SYN has come, or is to be sent: the kernel asks how long to wait for its answer. Also of who will turn out to be left alone. */
-static inline void count_who_comes(struct bpf_sock_ops *ops)
+/* A SYN has come, or is to be sent: the kernel asks how long to wait for its answer. Also of who
+ * will turn out to be left alone. */
+static inline void count_handshakes(struct bpf_sock_ops *ops)
 {
 	struct bpf_sock_ops_kern *kernels;
 	struct destination to = {};
@@ -112,8 +114,8 @@ static inline void count_who_comes(struct bpf_sock_ops *ops)
 	/* Programs are shown no socket before there is a whole one. */
 	kernels = bpf_cast_to_kern_ctx(ops);
 	sk = kernels->sk;
-	if (sk && is_meant(sk) && destination_of(sk, &to) && to.cap)
-		begin_to_come(&to.path);
+	if (sk && matches_ports(sk) && destination_of(sk, &to) && to.cap)
+		begin_handshake(&to.path);
 }
 
 SEC("sockops")
@@ -122,11 +124,11 @@ int attend(struct bpf_sock_ops *ops)
 	char has[TCP_CA_NAME_MAX] = {};
 	struct tcp_sock *tp = attended(ops);
 
-	count_who_comes(ops);
+	count_handshakes(ops);
 	if (!tp)
 		return 1;
 	bpf_core_read(has, sizeof(has), &tp->inet_conn.icsk_ca_ops->name);
-	give(ops, control_of_its_own(control_for(has), (struct sock *)tp));
+	give(ops, control_unless_stock(control_for(has), (struct sock *)tp));
 	return 1;
 }
 
@@ -135,7 +137,7 @@ SEC("sockops")
 int leave(struct bpf_sock_ops *ops)
 {
 	if (has_opened(ops) || ops->op == BPF_SOCK_OPS_TCP_CONNECT_CB)
-		ops->reply = TO_BE_LEFT;
+		ops->reply = LEAVE_ALONE;
 	return 1;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_bbr`: the kernel's own BBR, which begins with what is remembered of the path. It paces by itself, has its
- * window over idle by itself, and, once the pipe is full, measures what there is to remember. */
+/* `hs_bbr`: the kernel's own BBR, which begins with what is remembered of the path. It paces by
+ * itself, has its window over idle by itself, and, once the pipe is full, measures what there is
+ * to remember. */
 #ifndef HEADSTART_BBR_H
 #define HEADSTART_BBR_H
 
@@ -15,19 +16,22 @@ static inline bool is_pipe_full(const struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD(bbr, full_bw_reached);
 }
 
-/* What BBR has measured of the path, the bottleneck's rate over a round trip without a queue; false while it
- * searches. */
-static inline bool measured_by_bbr(const struct tcp_sock *tp, const struct connection *c, struct lesson *lesson)
+/* What BBR has measured of the path, the bottleneck's rate over a round trip without a queue;
+ * false while it searches. */
+static inline bool measured_by_bbr(const struct tcp_sock *tp, const struct connection *c,
+				   struct path_sample *sample)
 {
 	const struct bbr *bbr = (const struct bbr *)tp->inet_conn.icsk_ca_priv;
 
 	if (!is_pipe_full(tp))
 		return false;
-	lesson_of(tp, c, lesson);
-	lesson->window = (u64)bbr->bw.s[0].v * bbr->min_rtt_us >> BBR_BW_SHIFT;
-	/* Segments a microsecond, shifted; half of the shift at a time, so that nothing overflows. */
-	lesson->rate = ((u64)bbr->bw.s[0].v * tp->mss_cache >> BBR_BW_SHIFT / 2) * US_PER_S >> BBR_BW_SHIFT / 2;
-	lesson->srtt_us = bbr->min_rtt_us;
+	take_sample(tp, c, sample);
+	sample->window = (u64)bbr->bw.s[0].v * bbr->min_rtt_us >> BBR_BW_SHIFT;
+	/* Segments a microsecond, shifted; half of the shift at a time, so that nothing
+	 * overflows. */
+	sample->rate = (u64)bbr->bw.s[0].v * tp->mss_cache >> BBR_BW_SHIFT / 2;
+	sample->rate = sample->rate * US_PER_S >> BBR_BW_SHIFT / 2;
+	sample->srtt_us = bbr->min_rtt_us;
 	return true;
 }
 
@@ -44,8 +48,9 @@ void BPF_PROG(hs_bbr_init, struct sock *sk)
 	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
 
-/* So many segments have arrived while the pipe is not full. Not inline: what runs at every ACK is to be short. */
-static __noinline void see_to_start(struct sock *sk, u32 acked)
+/* So many segments have arrived while the pipe is not full. Not inline: what runs at every ACK
+ * is to be short. */
+static __noinline void on_startup_ack(struct sock *sk, u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct connection *c = connection_of(sk);
@@ -65,7 +70,7 @@ void BPF_PROG(hs_bbr_cong_control, struct sock *sk, u32 ack, int flag, const str
 	bbr_main(sk, ack, flag, rs);
 	/* From then on it measures by itself, and a first flight is long over. */
 	if (!is_pipe_full(tp) && rs->acked_sacked && !is_recovering(tp))
-		see_to_start(sk, rs->acked_sacked);
+		on_startup_ack(sk, rs->acked_sacked);
 }
 
 /* To BBR a loss is no measure of the path. But a first flight was not of its choosing. */
@@ -80,11 +85,12 @@ u32 BPF_PROG(hs_bbr_ssthresh, struct sock *sk)
 		note_loss(tp, c);
 		forget_flights(&c->flights, tp);
 	}
-	if (c && c->in_first_flight) {
-		half = retreat(sk, c);
+	if (c && in_first_flight(c)) {
+		half = fall_back(sk, c);
 		if (half < tp->snd_cwnd)
 			tp->snd_cwnd = half;
-		/* Before the pipe is full BBR lowers neither: it takes the window from here as the one to return to. */
+		/* Before the pipe is full BBR lowers neither: it takes the window from here as
+		 * the one to return to. */
 		sk->sk_pacing_rate = pacing_rate(half, tp->mss_cache, tp->srtt_us >> 3);
 	}
 	return bbr_ssthresh(sk);
@@ -132,15 +138,15 @@ void BPF_PROG(hs_bbr_release, struct sock *sk)
 {
 	struct connection *c = connection_of(sk);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 	bool is_measured;
 
 	if (!c)
 		return;
-	is_measured = measured_by_bbr(tp, c, &lesson);
+	is_measured = measured_by_bbr(tp, c, &sample);
 	if (!is_measured)
-		proven_lesson(tp, c, &c->flights, &lesson);
-	end(sk, c, &lesson, is_measured);
+		take_proven_sample(tp, c, &c->flights, &sample);
+	end(sk, c, &sample, is_measured);
 }
 
 SEC(".struct_ops.link")

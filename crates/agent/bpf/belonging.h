@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which session a connection belongs to, and what it keeps of it in its socket (shared.h has what they share, places.h where). */
+/* Which session a connection belongs to, and what it keeps of it in its socket (shared.h has
+ * what they share, places.h where). */
 #ifndef HEADSTART_BELONGING_H
 #define HEADSTART_BELONGING_H
 
 #include "places.h"
 #include "connection.h"
 
-/* What is needed at every ACK lies in the socket, where the kernel's congestion controls have theirs. */
+/* What is needed at every ACK lies in the socket, where the kernel's congestion controls have
+ * theirs. */
 struct belonging {
 	struct member member;
 	u64 warm_rate;	/* while its first flight lasts, bytes a second */
@@ -21,7 +23,8 @@ static inline struct belonging *belonging_of(struct sock *sk)
 	return (struct belonging *)((struct tcp_sock *)sk)->inet_conn.icsk_ca_priv;
 }
 
-static inline bool key_of(const struct sock *sk, const struct connection *c, struct session_key *key)
+static inline bool key_of(const struct sock *sk, const struct connection *c,
+			  struct session_key *key)
 {
 	key->netns = c->path.netns;
 	return remote_of(sk, key->address);
@@ -33,7 +36,8 @@ static inline struct session *session_of(const struct belonging *b)
 	return b->place ? session_at(b->place) : NULL;
 }
 
-/* Finds it a session, which is made if there is none; without a place for one it has a window of its own. */
+/* Finds it a session, which is made if there is none; without a place for one it has a window of
+ * its own. */
 static inline void belong(struct sock *sk, struct belonging *b, const struct connection *c)
 {
 	struct session_key key = {};
@@ -48,9 +52,9 @@ static inline void belong(struct sock *sk, struct belonging *b, const struct con
 		b->place = place;
 }
 
-static inline void note(struct belonging *b, const struct connection *c)
+static inline void note_phase(struct belonging *b, const struct connection *c)
 {
-	b->warm_rate = c->in_first_flight ? c->warm_rate : 0;
+	b->warm_rate = in_first_flight(c) ? c->warm_rate : 0;
 	b->is_special = is_special(c);
 }
 

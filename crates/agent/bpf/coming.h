@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* Crate `arith`, module `coming`, in C: the same results to the last bit, which tests/coming_twin.rs checks. What the
- * functions mean is written there. Needs u32 and u64. */
+/* Crate `arith`, module `coming`, in C: the same results to the last bit, which
+ * tests/coming_twin.rs checks. What the functions mean is written there. Needs u32 and u64. */
 #ifndef HEADSTART_COMING_H
 #define HEADSTART_COMING_H
 
@@ -24,7 +24,9 @@ static inline u32 coming_span(u64 now, u64 round)
 static inline u64 coming_at(u64 coming, u32 span)
 {
 	u32 since = span - (u32)(coming >> 32);
-	u64 kept = since == 0 ? coming & 0xffffffffULL : since == 1 ? (coming & COMING_MOST) << 16 : 0;
+	u64 kept = since == 0 ? coming & 0xffffffffULL :
+		   since == 1 ? (coming & COMING_MOST) << 16 :
+				0;
 
 	return (u64)span << 32 | kept;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One connection: its warm start, the end of that, and what it leaves behind. Whatever congestion control
- * runs it calls these, and does the rest as ever. */
+/* One connection: its warm start, the end of that, and what it leaves behind. Whatever
+ * congestion control runs it calls these, and does the rest as ever. */
 #ifndef HEADSTART_CONNECTION_H
 #define HEADSTART_CONNECTION_H
 
@@ -8,13 +8,51 @@
 #include "flights.h"
 #include "mark.h"
 #include "search.h"
-#include "loans.h"
-#include "holdout.h"
+#include "reserve.h"
+#include "control_group.h"
 #include "headstart.h"
 
-/* No window is so many bytes (RFC 7323 §2.3): what lies behind is beyond a first flight, also when sequence numbers
- * have wrapped. */
+/* No window is so many bytes (RFC 7323 §2.3): what lies behind is beyond a first flight, also
+ * when sequence numbers have wrapped. */
 #define ANY_WINDOW (1 << 30)
+
+/* Where a connection is with its warm start: in one phase at a time. These are all
+ * transitions; FLIGHT stands for FIRST_FLIGHT.
+ *
+ *  from             event                                      function           to
+ *  STOCK            a start, and the memory has a window       begin_first_flight FLIGHT
+ *  FLIGHT           before it is sent: the transfer is smaller apply_size         NARROWED_FLIGHT
+ *  FLIGHT           the whole flight is acknowledged           on_progress        STOCK
+ *  NARROWED_FLIGHT  the whole flight is acknowledged           on_progress        NARROWED
+ *  either flight    a segment is lost                          fall_back          STOCK
+ *  either flight    the session starts again                   lead               STOCK
+ *  NARROWED_FLIGHT, it sends again with nothing outstanding    restart            STOCK, then
+ *  NARROWED, IDLE                                                                 a new start
+ *  any              idle: the kernel takes the window back     on_idle            IDLE
+ *  STOCK, NARROWED  hs_cubic_start hands over to hs_cubic      go_on_as_cubic     MOVING, and back
+ *
+ * A connection that fell back (HAS_FALLEN_BACK) never enters FIRST_FLIGHT again. Under hs_window
+ * there are STOCK and FIRST_FLIGHT alone, under hs_bbr no IDLE and MOVING, under hs_session only
+ * STOCK and FIRST_FLIGHT. */
+enum phase {
+	PHASE_STOCK,	       /* cold, or its warm start is over: the kernel decides */
+	PHASE_FIRST_FLIGHT,    /* the remembered window is sent, paced, and not yet acknowledged */
+	PHASE_NARROWED_FLIGHT, /* the same, but only as wide as the size of one transfer */
+	PHASE_NARROWED,	       /* after that flight: the next start may be wider */
+	PHASE_IDLE,	       /* the kernel has taken back its window; nothing is sent yet since */
+	PHASE_MOVING,	       /* from one congestion control of ours to another, within one call */
+};
+
+/* The bits that its summary will have, and one more. */
+enum history {
+	HAS_BEGUN_WARM = SUMMARY_WARM,
+	HAS_FALLEN_BACK = SUMMARY_FELL_BACK,
+	IS_CONTROL_GROUP = SUMMARY_CONTROL_GROUP,
+	HAS_LOST_FIRST = SUMMARY_LOST_FIRST, /* something of its very first flight */
+	/* its summary is sent: it may get our congestion control anew after that */
+	HAS_ENDED = 1U << 31,
+	SUMMARY_BITS = HAS_BEGUN_WARM | HAS_FALLEN_BACK | IS_CONTROL_GROUP | HAS_LOST_FIRST,
+};
 
 struct connection {
 	struct path_key path;
@@ -25,28 +63,29 @@ struct connection {
 	u32 delivered;	  /* segments delivered before that */
 	u32 cold;	  /* window it would have begun with there */
 	u32 restarts;	  /* warm, after idle */
-	u32 would;	  /* very first window by the memory, taken or not; 0: none */
+	u32 proposed;	  /* very first window by the memory, taken or not; 0: none */
 	u32 learnt;
 	u32 own_rate;	  /* SO_MAX_PACING_RATE as the application has it; ~0: none */
 	u32 warm_rate;	  /* the same while the first flight lasts */
-	u32 una;	  /* first that had not arrived when it was last looked at; of window.h, as the next two */
-	u32 loss_end;	  /* sequence number behind what had been sent when something was last found lost */
+	/* first that had not arrived when it was last looked at; of window.h, as the next two */
+	u32 una;
+	/* sequence number behind what had been sent when something was last found lost */
+	u32 loss_end;
 	struct flights flights; /* of hs_bbr and window.h */
 	struct measure measure; /* of hs_cubic and hs_session */
 	struct search search;	/* of hs_cubic */
-	bool began_warm;
-	bool in_first_flight;
-	bool is_measured; /* for the rate alone */
-	bool is_idle;	  /* the kernel has just taken back its window */
-	bool is_narrowed; /* by the size of one transfer: the next may begin wider */
-	bool is_paced;	  /* by us: the kernel would not */
+	enum phase phase;
+	u32 history;	  /* HAS_... and SUMMARY_... bits: facts that once true stay true */
 	u8 mark;	  /* ours, on what it sends; 0: none */
-	bool has_retreated;
-	bool is_held_out;
-	bool has_lost_first; /* something of its very first flight */
-	bool is_closing;
-	bool is_moving; /* from one congestion control of ours to another */
-	bool is_loss_blind; /* its congestion control learns nothing from a loss */
+	/* In any phase, and independent of each other: */
+	/* The agent switched pacing on and has to switch it off. Pacing outlasts the first flight
+	 * until slow start ends, also over idle times. */
+	bool is_paced;
+	/* Its ACKs are sampled for the rate of the path: a session's member, warm or cold, until a
+	 * loss, the end of slow start, or enough flights. */
+	bool is_measured;
+	/* Its own congestion control does not react to loss: of hs_window, fixed for its life. */
+	bool is_loss_blind;
 };
 
 struct {
@@ -57,7 +96,7 @@ struct {
 } connections SEC(".maps");
 
 /* What the application has said; 0: nothing. */
-struct wishes {
+struct hints {
 	u32 size;   /* bytes that it sends next */
 	u32 weight;
 };
@@ -67,8 +106,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
 	__type(key, int);
-	__type(value, struct wishes);
-} wishes SEC(".maps");
+	__type(value, struct hints);
+} hints SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -76,9 +115,9 @@ struct {
 } summaries SEC(".maps");
 
 /* Times that applications have said a weight: who belongs to a session hears when it changes. */
-u32 weights_said;
+u32 weights_set;
 /* Times that they have said a size: until one has, nobody looks for one. */
-u32 sizes_said;
+u32 sizes_set;
 
 /* Summaries that found the buffer full. */
 u64 summaries_lost;
@@ -94,14 +133,16 @@ static inline struct connection *connection_of(struct sock *sk)
 	return bpf_sk_storage_get(&connections, sk, 0, 0);
 }
 
-/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be had. `options`: what takes
- * options of the socket, itself or the context of a program of sockops. */
+/* Paces at `rate` at most and, with ~0, as fast as the kernel likes; false if that cannot be
+ * had. `options`: what takes options of the socket, itself or the context of a program of
+ * sockops. */
 static inline bool pace(void *options, u32 rate)
 {
 	return !bpf_setsockopt(options, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
 }
 
-/* At which rate `window` is sent, and what is the application's own; false if it is not to be sent. */
+/* At which rate `window` is sent, and what is the application's own; false if it is not to be
+ * sent. */
 static inline bool choose_rate(const struct sock *sk, struct connection *c, const struct path *path,
 			       u32 window)
 {
@@ -111,7 +152,8 @@ static inline bool choose_rate(const struct sock *sk, struct connection *c, cons
 	u64 rate = first_rate(even, path->rate, window, path->window);
 	u64 own = sk->sk_max_pacing_rate;
 
-	/* Slower than a cold start, as a peer of the same prefix can make it who answers late: then a cold start. */
+	/* Slower than a cold start, as a peer of the same prefix can make it who answers late:
+	 * then a cold start. */
 	if (even < pacing_rate(c->cold, tp->mss_cache, now_us))
 		return false;
 	/* The option is of 32 bits; what an application has set beyond could not be put back. */
@@ -123,17 +165,23 @@ static inline bool choose_rate(const struct sock *sk, struct connection *c, cons
 	return true;
 }
 
+static inline bool in_first_flight(const struct connection *c)
+{
+	return c->phase == PHASE_FIRST_FLIGHT || c->phase == PHASE_NARROWED_FLIGHT;
+}
+
 /* What it sends from now on is a first flight of `window`. */
 static inline void begin_first_flight(const struct tcp_sock *tp, struct connection *c, u32 window)
 {
 	c->first = window;
 	c->delivered = tp->delivered;
 	c->first_end = tp->snd_nxt + window * tp->mss_cache;
-	c->in_first_flight = true;
+	c->phase = PHASE_FIRST_FLIGHT;
 }
 
 /* Opens with what is remembered, if pacing can be had for it. */
-static inline void begin_warm(struct sock *sk, struct connection *c, const struct path *path, u32 window)
+static inline void begin_warm(struct sock *sk, struct connection *c, const struct path *path,
+			      u32 window)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	bool was_unpaced = sk->sk_pacing_status == SK_PACING_NONE;
@@ -142,7 +190,7 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 		return;
 	c->is_paced = (c->is_paced || was_unpaced) && c->own_rate == ~0U;
 	begin_first_flight(tp, c, window);
-	believe(&c->measure, tp->mss_cache, path->rate);
+	assume_rate(&c->measure, tp->mss_cache, path->rate);
 	tp->snd_cwnd = window;
 	/* CUBIC's the kernel sets anew at every ACK, BBR's only BBR. */
 	sk->sk_pacing_rate = c->warm_rate;
@@ -154,19 +202,20 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 /* Its window is ours to choose: nobody is to compare others with it. */
 static inline bool may_choose_window(const struct connection *c)
 {
-	return !c->is_held_out && !(settings.flags & LEAVE_WINDOWS);
+	return !(c->history & IS_CONTROL_GROUP) && !(settings.flags & LEAVE_WINDOWS);
 }
 
-/* Opens as wide as the memory allows to one of `among` connections, unless it is to be left alone: the window that it has now is
- * what it begins with otherwise. The window by the memory; 0: it says nothing. */
+/* Opens as wide as the memory allows to one of `among` connections, unless it is to be left
+ * alone: the window that it has now is what it begins with otherwise. The window by the memory;
+ * 0: it says nothing. */
 static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap, u32 among)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct offer o = {.cold = tp->snd_cwnd, .cap = cap, .among = among};
-	bool has_taken = borrow(tp, &c->path, &o, !c->is_held_out);
+	bool has_reserved = reserve_window(tp, &c->path, &o, !(c->history & IS_CONTROL_GROUP));
 
 	c->cold = o.cold;
-	if (has_taken && may_choose_window(c))
+	if (has_reserved && may_choose_window(c))
 		begin_warm(sk, c, o.path, o.window);
 	return o.window;
 }
@@ -175,7 +224,7 @@ static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32
 static inline void note_loss(const struct tcp_sock *tp, struct connection *c)
 {
 	if (!c->restarts && tp->bytes_acked < ANY_WINDOW && before(tp->snd_una, c->first_end))
-		c->has_lost_first = true;
+		c->history |= HAS_LOST_FIRST;
 }
 
 /* A connection is open; NULL if it is to be left alone. */
@@ -192,7 +241,8 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 	c->path = to->path;
 	c->began_ns = bpf_ktime_get_ns();
 	c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
-	c->is_held_out = is_held_out(sk);
+	if (in_control_group(sk))
+		c->history |= IS_CONTROL_GROUP;
 	return c;
 }
 
@@ -206,12 +256,13 @@ static inline struct connection *begin(struct sock *sk)
 
 	if (!c)
 		return NULL;
-	among = come(&c->path);
+	among = finish_handshake(&c->path);
 	/* A handshake that lost something speaks against the memory. */
 	if (!tp->total_retrans && !tp->data_segs_out)
-		c->would = begin_as_remembered(sk, c, to.cap, among);
+		c->proposed = begin_as_remembered(sk, c, to.cap, among);
 	c->began_with = tp->snd_cwnd;
-	c->began_warm = c->first;
+	if (c->first)
+		c->history |= HAS_BEGUN_WARM;
 	return c;
 }
 
@@ -222,19 +273,23 @@ static inline void end_mark(struct sock *sk, struct connection *c)
 	c->mark = 0;
 }
 
-/* The first flight is over: as fast as the application allows again. */
-static inline void end_first_flight(struct sock *sk, struct connection *c)
+/* The first flight is over: as fast as the application allows again. `next` is the phase after
+ * it. */
+static inline void end_first_flight(struct sock *sk, struct connection *c, enum phase next)
 {
 	end_mark(sk, c);
-	c->in_first_flight = false;
+	c->phase = next;
 	if (sk->sk_max_pacing_rate == c->warm_rate)
 		pace(sk, c->own_rate);
 }
 
-/* Whether there is anything to see to as segments arrive, or leave after a pause. Otherwise it is a stock connection. */
+/* Whether anything is to be done as segments arrive, or are sent after a pause. Otherwise it
+ * is a stock connection. */
 static inline bool is_special(const struct connection *c)
 {
-	return c->mark || c->in_first_flight || c->is_paced || c->is_idle || c->search.is_on || c->is_measured;
+	return c->mark || in_first_flight(c) || c->phase == PHASE_IDLE || c->is_paced ||
+	       c->search.is_on ||
+	       c->is_measured;
 }
 
 /* Segments have arrived and nothing is missing. */
@@ -243,59 +298,65 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	end_mark(sk, c);
-	if (c->in_first_flight && !before(tp->snd_una, c->first_end))
-		end_first_flight(sk, c);
-	/* Paced as long as slow start lasts: HyStart would take what pacing spreads for a full pipe. */
-	if (c->is_paced && !c->in_first_flight && !in_slow_start(tp)) {
+	if (in_first_flight(c) && !before(tp->snd_una, c->first_end))
+		end_first_flight(sk, c, c->phase == PHASE_NARROWED_FLIGHT ? PHASE_NARROWED :
+									    PHASE_STOCK);
+	/* Paced as long as slow start lasts: HyStart would take what pacing spreads for a full
+	 * pipe. */
+	if (c->is_paced && !in_first_flight(c) && !in_slow_start(tp)) {
 		c->is_paced = false;
 		leave_unpaced(sk);
 	}
 }
 
-static inline void lesson_of(const struct tcp_sock *tp, const struct connection *c, struct lesson *lesson)
+static inline void take_sample(const struct tcp_sock *tp, const struct connection *c,
+			       struct path_sample *sample)
 {
-	lesson->at_ns = tp->delivered_mstamp * NS_PER_US;
-	lesson->srtt_us = tp->srtt_us >> 3;
-	lesson->min_rtt_us = tp->rtt_min.s[0].v;
-	lesson->ssthresh = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH ? tp->snd_ssthresh : 0;
-	lesson->rate = measured_rate(tp, &c->measure);
+	sample->at_ns = tp->delivered_mstamp * NS_PER_US;
+	sample->srtt_us = tp->srtt_us >> 3;
+	sample->min_rtt_us = tp->rtt_min.s[0].v;
+	sample->ssthresh = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH ? tp->snd_ssthresh : 0;
+	sample->rate = measured_rate(tp, &c->measure);
 }
 
-static inline void conclude(struct connection *c, const struct lesson *lesson, bool is_measured)
+static inline void update_memory(struct connection *c, const struct path_sample *sample,
+				 bool is_measured)
 {
-	if (learn(&c->path, lesson, is_measured))
-		c->learnt = lesson->window;
+	if (update_path(&c->path, sample, is_measured))
+		c->learnt = sample->window;
 }
 
-/* A first flight has lost something: it says that the path is not the one remembered. The window to go on with. */
-static inline u32 retreat(struct sock *sk, struct connection *c)
+/* A first flight has lost something: it says that the path is not the one remembered. The window
+ * to go on with. */
+static inline u32 fall_back(struct sock *sk, struct connection *c)
 {
-	end_first_flight(sk, c);
-	c->has_retreated = true;
-	distrust(&c->path);
+	end_first_flight(sk, c, PHASE_STOCK);
+	c->history |= HAS_FALLEN_BACK;
+	halve_path(&c->path);
 	return c->first / 2 > c->cold ? c->first / 2 : c->cold;
 }
 
-/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls, or further. */
+/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls,
+ * or further. */
 static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 	u32 half;
 
 	note_loss(tp, c);
-	if (c->in_first_flight) {
-		half = retreat(sk, c);
+	if (in_first_flight(c)) {
+		half = fall_back(sk, c);
 		return half < ssthresh ? half : ssthresh;
 	}
-	lesson_of(tp, c, &lesson);
-	lesson.window = window_at_loss(tp->snd_cwnd, in_slow_start(tp));
-	lesson.ssthresh = ssthresh;
-	conclude(c, &lesson, true);
+	take_sample(tp, c, &sample);
+	sample.window = window_at_loss(tp->snd_cwnd, in_slow_start(tp));
+	sample.ssthresh = ssthresh;
+	update_memory(c, &sample, true);
 	return ssthresh;
 }
 
-static inline void tell(struct sock *sk, struct connection *c)
+static inline void send_summary(struct sock *sk, struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct summary *s = bpf_ringbuf_reserve(&summaries, sizeof(*s), 0);
@@ -306,7 +367,8 @@ static inline void tell(struct sock *sk, struct connection *c)
 		return;
 	}
 	s->path = c->path;
-	/* In microseconds when it last arrived, in nanoseconds when it began: below 0 if nothing has. */
+	/* In microseconds when it last arrived, in nanoseconds when it began: below 0 if nothing
+	 * has. */
 	lasted_ns = tp->delivered_mstamp * NS_PER_US - c->began_ns;
 	s->lasted_ns = (s64)lasted_ns > 0 ? lasted_ns : 0;
 	s->bytes_acked = tp->bytes_acked;
@@ -317,73 +379,76 @@ static inline void tell(struct sock *sk, struct connection *c)
 	s->sent = tp->data_segs_out;
 	s->retransmitted = tp->total_retrans;
 	s->learnt = c->learnt;
-	s->flags = (c->began_warm ? SUMMARY_WARM : 0) | (c->has_retreated ? SUMMARY_RETREATED : 0) |
-		   (c->is_held_out ? SUMMARY_HELD_OUT : 0) | (c->has_lost_first ? SUMMARY_LOST_FIRST : 0);
+	s->flags = c->history & SUMMARY_BITS;
 	s->restarts = c->restarts;
-	s->would = c->would;
+	s->proposed = c->proposed;
 	bpf_ringbuf_submit(s, 0);
 }
 
 /* What it has proven since the last loss. */
-static inline void proven_lesson(const struct tcp_sock *tp, const struct connection *c, const struct flights *f,
-				 struct lesson *lesson)
+static inline void take_proven_sample(const struct tcp_sock *tp, const struct connection *c,
+				      const struct flights *f,
+				 struct path_sample *sample)
 {
-	u32 flight = proven_flight(f, tp), delivered = tp->delivered - c->delivered;
+	u32 flight = proven_flight(f, tp);
+	u32 delivered = c->history & HAS_FALLEN_BACK ? 0 : tp->delivered - c->delivered;
 
-	lesson_of(tp, c, lesson);
-	lesson->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, c->has_retreated ? 0 : delivered);
+	take_sample(tp, c, sample);
+	sample->window = proven(tp->snd_cwnd, in_slow_start(tp), flight, c->first, delivered);
 	/* A search says where slow start would end, and has not shown it. */
 	if (c->search.is_on && c->search.is_endless)
-		lesson->ssthresh = 0;
+		sample->ssthresh = 0;
 }
 
-/* It has been idle, and the kernel takes its window back, for each buffer until something is sent. */
+/* It has been idle, and the kernel takes its window back, for each buffer until something is
+ * sent. */
 static inline void on_idle(struct sock *sk, struct connection *c, const struct flights *f)
 {
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
-	if (c->in_first_flight)
-		end_first_flight(sk, c);
-	if (!c->is_idle) {
-		proven_lesson((struct tcp_sock *)sk, c, f, &lesson);
-		conclude(c, &lesson, false);
+	if (in_first_flight(c))
+		end_first_flight(sk, c, PHASE_STOCK);
+	if (c->phase != PHASE_IDLE) {
+		take_proven_sample((struct tcp_sock *)sk, c, f, &sample);
+		update_memory(c, &sample, false);
 	}
-	c->is_idle = true;
+	c->phase = PHASE_IDLE;
 }
 
-/* A start like the first one, from a memory that has aged since, and only if no start of this connection has
- * failed. */
+/* A start like the first one, from a memory that has aged since, and only if no start of this
+ * connection has failed. */
 static inline void restart(struct sock *sk, struct connection *c)
 {
 	struct destination to = {};
-	bool was_idle = c->is_idle;
+	bool was_idle = c->phase == PHASE_IDLE;
 
-	c->is_idle = c->is_narrowed = false;
-	if (c->has_retreated || !destination_of(sk, &to) || !to.cap)
-		return;
 	/* The transfer that narrowed it may have been shorter than a stock start. */
-	if (c->in_first_flight)
-		end_first_flight(sk, c);
-	begin_as_remembered(sk, c, to.cap, come_again(&c->path));
-	c->restarts += c->in_first_flight & was_idle;
+	if (in_first_flight(c))
+		end_first_flight(sk, c, PHASE_STOCK);
+	c->phase = PHASE_STOCK;
+	if (c->history & HAS_FALLEN_BACK || !destination_of(sk, &to) || !to.cap)
+		return;
+	begin_as_remembered(sk, c, to.cap, count_restart(&c->path));
+	c->restarts += in_first_flight(c) & was_idle;
 }
 
 /* Its first flight, of which nothing has been sent. */
 static inline bool is_about_to_begin(const struct tcp_sock *tp, const struct connection *c)
 {
-	return c->in_first_flight && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
+	return in_first_flight(c) && tp->snd_nxt + c->first * tp->mss_cache == c->first_end;
 }
 
-/* Segments that a transfer of so many begins with, beside what `largest` and a stock start set as bounds. The kernel's windows grow by
- * one in a round trip of congestion avoidance whether ACKs are delayed or not. Not static: the verifier goes through it once. */
+/* Segments that a transfer of so many begins with, beside what `largest` and a stock start set
+ * as bounds. The kernel's windows grow by one in a round trip of congestion avoidance whether
+ * ACKs are delayed or not. Not static: the verifier goes through it once. */
 __noinline u32 window_for(u32 segments, u32 largest)
 {
 	return settings.flags & END_EPOCHS ? epoch_window(largest, 1, segments, true) : segments;
 }
 
-/* A first flight that has not begun is not wider than what there is to send. It leaves at the path's rate all
- * the same. */
-static inline void heed_size(struct sock *sk, struct connection *c, struct wishes *said)
+/* A first flight that has not begun is not wider than what there is to send. It leaves at the
+ * path's rate all the same. */
+static inline void apply_size(struct sock *sk, struct connection *c, struct hints *said)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	u32 mss = tp->mss_cache;
@@ -396,8 +461,8 @@ static inline void heed_size(struct sock *sk, struct connection *c, struct wishe
 	if (!is_about_to_begin(tp, c))
 		return;
 	window = first_window(window_for(segments, c->first), c->cold, c->first);
-	give_back(&c->path, c->first - window);
-	c->is_narrowed = window < c->first;
+	release_window(&c->path, c->first - window);
+	c->phase = window < c->first ? PHASE_NARROWED_FLIGHT : PHASE_FIRST_FLIGHT;
 	c->first = window;
 	c->first_end = tp->snd_nxt + c->first * mss;
 	tp->snd_cwnd = c->first;
@@ -408,40 +473,42 @@ static inline void heed_size(struct sock *sk, struct connection *c, struct wishe
 /* It sends and had nothing outstanding. What goes again after a timeout is no start. */
 static inline void on_start(struct sock *sk, struct connection *c)
 {
-	struct wishes *said = sizes_said ? bpf_sk_storage_get(&wishes, sk, 0, 0) : NULL;
+	struct hints *said = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;
 
 	if (is_recovering((struct tcp_sock *)sk))
 		return;
-	if (c->is_idle || c->is_narrowed)
+	if (c->phase >= PHASE_NARROWED_FLIGHT)
 		restart(sk, c);
 	if (said)
-		heed_size(sk, c, said);
+		apply_size(sk, c, said);
 	if (is_about_to_begin((struct tcp_sock *)sk, c))
 		c->mark = mark(sk);
 }
 
-/* It closes, or gets another congestion control: leaves `lesson`, measured or, as any window is, proven. */
-static inline void end(struct sock *sk, struct connection *c, const struct lesson *lesson, bool is_measured)
+/* It closes, or gets another congestion control: leaves `sample`, measured or, as any window is,
+ * proven. */
+static inline void end(struct sock *sk, struct connection *c, const struct path_sample *sample,
+		       bool is_measured)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct path *path;
 
-	if (c->is_closing)
+	if (c->history & HAS_ENDED)
 		return;
-	c->is_closing = true;
-	conclude(c, lesson, is_measured);
+	c->history |= HAS_ENDED;
+	update_memory(c, sample, is_measured);
 	path = bpf_map_lookup_elem(&paths, &c->path);
 	if (path) {
 		__sync_fetch_and_add(&path->connections, 1);
 		__sync_fetch_and_add(&path->bytes_acked, tp->bytes_acked);
 		__sync_fetch_and_add(&path->sent, tp->data_segs_out);
 		__sync_fetch_and_add(&path->retransmitted, tp->total_retrans);
-		if (c->began_warm)
+		if (c->history & HAS_BEGUN_WARM)
 			__sync_fetch_and_add(&path->warm, 1);
-		if (c->first && !c->has_retreated)
-			path->retreats_in_row = 0;
+		if (c->first && !(c->history & HAS_FALLEN_BACK))
+			path->fallbacks_in_row = 0;
 	}
-	tell(sk, c);
+	send_summary(sk, c);
 }
 
 #endif

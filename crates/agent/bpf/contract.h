@@ -4,30 +4,33 @@
 #ifndef HEADSTART_CONTRACT_H
 #define HEADSTART_CONTRACT_H
 
-/* A destination prefix as seen from a network namespace. IPv4 addresses are v4-mapped (::ffff:a.b.c.d),
- * so one socket family's paths are the other's, too. Bytes beyond the prefix are 0. */
+/* A destination prefix as seen from a network namespace. IPv4 addresses are v4-mapped
+ * (::ffff:a.b.c.d), so one socket family's paths are the other's, too. Bytes beyond the prefix
+ * are 0. */
 struct path_key {
 	u32 netns; /* inode number; 0: of all, if they share */
 	u32 bits;  /* of 128 */
 	__be32 address[4];
 };
 
-/* What is known of a path. Windows in segments. Written without a lock by whichever connection learns
- * something: what is read is bounded where it is used, never where it is written. */
+/* What is known of a path. Windows in segments. Written without a lock by whichever connection
+ * learns something: what is read is bounded where it is used, never where it is written. */
 struct path {
-	u64 learnt_ns;	    /* when `window` was, on CLOCK_MONOTONIC; from an earlier boot: wrapped, below 0 */
+	/* when `window` was, on CLOCK_MONOTONIC; from an earlier boot: wrapped, below 0 */
+	u64 learnt_ns;
 	u64 bytes_acked;    /* of the connections closed since the path is remembered */
 	u64 sent;	    /* segments with data, retransmissions included */
 	u64 retransmitted;
-	u64 rate;	    /* at which flights were seen to come in, bytes a second; 0: not measured */
+	/* at which flights were seen to come in, bytes a second; 0: not measured */
+	u64 rate;
 	u32 window;
 	u32 ssthresh;	    /* 0: slow start had not ended */
 	u32 srtt_us;	    /* when `window` was learnt, queue included */
 	u32 min_rtt_us;
 	u32 connections;    /* closed since the path is remembered */
 	u32 warm;	    /* of these, begun with a remembered window */
-	u32 retreats;	    /* warm starts that lost something of their first flight */
-	u32 retreats_in_row;
+	u32 fallbacks;	    /* warm starts that lost something of their first flight */
+	u32 fallbacks_in_row;
 };
 
 /* What the operator has said of a prefix, by longest match. */
@@ -44,7 +47,8 @@ struct override {
 /* What attended connections get. CONTROL_AUTO: ours upon the kernel's own that they have. */
 enum control { CONTROL_AUTO, CONTROL_CUBIC, CONTROL_BBR, CONTROL_SESSION };
 
-/* For all connections. The loader may change them at any time: a connection reads them as it opens. */
+/* For all connections. The loader may change them at any time: a connection reads them as it
+ * opens. */
 struct settings {
 	u64 max_age_ns;
 	u32 half_life_rtts;
@@ -52,11 +56,12 @@ struct settings {
 	u32 v4_bits; /* of 32 */
 	u32 v6_bits; /* of 128 */
 	u32 control; /* enum control */
-	u32 holdout; /* of a million connections so many begin cold for comparison */
+	u32 control_group; /* of a million connections so many begin cold for comparison */
 	u32 salt;    /* so that nobody can tell which */
 	u32 flags;
 	u32 mark;    /* octet of DSCP and ECN of first flights; 0: as they are */
-	u32 receive_window; /* bytes that connections which we open offer at first; 0: as the kernel has it */
+	/* bytes that connections which we open offer at first; 0: as the kernel has it */
+	u32 receive_window;
 };
 
 enum { LEAVE_WINDOWS = 1, /* learn, and tell what would be done */
@@ -83,9 +88,9 @@ struct summary {
 	u32 learnt;	   /* window left in memory by its close; 0: none */
 	u32 flags;
 	u32 restarts; /* warm, after idle */
-	u32 would;    /* first window that the memory proposed, taken or not; 0: none */
+	u32 proposed;    /* first window that the memory proposed, taken or not; 0: none */
 };
 
-enum { SUMMARY_WARM = 1, SUMMARY_RETREATED = 2, SUMMARY_HELD_OUT = 4, SUMMARY_LOST_FIRST = 8 };
+enum { SUMMARY_WARM = 1, SUMMARY_FELL_BACK = 2, SUMMARY_CONTROL_GROUP = 4, SUMMARY_LOST_FIRST = 8 };
 
 #endif

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_cubic`: the kernel's own CUBIC, which begins with what is remembered of the path. `hs_cubic_start`: the same while it may
- * search (search.h), which then goes on as `hs_cubic`. */
+/* `hs_cubic`: the kernel's own CUBIC, which begins with what is remembered of the path.
+ * `hs_cubic_start`: the same while it may search (search.h), which then goes on as `hs_cubic`. */
 #ifndef HEADSTART_CUBIC_H
 #define HEADSTART_CUBIC_H
 
 #include "connection.h"
 
-/* What is needed at every ACK lies where CUBIC has its own, behind that: looking up the connection would cost more than
- * the rest. */
+/* What is needed at every ACK lies where CUBIC has its own, behind that: looking up the
+ * connection would cost more than the rest. */
 struct beside_cubic {
 	u64 rate;	 /* while a cold start searches, bytes a second; 0: as the kernel will */
 	struct flights flights;
-	u32 stock;	 /* of a warm start that only we pace, the window that a stock one would have by now; 0: of no such */
+	/* of a warm start that only we pace, the window that a stock one would have by now; 0:
+	 * of no such */
+	u32 stock;
 	u32 warm_rate;	 /* of that */
 	bool is_special; /* the connection has to be looked up */
 	bool is_starting; /* it is `hs_cubic_start` */
@@ -26,7 +28,8 @@ static inline struct beside_cubic *beside_cubic(struct sock *sk)
 	return (struct beside_cubic *)&((struct tcp_sock *)sk)->inet_conn.icsk_ca_priv[CUBIC_WORDS];
 }
 
-/* Known when the programs are loaded. Where there is no room, the verifier meets a register that was never set, and refuses. */
+/* Known when the programs are loaded. Where there is no room, the verifier meets a register that
+ * was never set, and refuses. */
 static inline void demand_room_beside_cubic(void)
 {
 	u32 size = bpf_core_type_size(struct bictcp);
@@ -40,17 +43,19 @@ static inline void demand_room_beside_cubic(void)
 /* At its beginning, and not to be compared with others. */
 static inline bool may_search(const struct sock *sk, const struct connection *c)
 {
-	return settings.flags & PACE_COLD && may_choose_window(c) && !((struct tcp_sock *)sk)->data_segs_out;
+	return settings.flags & PACE_COLD && may_choose_window(c) &&
+		!((struct tcp_sock *)sk)->data_segs_out;
 }
 
 /* It has a window that is warm, or none: a stock connection would have `stock` here. */
 static inline void begin_beside_stock(struct beside_cubic *b, const struct connection *c, u32 stock)
 {
-	b->stock = c->in_first_flight && c->is_paced ? stock : 0;
+	b->stock = in_first_flight(c) && c->is_paced ? stock : 0;
 	b->warm_rate = c->warm_rate;
 }
 
-/* Once more: what it has had so far was warm, too, and after idle the kernel leaves a part of that. */
+/* Once more: what it has had so far was warm, too, and after idle the kernel leaves a part of
+ * that. */
 static inline void begin_again_beside_stock(struct beside_cubic *b, const struct connection *c)
 {
 	u32 most = larger(b->stock, INITIAL_WINDOW);
@@ -58,7 +63,8 @@ static inline void begin_again_beside_stock(struct beside_cubic *b, const struct
 	begin_beside_stock(b, c, c->cold < most ? c->cold : most);
 }
 
-/* Slow start as the kernel has it (tcp_is_cwnd_limited): until all of the window is twice what was used. */
+/* Slow start as the kernel has it (tcp_is_cwnd_limited): until all of the window is twice what
+ * was used. */
 static inline void grow_stock(const struct tcp_sock *tp, struct beside_cubic *b, u32 acked)
 {
 	if (b->stock && b->stock < 2 * tp->max_packets_out)
@@ -71,8 +77,9 @@ static inline bool is_beyond_stock(const struct tcp_sock *tp, u32 stock)
 	return tp->write_seq - tp->snd_una > stock * tp->mss_cache || tp->packets_out >= stock;
 }
 
-/* What a stock connection would send as a burst by now leaves as one, so that the answers of several do not come side by side and all end
- * last. Asked before each sending; as soon as there is more, what has not left is paced, until all has arrived. */
+/* What a stock connection would send as a burst by now leaves as one, so that the answers of
+ * several do not come side by side and all end last. Asked before each sending; as soon as there
+ * is more, what has not left is paced, until all has arrived. */
 static inline void pace_beyond_stock(struct sock *sk, const struct beside_cubic *b)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
@@ -95,13 +102,13 @@ static inline void leave_stock(struct sock *sk, struct beside_cubic *b, const st
 }
 
 /* NULL if the connection is to be left alone, or has begun (`go_on`). */
-static inline struct connection *begin_upon_cubic(struct sock *sk)
+static inline struct connection *begin_cubic(struct sock *sk)
 {
 	struct beside_cubic *b = beside_cubic(sk);
 	struct connection *c = connection_of(sk);
 
 	demand_room_beside_cubic();
-	if (c && c->is_moving)
+	if (c && c->phase == PHASE_MOVING)
 		return NULL;
 	cubictcp_init(sk);
 	b->rate = b->is_starting = b->is_special = b->min_tso = b->stock = 0;
@@ -117,44 +124,46 @@ static inline struct connection *begin_upon_cubic(struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(hs_cubic_init, struct sock *sk)
 {
-	begin_upon_cubic(sk);
+	begin_cubic(sk);
 }
 
 SEC("struct_ops")
 void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 {
 	struct beside_cubic *b = beside_cubic(sk);
-	struct connection *c = begin_upon_cubic(sk);
+	struct connection *c = begin_cubic(sk);
 
 	b->min_tso = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_min_tso_segs;
 	b->is_starting = b->is_special = true;
 	if (c && may_search(sk, c))
-		b->rate = begin_search(sk, &c->search, &c->measure, c->is_paced || sk->sk_pacing_status == SK_PACING_NONE);
+		b->rate = begin_search(sk, &c->search, &c->measure,
+				       c->is_paced || sk->sk_pacing_status == SK_PACING_NONE);
 }
 
-/* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where that is not to be had any more,
- * since the agent is gone, it stays what it is. */
-static inline void go_on(struct sock *sk, struct connection *c)
+/* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where
+ * that is not to be had any more, since the agent is gone, it stays what it is. */
+static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 {
 	char cubic[TCP_CA_NAME_MAX] = "hs_cubic";
 	u64 *words = ((struct tcp_sock *)sk)->inet_conn.icsk_ca_priv;
 	u64 kept[CUBIC_WORDS + sizeof(struct beside_cubic) / sizeof(u64)];
+	enum phase phase = c->phase;
 	u32 i;
 
 	beside_cubic(sk)->is_starting = false;
 	beside_cubic(sk)->stock = 0;
 	for (i = 0; i < sizeof(kept) / sizeof(u64); i++)
 		kept[i] = words[i];
-	c->is_moving = true;
+	c->phase = PHASE_MOVING;
 	bpf_setsockopt(sk, IPPROTO_TCP, TCP_CONGESTION, cubic, sizeof(cubic));
-	c->is_moving = false;
+	c->phase = phase;
 	for (i = 0; i < sizeof(kept) / sizeof(u64); i++)
 		words[i] = kept[i];
 }
 
-/* Segments have arrived on a connection that is at something out of the ordinary. Not inline: what runs at every ACK is to
- * be short, since its instructions are seldom in a cache. */
-static __noinline void see_to(struct sock *sk, u32 acked)
+/* Segments have arrived on a connection that is at something out of the ordinary. Not inline:
+ * what runs at every ACK is to be short, since its instructions are seldom in a cache. */
+static __noinline void on_special_ack(struct sock *sk, u32 acked)
 {
 	struct beside_cubic *b = beside_cubic(sk);
 	struct connection *c = connection_of(sk);
@@ -173,7 +182,7 @@ static __noinline void see_to(struct sock *sk, u32 acked)
 	}
 	b->is_special = is_special(c);
 	if (b->is_starting && !b->is_special)
-		go_on(sk, c);
+		go_on_as_cubic(sk, c);
 	b->is_special |= b->is_starting;
 }
 
@@ -185,11 +194,11 @@ void BPF_PROG(hs_cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	cubictcp_cong_avoid(sk, ack, acked);
 	count_flight(&b->flights, (struct tcp_sock *)sk, acked);
 	if (b->is_special)
-		see_to(sk, acked);
+		on_special_ack(sk, acked);
 }
 
-/* Asked before each sending, and after the kernel has set its rate: the one place from which a rate of ours lasts. It costs
- * each sending something, which is why only a start has it. */
+/* Asked before each sending, and after the kernel has set its rate: the one place from which a
+ * rate of ours lasts. It costs each sending something, which is why only a start has it. */
 SEC("struct_ops")
 u32 BPF_PROG(hs_cubic_start_min_tso_segs, struct sock *sk)
 {
@@ -241,7 +250,7 @@ void BPF_PROG(hs_cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	cubictcp_cwnd_event(sk, event);
 	if (event != CA_EVENT_CWND_RESTART && event != CA_EVENT_TX_START)
 		return;
-	if (event == CA_EVENT_TX_START && !b->is_special && !sizes_said)
+	if (event == CA_EVENT_TX_START && !b->is_special && !sizes_set)
 		return;
 	c = connection_of(sk);
 	if (!c)
@@ -272,24 +281,24 @@ SEC("struct_ops")
 void BPF_PROG(hs_cubic_release, struct sock *sk)
 {
 	struct connection *c = connection_of(sk);
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
-	if (!c || c->is_moving)
+	if (!c || c->phase == PHASE_MOVING)
 		return;
-	proven_lesson((struct tcp_sock *)sk, c, &beside_cubic(sk)->flights, &lesson);
-	end(sk, c, &lesson, false);
+	take_proven_sample((struct tcp_sock *)sk, c, &beside_cubic(sk)->flights, &sample);
+	end(sk, c, &sample, false);
 }
 
-#define UPON_CUBIC                                                                                           \
-	.cong_avoid = (void *)hs_cubic_cong_avoid, .ssthresh = (void *)hs_cubic_ssthresh,                    \
-	.undo_cwnd = (void *)hs_cubic_undo_cwnd, .set_state = (void *)hs_cubic_set_state,                    \
-	.cwnd_event = (void *)hs_cubic_cwnd_event, .pkts_acked = (void *)hs_cubic_pkts_acked,                \
+#define CUBIC_OPS \
+	.cong_avoid = (void *)hs_cubic_cong_avoid, .ssthresh = (void *)hs_cubic_ssthresh, \
+	.undo_cwnd = (void *)hs_cubic_undo_cwnd, .set_state = (void *)hs_cubic_set_state, \
+	.cwnd_event = (void *)hs_cubic_cwnd_event, .pkts_acked = (void *)hs_cubic_pkts_acked, \
 	.release = (void *)hs_cubic_release
 
 SEC(".struct_ops.link")
 struct tcp_congestion_ops hs_cubic = {
 	.init = (void *)hs_cubic_init,
-	UPON_CUBIC,
+	CUBIC_OPS,
 	.name = "hs_cubic",
 };
 
@@ -297,7 +306,7 @@ SEC(".struct_ops.link")
 struct tcp_congestion_ops hs_cubic_start = {
 	.init = (void *)hs_cubic_start_init,
 	.min_tso_segs = (void *)hs_cubic_start_min_tso_segs,
-	UPON_CUBIC,
+	CUBIC_OPS,
 	.name = "hs_cubic_start",
 };
 

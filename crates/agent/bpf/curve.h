@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* Crate `arith`, module `cubic`, in C: the same results to the last bit for windows below 2^20 segments, which
- * tests/curve_twin.rs checks. What it computes is written there. 64 bits have to do: programs have no more. */
+/* Crate `arith`, module `cubic`, in C: the same results to the last bit for windows below 2^20
+ * segments, which tests/curve_twin.rs checks. What it computes is written there. 64 bits have to
+ * do: programs have no more. */
 #ifndef HEADSTART_CURVE_H
 #define HEADSTART_CURVE_H
 
@@ -13,7 +14,8 @@
 #define CURVE_REFRESH_MS (1000 / 32)
 #define CURVE_SLOWEST_PROBE 20
 #define CURVE_FASTEST 2
-/* Beyond 256 s the curve is 6.7 million segments away from where it is flat: further than any window. */
+/* Beyond 256 s the curve is 6.7 million segments away from where it is flat: further than any
+ * window. */
 #define CURVE_FARTHEST (1ULL << 18)
 
 struct curve {
@@ -30,8 +32,8 @@ struct curve {
 };
 
 /* What follows is not needed at most ACKs: its instructions lie behind those that are. */
-#ifndef rarely
-#define rarely(condition) __builtin_expect(!!(condition), 0)
+#ifndef unlikely
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
 #endif
 
 static __always_inline u64 curve_less(u64 a, u64 b)
@@ -39,8 +41,8 @@ static __always_inline u64 curve_less(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* Of n < 2^52: what `curve_begin` asks of windows below 2^20. Without a branch, of which the kernel's verifier would
- * follow both sides each time. */
+/* Of n < 2^52: what `curve_begin` asks of windows below 2^20. Without a branch, of which the
+ * kernel's verifier would follow both sides each time. */
 static __always_inline u64 cube_root(u64 n)
 {
 	u64 root = 0, candidate, is_larger;
@@ -95,14 +97,15 @@ static __always_inline u64 curve_reno_pace(struct curve *c, u64 cwnd)
 	return c->w_reno > cwnd ? cwnd / (c->w_reno - cwnd) : ~0ULL;
 }
 
-static __always_inline u64 curve_on_ack(struct curve *c, u64 now_ms, u64 cwnd, u64 acked, u64 min_rtt_ms)
+static __always_inline u64 curve_on_ack(struct curve *c, u64 now_ms, u64 cwnd, u64 acked,
+					u64 min_rtt_ms)
 {
 	u64 since = curve_less(now_ms, c->last_ms), elapsed, reno;
 
 	if (!cwnd)
 		cwnd = 1;
 	c->acks += acked;
-	if (!rarely(c->last_window != cwnd || since > CURVE_REFRESH_MS))
+	if (!unlikely(c->last_window != cwnd || since > CURVE_REFRESH_MS))
 		return c->per;
 	if (!c->has_epoch || since) {
 		c->last_window = cwnd;
@@ -120,20 +123,21 @@ static __always_inline u64 curve_on_ack(struct curve *c, u64 now_ms, u64 cwnd, u
 	return c->per;
 }
 
-/* By how much a window grows for what has arrived, one segment for `per` (`arith::window::Credit`). What has gathered while the curve
- * was flat, and `per` hundreds of windows, counts for one segment: it would be a leap as soon as it is not. */
+/* By how much a window grows for what has arrived, one segment for `per`
+ * (`arith::window::Credit`). What has gathered while the curve was flat, and `per` hundreds of
+ * windows, counts for one segment: it would be a leap as soon as it is not. */
 static __always_inline u32 credit_add(u32 *credit, u32 acked, u64 per)
 {
 	u32 growth = 0, more;
 
 	if (!per)
 		per = 1;
-	if (rarely(*credit >= per)) {
+	if (unlikely(*credit >= per)) {
 		*credit = 0;
 		growth = 1;
 	}
 	*credit += acked;
-	if (rarely(*credit >= per)) {
+	if (unlikely(*credit >= per)) {
 		more = *credit / per;
 		*credit -= more * per;
 		growth += more;

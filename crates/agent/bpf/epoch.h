@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* Crate `arith`, module `epoch`, in C: the same results to the last bit, which tests/epoch_twin.rs checks. What the functions
- * mean is written there. Needs u32, u64 and bool. */
+/* Crate `arith`, module `epoch`, in C: the same results to the last bit, which
+ * tests/epoch_twin.rs checks. What the functions mean is written there. Needs u32, u64 and bool. */
 #ifndef HEADSTART_EPOCH_H
 #define HEADSTART_EPOCH_H
 
@@ -17,7 +17,8 @@ static inline u64 epoch_root(u64 of)
 	u64 root = 0;
 
 	for (u64 bit = 1ULL << 50; bit; bit >>= 2) {
-		/* 1 or 0, and times that, without a branch: the verifier would go each way each time. */
+		/* 1 or 0, and times that, without a branch: the verifier would go each way each
+		 * time. */
 		u64 trial = root + bit, fits = 1 - ((of - trial) >> 63);
 
 		of -= trial * fits;
@@ -61,7 +62,8 @@ static inline u64 epoch_window(u32 wanted_capacity, u32 wanted_per_ack, u64 segm
 	if (!largest)
 		return epoch_bottom(capacity);
 	if (shift)
-		delta = (per_ack * epoch_climb(largest, capacity) - rest) / (per_ack * (capacity - largest + 1));
+		delta = (per_ack * epoch_climb(largest, capacity) - rest) /
+			(per_ack * (capacity - largest + 1));
 	return largest > delta + 1 ? largest - delta : 1;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How a member of a session begins to send after it had nothing outstanding: it joins those that do, or starts for all, from memory if
- * there is one. */
+/* How a member of a session begins to send after it had nothing outstanding: it joins those that
+ * do, or starts for all, from memory if there is one. */
 #ifndef HEADSTART_JOIN_H
 #define HEADSTART_JOIN_H
 
@@ -8,32 +8,33 @@
 
 /* Of silence, and a round trip: the least retransmission timeout. */
 #define IDLE_NS (200 * NS_PER_MS)
-/* Bytes: of what is written the kernel queues as much before it sends the first (a buffer to be filled, half of a window of 64 kB). */
-#define LEAST_PIECE 30000
+/* Bytes: of what is written the kernel queues as much before it sends the first (a buffer to be
+ * filled, half of a window of 64 kB). */
+#define MIN_PIECE 30000
 
-/* Starts for all, as a connection by itself does: from memory, if there is one. What it says of its own transfer bounds what it is
- * promised, not the window of all. */
+/* Starts for all, as a connection by itself does: from memory, if there is one. What it says of
+ * its own transfer bounds what it is promised, not the window of all. */
 static inline void lead(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct destination to = {};
 	bool is_first = !tp->data_segs_out;
-	u32 would;
+	u32 proposed;
 
 	tp->snd_cwnd = c->cold;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	if (c->in_first_flight)
-		end_first_flight(sk, c);
-	if (is_first ? tp->total_retrans : c->has_retreated)
+	if (in_first_flight(c))
+		end_first_flight(sk, c, PHASE_STOCK);
+	if (is_first ? tp->total_retrans : c->history & HAS_FALLEN_BACK)
 		return;
 	if (!destination_of(sk, &to) || !to.cap)
 		return;
-	would = begin_as_remembered(sk, c, to.cap, 1);
+	proposed = begin_as_remembered(sk, c, to.cap, 1);
 	if (is_first)
-		c->would = would;
-	else if (c->in_first_flight)
+		c->proposed = proposed;
+	else if (in_first_flight(c))
 		c->restarts += 1;
-	if (c->in_first_flight)
+	if (in_first_flight(c))
 		c->mark = mark(sk);
 }
 
@@ -43,20 +44,22 @@ static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
 	return !s->weights && now_ns - s->used_ns > IDLE_NS + srtt_us * NS_PER_US;
 }
 
-/* Segments: what the application has said, or what lies in its queue, if that may be all: larger writes come in pieces, and what heads
- * an answer often in one of its own. Not static, as the next one: then the verifier goes through it once, and not for each of its results
- * through what follows. */
+/* Segments: what the application has said, or what lies in its queue, if that may be all: larger
+ * writes come in pieces, and what heads an answer often in one of its own. Not static, as the
+ * next one: then the verifier goes through it once, and not for each of its results through what
+ * follows. */
 __noinline u32 known_to_send(u32 said, u32 queued, u32 mss, bool in_pieces)
 {
 	u32 bytes = said ? said : queued;
 
-	if (!mss || (!said && (in_pieces || queued >= LEAST_PIECE)))
-		return LARGEST_WINDOW;
+	if (!mss || (!said && (in_pieces || queued >= MIN_PIECE)))
+		return MAX_WINDOW;
 	return larger(bytes / mss + 1, INITIAL_WINDOW);
 }
 
-/* Of the pace of all, `window` in a round trip, who joins has the part that it is of those who join within one, as if those to come had as
- * much to send: what others send is ACK-clocked, or has left. */
+/* Of the pace of all, `window` in a round trip, who joins has the part that it is of those who
+ * join within one, as if those to come had as much to send: what others send is ACK-clocked, or
+ * has left. */
 __noinline u32 spread_of(u32 window, u32 share, u32 promised, u32 joining)
 {
 	if (promised == joining)
@@ -65,7 +68,8 @@ __noinline u32 spread_of(u32 window, u32 share, u32 promised, u32 joining)
 }
 
 /* It is active from now on. Under the lock. */
-static inline struct grant enter_active(struct session *s, struct member *m, const struct joining *j)
+static inline struct grant enter_active(struct session *s, struct member *m,
+					const struct joining *j)
 {
 	struct grant grant;
 
@@ -77,7 +81,8 @@ static inline struct grant enter_active(struct session *s, struct member *m, con
 }
 
 /* It sends, and had nothing outstanding; false if it has to start for all. */
-static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct session *s, const struct joining *j, struct grant *grant)
+static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct session *s,
+			const struct joining *j, struct grant *grant)
 {
 	bool leads;
 
@@ -90,8 +95,8 @@ static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct s
 	return !leads;
 }
 
-/* The others have the rest of the first flight: what is lost beyond its part is not of its start, and it leaves at its part of the
- * rate. */
+/* The others have the rest of the first flight: what is lost beyond its part is not of its
+ * start, and it leaves at its part of the rate. */
 static inline void lead_with_part(struct sock *sk, struct connection *c, u32 window)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -105,7 +110,8 @@ static inline void lead_with_part(struct sock *sk, struct connection *c, u32 win
 }
 
 /* Starts for all, unless somebody has meanwhile. How wide, in segments. */
-static inline u32 begin_session(struct sock *sk, struct connection *c, struct session *s, const struct joining *j, struct grant *grant)
+static inline u32 begin_session(struct sock *sk, struct connection *c, struct session *s,
+				const struct joining *j, struct grant *grant)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
@@ -117,10 +123,10 @@ static inline u32 begin_session(struct sock *sk, struct connection *c, struct se
 	lead(sk, c);
 	/* Of its pacing each ACK decides. */
 	c->is_paced = false;
-	note(b, c);
+	note_phase(b, c);
 	window = tp->snd_cwnd;
 	ssthresh = tp->snd_ssthresh;
-	is_warm = c->in_first_flight;
+	is_warm = in_first_flight(c);
 	bpf_spin_lock(&s->lock);
 	if (!s->weights)
 		start_session(s, window, ssthresh, is_warm, is_warm ? rate : 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the programs touch of the kernel, and no more. Where a field lies, and of which bytes it is, is
- * looked up in the running kernel's BTF when the object is loaded (CO-RE): the order here means nothing,
- * names and types have to be the kernel's. */
+/* What the programs touch of the kernel, and no more. Where a field lies, and of which bytes it
+ * is, is looked up in the running kernel's BTF when the object is loaded (CO-RE): the order here
+ * means nothing, names and types have to be the kernel's. */
 #ifndef HEADSTART_KERNEL_H
 #define HEADSTART_KERNEL_H
 
@@ -50,7 +50,9 @@ enum { BPF_SOCK_OPS_TIMEOUT_INIT = 1,
        BPF_SOCK_OPS_RETRANS_CB = 9,
        BPF_SOCK_OPS_STATE_CB = 10,
        BPF_SOCK_OPS_RTT_CB = 12 };
-enum { BPF_SOCK_OPS_RETRANS_CB_FLAG = 2, BPF_SOCK_OPS_STATE_CB_FLAG = 4, BPF_SOCK_OPS_RTT_CB_FLAG = 8 };
+enum { BPF_SOCK_OPS_RETRANS_CB_FLAG = 2,
+       BPF_SOCK_OPS_STATE_CB_FLAG = 4,
+       BPF_SOCK_OPS_RTT_CB_FLAG = 8 };
 enum { TCP_BPF_IW = 1001, BPF_TCP_CLOSE = 7 };
 
 /* Options of sockets, families, limits: of the kernel's headers for programs. */
@@ -222,7 +224,8 @@ struct bpf_sockopt {
 
 #pragma clang attribute pop
 
-/* How the kernel paces a socket: not, by a timer of TCP's own, or by the queueing discipline `fq`. */
+/* How the kernel paces a socket: not, by a timer of TCP's own, or by the queueing discipline
+ * `fq`. */
 enum sk_pacing { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1, SK_PACING_FQ = 2 };
 
 /* Linux 6.2. */
@@ -241,7 +244,8 @@ extern void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked) __ksym;
 
 /* A module that need not be loaded: without it `hs_bbr` is not. */
 extern void bbr_init(struct sock *sk) __ksym __weak;
-extern void bbr_main(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs) __ksym __weak;
+extern void bbr_main(struct sock *sk, u32 ack, int flag,
+		     const struct rate_sample *rs) __ksym __weak;
 extern u32 bbr_sndbuf_expand(struct sock *sk) __ksym __weak;
 extern u32 bbr_undo_cwnd(struct sock *sk) __ksym __weak;
 extern void bbr_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym __weak;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The mark on a first flight by which routers drop it before what others send, where they heed it: the DSCP, set as an
- * application would, and taken back with the first segment that arrives. What is sent until then is the flight. */
+/* The mark on a first flight by which routers drop it before what others send, where they apply
+ * it: the DSCP, set as an application would, and taken back with the first segment that arrives.
+ * What is sent until then is the flight. */
 #ifndef HEADSTART_MARK_H
 #define HEADSTART_MARK_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a connection's ACKs tell of the rate at which its flights come in (trains.h). The flights of slow start are the trains; two in
- * a row that came in alike are believed, and the path's rate is learnt from them. Whoever has it measured decides what follows:
- * search.h for a cold start, nothing at all in a session. */
+/* What a connection's ACKs tell of the rate at which its flights come in (trains.h). The flights
+ * of slow start are the trains; two in a row that came in alike are believed, and the path's
+ * rate is learnt from them. Whoever has it measured decides what follows: search.h for a cold
+ * start, nothing at all in a session. */
 #ifndef HEADSTART_MEASURE_H
 #define HEADSTART_MEASURE_H
 
@@ -9,11 +10,12 @@
 #include "paths.h"
 #include "trains.h"
 
-/* From ten segments on slow start has doubled so often that it fills any window, or something else keeps it from growing: what flights have
- * not told by then they are not asked for. */
-#define MOST_TRAINS 16
+/* From ten segments on slow start has doubled so often that it fills any window, or something
+ * else keeps it from growing: what flights have not told by then they are not asked for. */
+#define MAX_TRAINS 16
 
-/* An ACK: when it came, by the socket's clock, microseconds, and what had been delivered with it. Both wrap. */
+/* An ACK: when it came, by the socket's clock, microseconds, and what had been delivered with
+ * it. Both wrap. */
 struct arrived {
 	u32 us;
 	u32 delivered;
@@ -21,7 +23,8 @@ struct arrived {
 
 struct measure {
 	u64 gap;	     /* of the last train, nanoseconds a segment; 0: none */
-	u64 best;	     /* what is believed, the same; of a warm start at first what is remembered */
+	/* what is believed, the same; of a warm start at first what is remembered */
+	u64 best;
 	u32 next;	     /* sequence number that the next train begins with */
 	u32 next_from_us;    /* when the first of that may have left */
 	u32 sent_us;	     /* the train that is coming in left within so long */
@@ -33,12 +36,12 @@ struct measure {
 	bool has_measured;   /* what is believed, by two trains */
 };
 
-/* What a train has said: nothing new; with the one before, what the path carries; that it carries more than was believed, and not how
- * much more. */
-enum verdict { SAYS_NOTHING, SAYS_RATE, SAYS_FASTER };
+/* What a train has said: nothing new; with the one before, what the path carries; that it
+ * carries more than was believed, and not how much more. */
+enum train_result { TRAIN_SAYS_NOTHING, TRAIN_SAYS_RATE, TRAIN_SAYS_FASTER };
 
 /* What a path is remembered to carry, bytes a second, is believed from the start. */
-static inline void believe(struct measure *m, u32 mss, u64 rate)
+static inline void assume_rate(struct measure *m, u32 mss, u64 rate)
 {
 	m->best = train_gap_of_rate(mss, rate);
 }
@@ -55,12 +58,13 @@ static inline u64 gap_until(const struct measure *m, const struct arrived *last)
 	return train_gap(last->us - m->first.us, last->delivered - m->first.delivered);
 }
 
-/* Of the train that has come in; 0: that tells nothing. The acknowledgement of a last segment may have waited for one more to
- * come: the one before it tells better then. */
+/* Of the train that has come in; 0: that tells nothing. The acknowledgement of a last segment
+ * may have waited for one more to come: the one before it tells better then. */
 static inline u64 gap_of_train(const struct measure *m, bool *is_held_up)
 {
 	u64 all = gap_until(m, &m->last), but_last = gap_until(m, &m->last_but_one);
-	const struct arrived *end = all && (!but_last || all <= but_last) ? &m->last : &m->last_but_one;
+	const struct arrived *end =
+		all && (!but_last || all <= but_last) ? &m->last : &m->last_but_one;
 
 	*is_held_up = train_held_up(m->sent_us, end->us - m->first.us);
 	return m->has_train ? train_shorter(all, but_last) : 0;
@@ -72,34 +76,35 @@ static inline u64 measured_rate(const struct tcp_sock *tp, const struct measure 
 	return m->has_measured ? train_carried(tp->mss_cache, m->best) : 0;
 }
 
-/* Two trains that agree are believed, until two others are, or one shows that the path is faster: by its gap or, since it came in
- * as it left, because it might be. */
-static inline enum verdict judge_train(struct measure *m)
+/* Two trains that agree are believed, until two others are, or one shows that the path is
+ * faster: by its gap or, since it came in as it left, because it might be. */
+static inline enum train_result evaluate_train(struct measure *m)
 {
 	bool is_held_up;
 	u64 gap = gap_of_train(m, &is_held_up), last = m->gap;
 
 	/* One that came in as it left says how fast the path is at least. */
 	if (!gap || (!is_held_up && train_shorter(gap, last) == last))
-		return SAYS_NOTHING;
+		return TRAIN_SAYS_NOTHING;
 	m->gap = is_held_up || last ? gap : 0;
 	if (is_held_up && trains_agree(last, gap)) {
 		m->best = train_shorter(gap, last);
 		m->has_measured = true;
-		return SAYS_RATE;
+		return TRAIN_SAYS_RATE;
 	}
 	/* Clocks differ by less than a sixteenth. */
 	if (gap >= m->best - m->best / 16 || (is_held_up && trains_agree(m->best, gap)))
-		return SAYS_NOTHING;
+		return TRAIN_SAYS_NOTHING;
 	m->best = gap;
-	return SAYS_FASTER;
+	return TRAIN_SAYS_FASTER;
 }
 
-/* What the first of a train lets go is the first of the next one: the acknowledgement of that ends this one, also where
- * what is sent lags behind what may be. */
-static inline enum verdict next_train(const struct tcp_sock *tp, struct measure *m, const struct arrived *now)
+/* What the first of a train lets go is the first of the next one: the acknowledgement of that
+ * ends this one, also where what is sent lags behind what may be. */
+static inline enum train_result next_train(const struct tcp_sock *tp, struct measure *m,
+					   const struct arrived *now)
 {
-	enum verdict says = judge_train(m);
+	enum train_result says = evaluate_train(m);
 
 	m->trains += now->delivered - m->first.delivered > INITIAL_WINDOW;
 	m->first = m->last = *now;
@@ -111,10 +116,10 @@ static inline enum verdict next_train(const struct tcp_sock *tp, struct measure 
 }
 
 /* Segments have arrived. */
-static inline enum verdict measure_ack(const struct tcp_sock *tp, struct measure *m)
+static inline enum train_result measure_ack(const struct tcp_sock *tp, struct measure *m)
 {
 	struct arrived now = {.us = tp->tcp_mstamp, .delivered = tp->delivered};
-	enum verdict says = SAYS_NOTHING;
+	enum train_result says = TRAIN_SAYS_NOTHING;
 
 	if (before(m->next, tp->snd_una))
 		says = next_train(tp, m, &now);
@@ -124,9 +129,9 @@ static inline enum verdict measure_ack(const struct tcp_sock *tp, struct measure
 }
 
 /* Looking on would cost each ACK something, for as long as the connection lives. */
-static inline bool has_seen_enough(const struct measure *m)
+static inline bool has_measured_enough(const struct measure *m)
 {
-	return m->trains >= MOST_TRAINS;
+	return m->trains >= MAX_TRAINS;
 }
 
 /* The next train has none before it to agree with. */
@@ -144,10 +149,11 @@ static inline void skip_trains(const struct tcp_sock *tp, struct measure *m)
 	m->first.delivered = tp->delivered;
 }
 
-/* All has arrived: nothing that follows ends the train that has come in, and the next one comes after a pause. */
+/* All has arrived: nothing that follows ends the train that has come in, and the next one comes
+ * after a pause. */
 static inline void end_trains(const struct tcp_sock *tp, struct measure *m)
 {
-	judge_train(m);
+	evaluate_train(m);
 	forget_trains(tp, m);
 }
 

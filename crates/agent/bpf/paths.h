@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The memory of paths: which path a socket is on, what is known of it, and what a connection adds. */
+/* The memory of paths: which path a socket is on, what is known of it, and what a connection
+ * adds. */
 #ifndef HEADSTART_PATHS_H
 #define HEADSTART_PATHS_H
 
@@ -13,7 +14,7 @@ char LICENSE[] SEC("license") = "GPL";
 volatile struct settings settings SEC(".data.settings") = {};
 
 /* Segments: no window is larger. */
-#define LARGEST_WINDOW (1U << 20)
+#define MAX_WINDOW (1U << 20)
 
 /* Least recently used first to go. The loader sets how many there are. */
 struct {
@@ -93,7 +94,9 @@ static inline bool destination_of(const struct sock *sk, struct destination *to)
 		bits = said->bits;
 		to->cap = said->cap;
 	}
-	to->path.netns = settings.flags & SHARE_NAMESPACES ? 0 : sk->__sk_common.skc_net.net->ns.inum;
+	to->path.netns = settings.flags & SHARE_NAMESPACES ?
+				 0 :
+				 sk->__sk_common.skc_net.net->ns.inum;
 	to->path.bits = bits;
 	to->path.address[0] = exact.address[0] & mask_of(bits, 0);
 	to->path.address[1] = exact.address[1] & mask_of(bits, 1);
@@ -103,7 +106,7 @@ static inline bool destination_of(const struct sock *sk, struct destination *to)
 }
 
 /* What of the window is believed at `now`. */
-static inline u32 window_now(const struct path *path, u64 now)
+static inline u32 aged_window(const struct path *path, u64 now)
 {
 	u64 half_life = path->srtt_us * NS_PER_US * settings.half_life_rtts;
 
@@ -112,46 +115,50 @@ static inline u32 window_now(const struct path *path, u64 now)
 	return decayed(path->window, now - path->learnt_ns, half_life);
 }
 
-/* What may be believed of the path by a connection whose first round trip took `rtt_us`, segments; 0: nothing. */
-static inline u32 recall(const struct path *path, u64 now, u32 rtt_us)
+/* What may be believed of the path by a connection whose first round trip took `rtt_us`,
+ * segments; 0: nothing. */
+static inline u32 estimate_of(const struct path *path, u64 now, u32 rtt_us)
 {
 	if (now - path->learnt_ns > settings.max_age_ns)
 		return 0;
-	return same_round_trip(rtt_us, path->min_rtt_us) ? window_now(path, now) : 0;
+	return same_round_trip(rtt_us, path->min_rtt_us) ? aged_window(path, now) : 0;
 }
 
 /* What a connection knows at an instant at which its path may learn. */
-struct lesson {
+struct path_sample {
 	u64 at_ns; /* when something last arrived: idling since proves nothing */
 	u32 window;
 	u32 ssthresh;
 	u32 srtt_us;
 	u32 min_rtt_us;
-	u64 rate; /* that two flights came in at, bytes a second; 0: not measured, which says nothing */
+	/* that two flights came in at, bytes a second; 0: not measured, which says nothing */
+	u64 rate;
 };
 
-/* Replaces what is known if the lesson was measured (by a loss, or by BBR), or proves as much as is still
- * believed: a transfer that was too short to use the window says nothing against it. True if it was taken. */
-static inline bool learn(const struct path_key *key, const struct lesson *lesson, bool is_measured)
+/* Replaces what is known if the sample was measured (by a loss, or by BBR), or proves as much as
+ * is still believed: a transfer that was too short to use the window says nothing against it.
+ * True if it was taken. */
+static inline bool update_path(const struct path_key *key, const struct path_sample *sample,
+			       bool is_measured)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct path *path = bpf_map_lookup_elem(&paths, key);
 	struct path fresh = {
-		.learnt_ns = lesson->at_ns,
-		.window = lesson->window,
-		.ssthresh = lesson->ssthresh,
-		.srtt_us = lesson->srtt_us,
-		.min_rtt_us = lesson->min_rtt_us,
-		.rate = lesson->rate,
+		.learnt_ns = sample->at_ns,
+		.window = sample->window,
+		.ssthresh = sample->ssthresh,
+		.srtt_us = sample->srtt_us,
+		.min_rtt_us = sample->min_rtt_us,
+		.rate = sample->rate,
 	};
 
-	if (!lesson->window || !lesson->srtt_us || !lesson->min_rtt_us)
+	if (!sample->window || !sample->srtt_us || !sample->min_rtt_us)
 		return false;
 	if (!path)
 		return !bpf_map_update_elem(&paths, key, &fresh, BPF_ANY);
-	if (lesson->rate)
-		path->rate = lesson->rate;
-	if (!is_measured && window_now(&fresh, now) < window_now(path, now))
+	if (sample->rate)
+		path->rate = sample->rate;
+	if (!is_measured && aged_window(&fresh, now) < aged_window(path, now))
 		return false;
 	path->window = fresh.window;
 	path->ssthresh = fresh.ssthresh;
@@ -161,19 +168,19 @@ static inline bool learn(const struct path_key *key, const struct lesson *lesson
 	return true;
 }
 
-/* A warm start has lost something of its first flight: half of what was remembered, evenly over the round trip, and after
- * the second in a row nothing. */
-static inline void distrust(const struct path_key *key)
+/* A warm start has lost something of its first flight: half of what was remembered, evenly over
+ * the round trip, and after the second in a row nothing. */
+static inline void halve_path(const struct path_key *key)
 {
 	struct path *path = bpf_map_lookup_elem(&paths, key);
 
 	if (!path)
 		return;
-	__sync_fetch_and_add(&path->retreats, 1);
-	path->retreats_in_row += 1;
+	__sync_fetch_and_add(&path->fallbacks, 1);
+	path->fallbacks_in_row += 1;
 	path->window /= 2;
 	path->rate = 0;
-	if (path->retreats_in_row > 1)
+	if (path->fallbacks_in_row > 1)
 		bpf_map_delete_elem(&paths, key);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where sessions are: each at a place of its own in an array, which its members keep the number of. Looking it up by the
- * host's address at every ACK would cost as much as all the rest. */
+/* Where sessions are: each at a place of its own in an array, which its members keep the number
+ * of. Looking it up by the host's address at every ACK would cost as much as all the rest. */
 #ifndef HEADSTART_PLACES_H
 #define HEADSTART_PLACES_H
 
@@ -44,7 +44,8 @@ static inline struct session *session_at(u32 place)
 
 static inline bool is_same(const struct session_key *a, const struct session_key *b)
 {
-	return a->netns == b->netns && a->address[0] == b->address[0] && a->address[1] == b->address[1] &&
+	return a->netns == b->netns && a->address[0] == b->address[0] &&
+		a->address[1] == b->address[1] &&
 	       a->address[2] == b->address[2] && a->address[3] == b->address[3];
 }
 
@@ -73,7 +74,7 @@ static inline u32 vacant_place(void)
 	return place < PLACES ? place + 1 : 0;
 }
 
-static inline void furnish(struct session *s, const struct session_key *key, u64 now_ns)
+static inline void reset_session(struct session *s, const struct session_key *key, u64 now_ns)
 {
 	bpf_spin_lock(&s->lock);
 	__builtin_memset(&s->window, 0, sizeof(*s) - offsetof(struct session, window));
@@ -96,7 +97,7 @@ static inline u32 place_of(const struct session_key *key, u64 now_ns)
 	s = place ? session_at(place) : NULL;
 	if (!s)
 		return 0;
-	furnish(s, key, now_ns);
+	reset_session(s, key, now_ns);
 	if (!bpf_map_update_elem(&hosts, key, &place, BPF_NOEXIST))
 		return place;
 	/* Another connection was faster. */

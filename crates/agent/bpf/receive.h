@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `widen`: has connections that we open offer a larger window from their SYN on, if the operator asks for it: a peer that
- * starts warm can send no more at first than we offer (64 KB as Linux comes). */
+/* `widen`: has connections that we open offer a larger window from their SYN on, if the operator
+ * asks for it: a peer that starts warm can send no more at first than we offer (64 KB as Linux
+ * comes). */
 #ifndef HEADSTART_RECEIVE_H
 #define HEADSTART_RECEIVE_H
 
@@ -9,10 +10,12 @@
 /* The application has said itself how much it buffers, or it is as much as is wanted. */
 static inline bool has_its_buffer(const struct sock *sk, u32 wanted)
 {
-	return BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & SOCK_RCVBUF_LOCK || (u32)sk->sk_rcvbuf / 2 >= wanted;
+	return BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & SOCK_RCVBUF_LOCK ||
+		(u32)sk->sk_rcvbuf / 2 >= wanted;
 }
 
-/* The kernel doubles what the option says, since it counts overhead, too, and offers half of the buffer. */
+/* The kernel doubles what the option says, since it counts overhead, too, and offers half of the
+ * buffer. */
 SEC("sockops")
 int widen(struct bpf_sock_ops *ops)
 {
@@ -21,14 +24,14 @@ int widen(struct bpf_sock_ops *ops)
 	u32 wanted = settings.receive_window;
 	struct sock *tp;
 
-	if (ops->op != BPF_SOCK_OPS_TCP_CONNECT_CB || !wanted || ops->reply == TO_BE_LEFT || !sk)
+	if (ops->op != BPF_SOCK_OPS_TCP_CONNECT_CB || !wanted || ops->reply == LEAVE_ALONE || !sk)
 		return 1;
 	tp = (struct sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp || has_its_buffer(tp, wanted))
 		return 1;
 	if (stays_stock(tp))
 		return 1;
-	if (is_meant(tp) && destination_of(tp, &to) && to.cap)
+	if (matches_ports(tp) && destination_of(tp, &to) && to.cap)
 		bpf_setsockopt(ops, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof(wanted));
 	return 1;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cold start that leaves slow start by what it measures (measure.h), not by loss: Paced Start (Hu & Steenkiste 2003) as far as
- * the kernel lets it. When two flights in a row have come in alike, slow start ends at the window that fills the path, and until
- * then what is sent is spaced. Growth is the kernel's, HyStart and all; a search that finds nothing ends, and has changed nothing.
- * docs/adr/0014-cold-start.md. */
+/* A cold start that leaves slow start by what it measures (measure.h), not by loss: Paced Start
+ * (Hu & Steenkiste 2003) as far as the kernel lets it. When two flights in a row have come in
+ * alike, slow start ends at the window that fills the path, and until then what is sent is
+ * spaced. Growth is the kernel's, HyStart and all; a search that finds nothing ends, and has
+ * changed nothing. docs/adr/0014-cold-start.md. */
 #ifndef HEADSTART_SEARCH_H
 #define HEADSTART_SEARCH_H
 
@@ -20,7 +21,8 @@ static inline bool in_slow_start(const struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh;
 }
 
-/* Unless something else has it paced: its first flight, the application, or a queueing discipline. */
+/* Unless something else has it paced: its first flight, the application, or a queueing
+ * discipline. */
 static inline void leave_unpaced(struct sock *sk)
 {
 	if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
@@ -34,13 +36,16 @@ static inline void keep_paced(struct sock *sk)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
 
-/* The rate to go on with, an eighth faster than what is believed, bytes a second; 0: as the kernel will. */
-static inline u64 search_rate(const struct tcp_sock *tp, const struct search *s, const struct measure *m)
+/* The rate to go on with, an eighth faster than what is believed, bytes a second; 0: as the
+ * kernel will. */
+static inline u64 search_rate(const struct tcp_sock *tp, const struct search *s,
+			      const struct measure *m)
 {
 	return s->is_pacing ? train_rate(tp->mss_cache, m->best) : 0;
 }
 
-/* Where slow start has an end already, there is nothing to find; what is believed is heeded. The rate as `search_rate`. */
+/* Where slow start has an end already, there is nothing to find; the known rate is applied. The
+ * rate as `search_rate`. */
 static inline u64 begin_search(struct sock *sk, struct search *s, struct measure *m, bool may_pace)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -67,22 +72,23 @@ static inline void end_search(struct sock *sk, struct search *s)
 	s->is_on = s->is_pacing = false;
 }
 
-/* Segments have arrived. Slow start ends at the window that is believed. The rate to go on with, an eighth faster than they come
- * in, bytes a second; 0: as it was. */
+/* Segments have arrived. Slow start ends at the window that is believed. The rate to go on with,
+ * an eighth faster than they come in, bytes a second; 0: as it was. */
 static inline u64 search_on_ack(struct sock *sk, struct search *s, struct measure *m)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	enum verdict says;
+	enum train_result says;
 
-	if (!in_slow_start(tp) || (!m->best && has_seen_enough(m))) {
+	if (!in_slow_start(tp) || (!m->best && has_measured_enough(m))) {
 		end_search(sk, s);
 		return 0;
 	}
 	says = measure_ack(tp, m);
-	if (says == SAYS_NOTHING)
+	if (says == TRAIN_SAYS_NOTHING)
 		return 0;
-	tp->snd_ssthresh = says == SAYS_RATE ? train_window(tp->rtt_min.s[0].v, m->best) : TCP_INFINITE_SSTHRESH;
-	if (says == SAYS_RATE)
+	tp->snd_ssthresh = says == TRAIN_SAYS_RATE ? train_window(tp->rtt_min.s[0].v, m->best) :
+						     TCP_INFINITE_SSTHRESH;
+	if (says == TRAIN_SAYS_RATE)
 		s->is_pacing = s->may_pace;
 	if (!s->is_pacing)
 		return 0;

@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_session`: a congestion control whose connections to the same host share one window (shared.h). A connection
- * joins as it sends (join.h), has its share at every ACK (grant.h) and leaves when all has arrived. */
+/* `hs_session`: a congestion control whose connections to the same host share one window
+ * (shared.h). A connection joins as it sends (join.h), has its share at every ACK (grant.h) and
+ * leaves when all has arrived. */
 #ifndef HEADSTART_SESSION_H
 #define HEADSTART_SESSION_H
 
 #include "join.h"
-#include "wishes.h"
+#include "hints.h"
 
 /* As much as before is taught again after so long. */
-#define TEACHES_AFTER_NS (1000 * NS_PER_MS)
+#define SAMPLE_AGAIN_NS (1000 * NS_PER_MS)
 
 /* The last active member is done: what the window has proven. */
-static __noinline void conclude_session(struct sock *sk, u32 window, bool in_slow_start, u32 flight, bool is_warm)
+static __noinline void update_memory_of_session(struct sock *sk, u32 window, bool in_slow_start,
+						u32 flight, bool is_warm)
 {
 	struct connection *c = connection_of(sk);
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
 	if (!c)
 		return;
-	lesson_of((struct tcp_sock *)sk, c, &lesson);
-	lesson.window = proven(window, in_slow_start, flight, is_warm, 0);
-	lesson.ssthresh = 0;
-	conclude(c, &lesson, false);
+	take_sample((struct tcp_sock *)sk, c, &sample);
+	sample.window = proven(window, in_slow_start, flight, is_warm, 0);
+	sample.ssthresh = 0;
+	update_memory(c, &sample, false);
 }
 
-/* More is proven than was taught, or as much after a while: each time that all has arrived would be often. */
-static inline bool has_news(struct session *s, u32 flight, u64 now_ns)
+/* More is proven than was taught, or as much after a while: each time that all has arrived would
+ * be often. */
+static inline bool is_new_sample(struct session *s, u32 flight, u64 now_ns)
 {
-	if (flight <= s->taught && now_ns - s->taught_ns < TEACHES_AFTER_NS)
+	if (flight <= s->taught && now_ns - s->taught_ns < SAMPLE_AGAIN_NS)
 		return false;
 	s->taught = flight;
 	s->taught_ns = now_ns;
@@ -40,7 +43,7 @@ static inline u32 flight_of(const struct session *s)
 }
 
 /* As Reno, for who has found no place. */
-static inline void alone(struct sock *sk, struct belonging *b, const struct rate_sample *rs)
+static inline void grow_alone(struct sock *sk, struct belonging *b, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct grant grant = {};
@@ -57,7 +60,8 @@ static inline void alone(struct sock *sk, struct belonging *b, const struct rate
 	pace_share(sk, b, &grant);
 }
 
-/* Of the window the kernel counts as limiting: used up, or soon in slow start (tcp_is_cwnd_limited). */
+/* Of the window the kernel counts as limiting: used up, or soon in slow start
+ * (tcp_is_cwnd_limited). */
 static inline bool is_limited(const struct tcp_sock *tp)
 {
 	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
@@ -66,10 +70,10 @@ static inline bool is_limited(const struct tcp_sock *tp)
 }
 
 /* What the application has said of its weight. */
-static inline void hear_weight(struct sock *sk, struct belonging *b)
+static inline void apply_weight(struct sock *sk, struct belonging *b)
 {
-	b->heard = weights_said;
-	b->member.wants = weight_of(bpf_sk_storage_get(&wishes, sk, 0, 0));
+	b->heard = weights_set;
+	b->member.wants = weight_of(bpf_sk_storage_get(&hints, sk, 0, 0));
 }
 
 SEC("struct_ops")
@@ -83,21 +87,23 @@ void BPF_PROG(hs_session_init, struct sock *sk)
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	b->member.weight = b->member.outstanding = b->member.promised = b->member.limit = b->member.in_pieces = 0;
+	b->member.weight = b->member.outstanding = b->member.promised = b->member.limit =
+		b->member.in_pieces = 0;
 	b->warm_rate = 0;
 	b->place = b->is_special = 0;
 	b->is_attended = c != NULL;
 	if (!c)
 		return;
 	c->cold = c->began_with = tp->snd_cwnd;
-	hear_weight(sk, b);
+	apply_weight(sk, b);
 	belong(sk, b, c);
 }
 
-/* While slow start lasts, so that the path's rate is learnt: not beside others, when what comes in is a part of it. */
+/* While slow start lasts, so that the path's rate is learnt: not beside others, when what comes
+ * in is a part of it. */
 static inline void measure_member(const struct tcp_sock *tp, struct connection *c, bool is_alone)
 {
-	if (!in_slow_start(tp) || has_seen_enough(&c->measure))
+	if (!in_slow_start(tp) || has_measured_enough(&c->measure))
 		c->is_measured = false;
 	if (!c->is_measured)
 		return;
@@ -111,7 +117,7 @@ static inline void measure_member(const struct tcp_sock *tp, struct connection *
 }
 
 /* The connection is at something out of the ordinary. */
-static __noinline void see_to_member(struct sock *sk, bool is_alone)
+static __noinline void on_member_ack(struct sock *sk, bool is_alone)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
@@ -121,27 +127,30 @@ static __noinline void see_to_member(struct sock *sk, bool is_alone)
 		return;
 	on_progress(sk, c);
 	measure_member(tp, c, is_alone);
-	note(b, c);
+	note_phase(b, c);
 }
 
 SEC("struct_ops")
-void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag,
+	      const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
 	struct session *s = session_of(b);
-	bool recovers = is_recovering(tp), is_alone, teaches = false, is_warm = false, is_growing = false;
+	bool recovers = is_recovering(tp), is_alone;
+	bool teaches = false, is_warm = false, is_growing = false;
 	struct arrival a = {};
 	u32 window = 0, flight = 0;
 	struct grant grant;
 
-	if (rarely(!s)) {
-		alone(sk, b, rs);
+	if (unlikely(!s)) {
+		grow_alone(sk, b, rs);
 		return;
 	}
-	if (rarely(b->heard != weights_said))
-		hear_weight(sk, b);
-	/* When the ACK came in, by the same clock: asking it again would cost as much as the rest. */
+	if (unlikely(b->heard != weights_set))
+		apply_weight(sk, b);
+	/* When the ACK came in, by the same clock: asking it again would cost as much as the
+	 * rest. */
 	a.now_ns = tp->tcp_mstamp * NS_PER_US;
 	a.acked = rs->acked_sacked;
 	a.outstanding = tp->packets_out;
@@ -154,31 +163,32 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag, const
 	on_arrival(s, &b->member, &a);
 	is_alone = s->weights == b->member.weight;
 	grant = grant_of(s, share_of(s, &b->member));
-	if (rarely(!a.outstanding))
+	if (unlikely(!a.outstanding))
 		count_weight(s, &b->member, 0);
 	teaches = false;
-	if (rarely(!s->weights)) {
+	if (unlikely(!s->weights)) {
 		flight = flight_of(s);
-		teaches = has_news(s, flight, a.now_ns);
+		teaches = is_new_sample(s, flight, a.now_ns);
 		window = s->window;
 		is_growing = is_in_slow_start(s);
 		is_warm = s->is_warm;
 	}
 	bpf_spin_unlock(&s->lock);
 
-	if (rarely(b->member.limit))
+	if (unlikely(b->member.limit))
 		b->member.limit += a.acked;
 	take_share(sk, b, &grant);
 	/* The first retransmission does not wait until enough has arrived. */
-	if (rarely(recovers && !tp->retrans_out))
-		tp->snd_cwnd = larger(grant.share, tp->packets_out - tp->sacked_out - tp->lost_out + 1);
+	if (unlikely(recovers && !tp->retrans_out))
+		tp->snd_cwnd = larger(grant.share,
+				      tp->packets_out - tp->sacked_out - tp->lost_out + 1);
 	/* As it begins to send again it is paced anew. */
 	if (a.outstanding)
 		pace_share(sk, b, &grant);
-	if (rarely(b->is_special && a.acked && !recovers))
-		see_to_member(sk, is_alone);
-	if (rarely(teaches))
-		conclude_session(sk, window, is_growing, flight, is_warm);
+	if (unlikely(b->is_special && a.acked && !recovers))
+		on_member_ack(sk, is_alone);
+	if (unlikely(teaches))
+		update_memory_of_session(sk, window, is_growing, flight, is_warm);
 }
 
 /* Something is lost, or marked. */
@@ -190,18 +200,18 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 	struct session *s = session_of(b);
 	struct connection *c = s ? connection_of(sk) : NULL;
 	u64 now = bpf_ktime_get_ns();
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 	bool was_in_slow_start, has_reduced;
-	u32 before, share, most = LARGEST_WINDOW;
+	u32 before, share, most = MAX_WINDOW;
 
 	if (!s || !c)
 		return tcp_reno_ssthresh(sk);
 	keep_paced(sk);
 	note_loss(tp, c);
-	if (c->in_first_flight)
-		most = retreat(sk, c);
+	if (in_first_flight(c))
+		most = fall_back(sk, c);
 	c->is_measured = false;
-	note(b, c);
+	note_phase(b, c);
 	bpf_spin_lock(&s->lock);
 	before = s->window;
 	was_in_slow_start = is_in_slow_start(s);
@@ -209,12 +219,12 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 	if (most < s->window)
 		s->window = s->ssthresh = most;
 	share = share_of(s, &b->member);
-	lesson.ssthresh = s->window;
+	sample.ssthresh = s->window;
 	bpf_spin_unlock(&s->lock);
-	if (has_reduced && most == LARGEST_WINDOW) {
-		lesson_of(tp, c, &lesson);
-		lesson.window = window_at_loss(before, was_in_slow_start);
-		conclude(c, &lesson, true);
+	if (has_reduced && most == MAX_WINDOW) {
+		take_sample(tp, c, &sample);
+		sample.window = window_at_loss(before, was_in_slow_start);
+		update_memory(c, &sample, true);
 	}
 	return share > 2 ? share : 2;
 }
@@ -238,8 +248,8 @@ u32 BPF_PROG(hs_session_undo_cwnd, struct sock *sk)
 	return share;
 }
 
-/* After a timeout a connection goes on from one segment, up to its share. Its peer may be gone for good: until something arrives
- * its share is the others'. */
+/* After a timeout a connection goes on from one segment, up to its share. Its peer may be gone
+ * for good: until something arrives its share is the others'. */
 SEC("struct_ops")
 void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 {
@@ -256,9 +266,9 @@ void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 }
 
 /* Bytes of what it sends next, as far as its application has said so; asked once. */
-static __noinline u32 size_said(struct sock *sk)
+static __noinline u32 size_hint(struct sock *sk)
 {
-	struct wishes *said = sizes_said ? bpf_sk_storage_get(&wishes, sk, 0, 0) : NULL;
+	struct hints *said = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;
 	u32 size = said ? said->size : 0;
 
 	if (said)
@@ -266,14 +276,16 @@ static __noinline u32 size_said(struct sock *sk)
 	return size;
 }
 
-/* It has the window that it begins with, which is warm if it is more than any connection's: the memory's, or what others have proven. */
+/* It has the window that it begins with, which is warm if it is more than any connection's: the
+ * memory's, or what others have proven. */
 static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 {
 	c->began_with = tp->snd_cwnd;
-	c->began_warm = tp->snd_cwnd > c->cold;
-	if (!c->would && c->began_warm)
-		c->would = c->began_with;
-	if (!c->in_first_flight)
+	if (tp->snd_cwnd > c->cold) {
+		c->history |= HAS_BEGUN_WARM;
+		c->proposed = c->proposed ? c->proposed : c->began_with;
+	}
+	if (!in_first_flight(c))
 		c->first_end = tp->snd_nxt + tp->snd_cwnd * tp->mss_cache;
 	c->measure.next = tp->snd_nxt;
 	c->is_measured = true;
@@ -294,20 +306,21 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	/* What goes again after a timeout is no start. */
 	if (event != CA_EVENT_TX_START || !b->is_attended || is_recovering(tp))
 		return;
-	if (rarely(is_first || !b->place || b->is_special)) {
+	if (unlikely(is_first || !b->place || b->is_special)) {
 		c = connection_of(sk);
 		if (!c)
 			return;
 		if (!b->place)
 			belong(sk, b, c);
 		if (is_first)
-			j.among = come(&c->path);
+			j.among = finish_handshake(&c->path);
 	}
 	s = session_of(b);
 	if (!s)
 		return;
-	j.sends = known_to_send(size_said(sk), tp->write_seq - tp->snd_nxt, tp->mss_cache, b->member.in_pieces);
-	if (rarely(!join(tp, b, s, &j, &grant))) {
+	j.sends = known_to_send(size_hint(sk), tp->write_seq - tp->snd_nxt, tp->mss_cache,
+				b->member.in_pieces);
+	if (unlikely(!join(tp, b, s, &j, &grant))) {
 		c = c ? c : connection_of(sk);
 		if (!c)
 			return;
@@ -317,11 +330,11 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	take(sk, b, &grant);
 	if (!c)
 		return;
-	if (c->in_first_flight && tp->snd_cwnd < whole)
+	if (in_first_flight(c) && tp->snd_cwnd < whole)
 		lead_with_part(sk, c, whole);
 	if (is_first)
 		begin_member(tp, c);
-	note(b, c);
+	note_phase(b, c);
 	begin_first_train(tp, &c->measure);
 }
 
@@ -332,7 +345,7 @@ void BPF_PROG(hs_session_release, struct sock *sk)
 	struct connection *c = connection_of(sk);
 	struct session *s = session_of(b);
 	struct session_key key = {};
-	struct lesson nothing = {};
+	struct path_sample nothing = {};
 	bool is_empty = false;
 
 	if (s) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One window for all connections to a host: what happens to it, under its lock. It grows and falls as that of one
- * CUBIC does; an active member has the share of it that its weight is of all active members'. */
+/* One window for all connections to a host: what happens to it, under its lock. It grows and
+ * falls as that of one CUBIC does; an active member has the share of it that its weight is of
+ * all active members'. */
 #ifndef HEADSTART_SHARED_H
 #define HEADSTART_SHARED_H
 
@@ -23,12 +24,18 @@ struct session {
 	u32 credit;	  /* acknowledged and not yet grown for */
 	u32 round_flight; /* most outstanding in the round trip under way, or acknowledged */
 	u32 round_acked;
-	u32 unproven;	  /* the remembered window that it began with, until as much has arrived of one flight; 0: it has */
+	/* the remembered window that it began with, until as much has arrived of one flight; 0:
+	 * it has */
+	u32 unproven;
 	u32 base_us;	  /* lowest round trip of all, microseconds */
 	u64 round_end_ns;
 	u64 used_ns;	  /* last acknowledgement */
-	u64 counted_ns;	  /* until then acknowledgements are counted in `round_acked`: for as long as the lowest round trip */
-	u64 rate;	  /* of the path, as remembered when it began, bytes a second; 0: not known, or something was lost since */
+	/* until then acknowledgements are counted in `round_acked`: for as long as the lowest
+	 * round trip */
+	u64 counted_ns;
+	/* of the path, as remembered when it began, bytes a second; 0: not known, or something
+	 * was lost since */
+	u64 rate;
 	struct curve curve;
 	u32 last_flight;  /* in the last one */
 	u32 flight;	  /* and of all before since the last reduction, which all arrived */
@@ -69,12 +76,12 @@ struct arrival {
 	bool may_grow;
 };
 
-/* HyStart as Linux has it (tcp_cubic.c): from this window on, by the lowest of so many samples of a round trip,
- * which is later than the lowest of all by an eighth, within these bounds. */
-#define HYSTART_WINDOW 16
-#define HYSTART_SAMPLES 8
-#define HYSTART_LEAST_US 4000
-#define HYSTART_MOST_US 16000
+/* HyStart as Linux has it (tcp_cubic.c): from this window on, by the lowest of so many samples
+ * of a round trip, which is later than the lowest of all by an eighth, within these bounds. */
+#define HYSTART_LOW_WINDOW 16
+#define HYSTART_MIN_SAMPLES 8
+#define HYSTART_DELAY_MIN 4000
+#define HYSTART_DELAY_MAX 16000
 
 static __always_inline u32 smaller(u32 a, u32 b)
 {
@@ -118,7 +125,8 @@ static __always_inline bool depart(struct session *s, struct member *m)
 	return true;
 }
 
-/* Both are less than half of what 32 bits hold. Without a branch, of which the kernel's verifier would follow both sides. */
+/* Both are less than half of what 32 bits hold. Without a branch, of which the kernel's verifier
+ * would follow both sides. */
 static __always_inline bool is_in_slow_start(const struct session *s)
 {
 	return (s->window - s->ssthresh) >> 31;
@@ -132,16 +140,19 @@ static __always_inline u32 share_of(const struct session *s, const struct member
 	return share ? share : 1;
 }
 
-/* What it may send as it joins: its share. Those that are sending see at their next ACKs that there is one more; those that have
- * just joined see nothing for a round trip, and of a dozen that join at once each would take what the one before has. So what they
- * were promised is not given again, as far as they have so much to send, and what is left is for all who come. Not less than a
- * connection begins with anyway: also in a small window, as long as nothing has said where it ends. At its first ACK it has its
- * share. */
-static __always_inline u32 share_at_once(struct session *s, struct member *m, const struct joining *j)
+/* What it may send as it joins: its share. Those that are sending see at their next ACKs that
+ * there is one more; those that have just joined see nothing for a round trip, and of a dozen
+ * that join at once each would take what the one before has. So what they were promised is not
+ * given again, as far as they have so much to send, and what is left is for all who come. Not
+ * less than a connection begins with anyway: also in a small window, as long as nothing has said
+ * where it ends. At its first ACK it has its share. */
+static __always_inline u32 share_at_once(struct session *s, struct member *m,
+					 const struct joining *j)
 {
 	u32 share = share_of(s, m), taken = s->promised - m->promised;
 
-	share = smaller(share, INITIAL_WINDOW + part_beside(s->window, taken, INITIAL_WINDOW, j->among));
+	share = smaller(share, INITIAL_WINDOW +
+				       part_beside(s->window, taken, INITIAL_WINDOW, j->among));
 	if (is_in_slow_start(s))
 		share = larger(share, INITIAL_WINDOW);
 	count_promised(s, m, smaller(share, j->sends));
@@ -149,7 +160,8 @@ static __always_inline u32 share_at_once(struct session *s, struct member *m, co
 }
 
 /* The first member to send after idle sets the window. */
-static __always_inline void start_session(struct session *s, u32 window, u32 ssthresh, bool is_warm, u64 rate)
+static __always_inline void start_session(struct session *s, u32 window, u32 ssthresh,
+					  bool is_warm, u64 rate)
 {
 	s->window = window;
 	if (is_warm || !s->ssthresh)
@@ -164,7 +176,7 @@ static __always_inline void start_session(struct session *s, u32 window, u32 sst
 
 static __always_inline void on_round(struct session *s, const struct arrival *a)
 {
-	if (!rarely(a->now_ns >= s->round_end_ns))
+	if (!unlikely(a->now_ns >= s->round_end_ns))
 		return;
 	if (s->last_flight > s->flight)
 		s->flight = s->last_flight;
@@ -186,12 +198,12 @@ static __always_inline void hystart(struct session *s, u32 rtt_us)
 		return;
 	if (!s->base_us || rtt_us < s->base_us)
 		s->base_us = rtt_us;
-	if (!rarely(is_in_slow_start(s) && s->window >= HYSTART_WINDOW))
+	if (!unlikely(is_in_slow_start(s) && s->window >= HYSTART_LOW_WINDOW))
 		return;
 	s->round_us = smaller(s->round_us, rtt_us);
 	s->samples += 1;
-	later = later < HYSTART_LEAST_US ? HYSTART_LEAST_US : smaller(later, HYSTART_MOST_US);
-	if (s->samples >= HYSTART_SAMPLES && s->round_us > s->base_us + later)
+	later = later < HYSTART_DELAY_MIN ? HYSTART_DELAY_MIN : smaller(later, HYSTART_DELAY_MAX);
+	if (s->samples >= HYSTART_MIN_SAMPLES && s->round_us > s->base_us + later)
 		s->ssthresh = s->window;
 }
 
@@ -199,14 +211,14 @@ static __always_inline void grow(struct session *s, const struct arrival *a)
 {
 	u64 per;
 
-	if (rarely(is_in_slow_start(s))) {
+	if (unlikely(is_in_slow_start(s))) {
 		s->window += smaller(a->acked, s->ssthresh - s->window);
 	} else {
 		per = curve_on_ack(&s->curve, a->now_ns / NS_PER_MS, s->window, a->acked,
 				   s->base_us / 1000);
 		s->window += credit_add(&s->credit, a->acked, per);
 	}
-	s->window = smaller(s->window, LARGEST_WINDOW);
+	s->window = smaller(s->window, MAX_WINDOW);
 }
 
 static __always_inline void on_arrival(struct session *s, struct member *m, const struct arrival *a)
@@ -216,7 +228,7 @@ static __always_inline void on_arrival(struct session *s, struct member *m, cons
 	if (outstanding > s->round_flight)
 		s->round_flight = outstanding;
 	count_outstanding(s, m, a->outstanding);
-	if (rarely(m->promised && a->acked)) {
+	if (unlikely(m->promised && a->acked)) {
 		if (a->outstanding + a->acked > 2 * m->promised)
 			m->in_pieces = true;
 		count_promised(s, m, 0);

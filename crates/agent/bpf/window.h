@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_window`: first windows alone, where programs cannot be a congestion control, or are not to be. The connection keeps
- * the one that it has; it opens as wide as the memory allows and its first flight is paced, and what it does after that is
- * seen from outside: each round trip that was measured, each retransmission, its end. */
+/* `hs_window`: first windows alone, where programs cannot be a congestion control, or are not to
+ * be. The connection keeps the one that it has; it opens as wide as the memory allows and its
+ * first flight is paced, and what it does after that is seen from outside: each round trip that
+ * was measured, each retransmission, its end. */
 #ifndef HEADSTART_WINDOW_H
 #define HEADSTART_WINDOW_H
 
 #include "attend.h"
 #include "connection.h"
 
-static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock *sk, struct connection *c)
+static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock *sk,
+				    struct connection *c)
 {
-	c->in_first_flight = false;
+	c->phase = PHASE_STOCK;
 	if (sk->sk_max_pacing_rate == c->warm_rate)
 		pace(ops, c->own_rate);
 }
@@ -29,7 +31,7 @@ static inline void open_wide(struct bpf_sock_ops *ops, const struct sock *sk, st
 	}
 	begin_first_flight(tp, c, window);
 	c->began_with = window;
-	c->began_warm = true;
+	c->history |= HAS_BEGUN_WARM;
 }
 
 static inline bool is_bbr(struct bpf_sock_ops *ops)
@@ -37,7 +39,7 @@ static inline bool is_bbr(struct bpf_sock_ops *ops)
 	char has[TCP_CA_NAME_MAX] = {};
 
 	return !bpf_getsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, has, sizeof(has)) &&
-	       is_called(has, "bbr", sizeof("bbr"));
+	       has_name(has, "bbr", sizeof("bbr"));
 }
 
 static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
@@ -46,7 +48,7 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	struct destination to = {};
 	struct connection *c = open_connection(sk, &to);
 	struct offer o = {};
-	bool has_taken;
+	bool has_reserved;
 
 	if (!c)
 		return;
@@ -58,12 +60,12 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 					       BPF_SOCK_OPS_RTT_CB_FLAG);
 	o.cold = c->cold;
 	o.cap = to.cap;
-	o.among = come(&c->path);
+	o.among = finish_handshake(&c->path);
 	if (tp->total_retrans || tp->data_segs_out)
 		return;
-	has_taken = borrow(tp, &c->path, &o, !c->is_held_out);
-	c->would = o.window;
-	if (has_taken && may_choose_window(c))
+	has_reserved = reserve_window(tp, &c->path, &o, !(c->history & IS_CONTROL_GROUP));
+	c->proposed = o.window;
+	if (has_reserved && may_choose_window(c))
 		open_wide(ops, sk, c, o.path, o.window);
 }
 
@@ -74,7 +76,7 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 	u32 mss = tp->mss_cache;
 	/* What fills a gap acknowledges what had arrived long before. */
 	u32 bytes = before(c->una, c->loss_end) ? 0 : tp->snd_una - c->una;
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
 	c->una = tp->snd_una;
 	if (is_recovering(tp) || !mss)
@@ -82,18 +84,20 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 	c->loss_end = tp->snd_una;
 	/* Told now: after idle the kernel has taken the window back. */
 	if (count_flight(&c->flights, tp, (bytes + mss - 1) / mss)) {
-		proven_lesson(tp, c, &c->flights, &lesson);
-		conclude(c, &lesson, false);
+		take_proven_sample(tp, c, &c->flights, &sample);
+		update_memory(c, &sample, false);
 	}
-	if (c->in_first_flight && !before(tp->snd_una, c->first_end))
+	if (in_first_flight(c) && !before(tp->snd_una, c->first_end))
 		end_paced_flight(ops, sk, c);
 }
 
-/* The first retransmission of those that one loss takes. The window is what the congestion control makes of it. */
-static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk, struct connection *c)
+/* The first retransmission of those that one loss takes. The window is what the congestion
+ * control makes of it. */
+static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk,
+				     struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
 	/* A probe of the tail says nothing. */
 	if (!is_recovering(tp) || before(tp->snd_una, c->loss_end))
@@ -101,25 +105,25 @@ static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk, 
 	c->loss_end = tp->snd_nxt;
 	note_loss(tp, c);
 	forget_flights(&c->flights, tp);
-	if (c->in_first_flight) {
+	if (in_first_flight(c)) {
 		end_paced_flight(ops, sk, c);
-		c->has_retreated = true;
-		distrust(&c->path);
+		c->history |= HAS_FALLEN_BACK;
+		halve_path(&c->path);
 		return;
 	}
 	if (c->is_loss_blind)
 		return;
-	lesson_of(tp, c, &lesson);
-	lesson.window = window_at_loss(tp->prior_cwnd, tp->prior_cwnd < tp->prior_ssthresh);
-	conclude(c, &lesson, true);
+	take_sample(tp, c, &sample);
+	sample.window = window_at_loss(tp->prior_cwnd, tp->prior_cwnd < tp->prior_ssthresh);
+	update_memory(c, &sample, true);
 }
 
 static inline void on_close(struct sock *sk, struct connection *c)
 {
-	struct lesson lesson = {};
+	struct path_sample sample = {};
 
-	proven_lesson((struct tcp_sock *)sk, c, &c->flights, &lesson);
-	end(sk, c, &lesson, false);
+	take_proven_sample((struct tcp_sock *)sk, c, &c->flights, &sample);
+	end(sk, c, &sample, false);
 }
 
 SEC("sockops")
@@ -129,7 +133,7 @@ int hs_window(struct bpf_sock_ops *ops)
 	struct connection *c;
 	struct bpf_sock *of = ops->sk;
 
-	count_who_comes(ops);
+	count_handshakes(ops);
 	if (sk)
 		on_open(ops, sk);
 	if (has_opened(ops) || !of)

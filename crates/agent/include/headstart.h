@@ -2,30 +2,33 @@
 /* What an application may say of a TCP connection to a running headstart agent, and ask it.
  *
  *	uint32_t bytes = 30000;
- *	if (setsockopt(fd, IPPROTO_TCP, HEADSTART_SIZE, &bytes, sizeof(bytes)) && errno == ENOPROTOOPT)
+ *	if (setsockopt(fd, IPPROTO_TCP, HEADSTART_SIZE, &bytes, sizeof(bytes)) &&
+ *	    errno == ENOPROTOOPT)
  *		;	no agent attends to this process: nothing has changed, go on
  *
- * Without an agent both calls fail with ENOPROTOOPT, as any option that the kernel does not know. */
+ * Without an agent both calls fail with ENOPROTOOPT, as any option that the kernel does not know.
+ */
 #ifndef HEADSTART_H
 #define HEADSTART_H
 
 #include <stdint.h>
 
-/* set: bytes of the transfer that is sent next, uint32_t; 0: not known. Used up by the next start of the
- * connection, its first or one after idle: the first window is not larger than the transfer.
- * get: struct headstart_path, cut to as many bytes as there is room for. */
+/* set: bytes of the transfer that is sent next, uint32_t; 0: not known. Used up by the next
+ * start of the connection, its first or one after idle: the first window is not larger than the
+ * transfer. get: struct headstart_path, cut to as many bytes as there is room for. */
 #define HEADSTART_SIZE 0x7e00
 
-/* set, get: how much of a window that is shared with other connections to the same host, uint32_t from 1 (at first) to
- * HEADSTART_MAX_WEIGHT, may change at any time. Others than connections of `hs_session` share none.
- * EINVAL: out of range. */
+/* set, get: how much of a window that is shared with other connections to the same host,
+ * uint32_t from 1 (at first) to HEADSTART_MAX_WEIGHT, may change at any time. Others than
+ * connections of `hs_session` share none. EINVAL: out of range. */
 #define HEADSTART_WEIGHT 0x7e01
 #define HEADSTART_MAX_WEIGHT 256
 
 /* The path of a connection. Windows in segments. */
 struct headstart_path {
 	uint32_t flags;
-	uint32_t first_window; /* the connection began with, or began again with after idle; 0: not attended to */
+	/* the connection began with, or began again with after idle; 0: not attended to */
+	uint32_t first_window;
 	uint32_t remembered;   /* window remembered of the destination; 0: none */
 	uint32_t believed;     /* what of it a connection that opens now may believe */
 	uint32_t srtt_us;      /* round trip when that was learnt, queue included */
@@ -37,6 +40,6 @@ struct headstart_path {
 
 #define HEADSTART_ATTENDED 1  /* it has a congestion control of the agent's */
 #define HEADSTART_WARM 2      /* its last start was from memory */
-#define HEADSTART_RETREATED 4 /* something of such a start was lost */
+#define HEADSTART_FELL_BACK 4 /* something of such a start was lost */
 
 #endif

@@ -10,9 +10,11 @@ use crate::judge::Judge;
 use crate::keeper::Keeper;
 use crate::kernel::{Attached, Loaded};
 use crate::knobs::Knobs;
+use crate::load::Mode;
+use crate::lock::lock;
 use crate::log::{Level, say};
 use crate::metrics::{Listening, Place};
-use crate::mode::{self, Mode};
+use crate::mode;
 use crate::paths;
 use crate::question::{Answer, Question, Status};
 use crate::schemes::Scheme;
@@ -21,7 +23,7 @@ use ipnet::IpNet;
 use libbpf_rs::{ErrorKind, MapHandle};
 use sd_notify::NotifyState;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -135,12 +137,26 @@ fn keeper_of(config: &Config) -> Option<Result<Keeper, String>> {
 }
 
 fn announce(config: &Config) {
-    let cgroups = config.cgroups.iter().map(|cgroup| cgroup.display().to_string());
-    let cgroups = cgroups.collect::<Vec<_>>().join(", ");
-    let socket = config.socket.display();
-    let what = format!("attending to new connections of {cgroups}; asked at {socket}");
+    let what = announcement(config);
     say(Level::Notice, &what);
     tell_manager(&[NotifyState::Ready, NotifyState::Status(&what)]);
+}
+
+/// What the agent does from now on, and what stays of it.
+fn announcement(config: &Config) -> String {
+    let cgroups = config.cgroups.iter().map(|cgroup| cgroup.display().to_string());
+    let cgroups = cgroups.collect::<Vec<_>>().join(", ");
+    let does = match config.load.is_dry_run {
+        false => format!("attending to new connections of {cgroups}"),
+        true => format!(
+            "dry run: measuring new connections of {cgroups}, which keep their own congestion control, windows and socket options"
+        ),
+    };
+    let keeps = match &config.state {
+        None => "nothing is written to disk".to_owned(),
+        Some(file) => format!("memory is kept in {}, which stays", file.display()),
+    };
+    format!("{does}; {keeps}; asked at {}", config.socket.display())
 }
 
 /// Whoever started it, if that is a service manager which wants to know (sd_notify(3)).
@@ -166,6 +182,9 @@ fn change(shared: &Shared, work: &mut Work, mut new: Config) -> Result<(), Strin
     // Drawn anew, it would take other connections of the same peers.
     new.load.settings.salt = config.load.settings.salt;
     new.load.max_paths = config.load.max_paths;
+    // The programs of a dry run are others.
+    new.load.is_dry_run = config.load.is_dry_run;
+    new.load.settings.leaves_windows = config.load.is_dry_run;
     new.socket.clone_from(&config.socket);
     if (&config.cgroups, &config.except_cgroups) != (&new.cgroups, &new.except_cgroups) {
         shared.see_out_first_flights(shared.in_force(&config));
@@ -324,19 +343,15 @@ impl Shared {
             control: config.load.settings.control,
             congestion_controls: self.schemes.iter().map(|s| s.name().to_owned()).collect(),
             off: lock(&self.off).clone(),
-            dry_run: config.load.settings.leaves_windows,
-            holdout: f64::from(config.load.settings.holdout) / 1e6,
+            dry_run: config.load.is_dry_run,
+            control_group_share: f64::from(config.load.settings.control_group) / 1e6,
             cap: config.load.settings.cap,
             paths: paths::count(&self.paths),
             max_paths: config.load.max_paths,
             connections: totals,
+            time_ratio: compare::over_all_sizes(&totals),
             comparison: compare::by_size(&totals),
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
         }
     }
-}
-
-/// All that is guarded is whole after every change, whatever else panicked.
-pub(crate) fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
-    guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }

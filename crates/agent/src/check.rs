@@ -1,7 +1,6 @@
 //! What of the kernel and of our rights the agent needs, and whether it is there.
 
-use crate::kernel::{Load, cgroup_root};
-use crate::mode;
+use crate::load::cgroup_root;
 use crate::schemes::{Choice, Scheme};
 use libbpf_rs::btf::{Btf, types};
 use serde::Serialize;
@@ -41,14 +40,6 @@ impl Kernel<'static> {
 const RIGHTS: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
 const CAP_SYS_ADMIN: u32 = 21;
 
-/// Looks at everything; loads the programs to see whether the kernel takes them, and lets them go. The last finding is
-/// whether the agent can work, and how.
-pub fn all(load: &Load) -> Vec<Finding> {
-    let mut findings = needed(load.settings.control, &Kernel::running());
-    findings.push(trial(load));
-    findings
-}
-
 /// Why the agent cannot work here; `None` if it can, as far as can be seen without loading.
 pub fn refusal(choice: Choice) -> Option<String> {
     first_missing(needed(choice, &Kernel::running()))
@@ -64,6 +55,11 @@ fn first_missing(findings: Vec<Finding>) -> Option<String> {
     Some(format!("cannot work here: no {}: {}", missing.what, missing.remark))
 }
 
+/// All that is needed for a congestion control, there or not; nothing is loaded for it.
+pub fn findings(choice: Choice) -> Vec<Finding> {
+    needed(choice, &Kernel::running())
+}
+
 fn needed(choice: Choice, kernel: &Kernel<'_>) -> Vec<Finding> {
     let (types, lockdown) = (types_of_kernel(kernel.types), lockdown(kernel.lockdown));
     vec![rights(), types, struct_ops(kernel.types), upon(choice.needs()), cgroups(), lockdown]
@@ -74,7 +70,7 @@ fn needed_for_windows(kernel: &Kernel<'_>) -> Vec<Finding> {
     vec![rights(), types_of_kernel(kernel.types), cgroups()]
 }
 
-fn finding(what: &'static str, found: Result<String, String>) -> Finding {
+pub(crate) fn finding(what: &'static str, found: Result<String, String>) -> Finding {
     let is_there = found.is_ok();
     let (Ok(remark) | Err(remark)) = found;
     Finding { what, is_there, remark }
@@ -146,18 +142,6 @@ fn lockdown(file: &Path) -> Finding {
         mode => Ok(format!("lockdown is at {}", mode.unwrap_or("none"))),
     };
     finding("reading of kernel memory (lockdown)", found)
-}
-
-fn trial(load: &Load) -> Finding {
-    let found = match mode::load(load) {
-        Ok((loaded, None)) => {
-            Ok(format!("mode {}; the kernel takes them, they are gone again", loaded.mode()))
-        }
-        Ok((loaded, Some(why))) => Ok(format!("mode {} alone: {why}", loaded.mode())),
-        // The verifier's reasons are long; whoever starts the agent gets them all.
-        Err(why) => Err(why.lines().next().unwrap_or_default().to_owned()),
-    };
-    finding("programs", found)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Warm beside held out, by size, with confidence intervals of 95 %: what a remembered window gains and costs on live
+//! Warm connections beside the control group, by size, with confidence intervals of 95 %: what a remembered window gains and costs on live
 //! traffic. Both groups had a window proposed, and chance decided which took it, so they differ in nothing else.
 
 use crate::totals::{Class, Group, SIZES, Totals};
@@ -41,9 +41,9 @@ pub struct Compared {
     pub up_to_bytes: Option<u64>,
     /// Begun with a remembered window.
     pub warm: Side,
-    /// Held out.
-    pub holdout: Side,
-    /// Warm by held out, of the geometric means; `None` with fewer than ten on either side.
+    /// Of the control group.
+    pub control_group: Side,
+    /// Warm by control group, of the geometric means; `None` with fewer than ten on either side.
     pub time_ratio: Option<Interval>,
 }
 
@@ -57,8 +57,8 @@ fn compared(up_to_bytes: Option<u64>, class: &Class) -> Compared {
     Compared {
         up_to_bytes,
         warm: side(&class.warm),
-        holdout: side(&class.holdout),
-        time_ratio: time_ratio(&class.warm, &class.holdout),
+        control_group: side(&class.control_group),
+        time_ratio: time_ratio(&class.warm, &class.control_group),
     }
 }
 
@@ -89,6 +89,26 @@ fn time_ratio(a: &Group, b: &Group) -> Option<Interval> {
     }
     let log = mean(a) - mean(b);
     let error = Z * (standard_error_squared(a) + standard_error_squared(b)).sqrt();
+    Some(Interval { estimate: log.exp(), low: (log - error).exp(), high: (log + error).exp() })
+}
+
+/// Warm by control group over all sizes: the ratios of the sizes, weighted by how many warm connections are of each, so that
+/// a control group with other sizes by chance decides nothing. Sizes with fewer than ten on either side count for nothing.
+pub fn over_all_sizes(totals: &Totals) -> Option<Interval> {
+    let compared = |class: &&Class| time_ratio(&class.warm, &class.control_group).is_some();
+    let classes: Vec<_> = totals.classes.iter().filter(compared).collect();
+    let all: u64 = classes.iter().map(|class| class.warm.timed).sum();
+    if all == 0 {
+        return None;
+    }
+    let (mut log, mut error_squared) = (0.0, 0.0);
+    for Class { warm, control_group } in classes {
+        let weight = warm.timed as f64 / all as f64;
+        log += weight * (mean(warm) - mean(control_group));
+        let squared = standard_error_squared(warm) + standard_error_squared(control_group);
+        error_squared += weight * weight * squared;
+    }
+    let error = Z * error_squared.sqrt();
     Some(Interval { estimate: log.exp(), low: (log - error).exp(), high: (log + error).exp() })
 }
 
@@ -140,6 +160,18 @@ mod tests {
         assert!(close(ratio.estimate, 0.5), "{ratio:?}");
         assert!(close(ratio.low, 0.5 * (-0.092396_f64).exp()), "{ratio:?}");
         assert!(close(ratio.high, 0.5 * 0.092396_f64.exp()), "{ratio:?}");
+        // Of one size alone, the same; beside as many of another, of which the ratio is 1, its root, known to half of
+        // √2 times as much of the logarithm. A size with nine on a side counts for nothing.
+        let class = |warm, control_group| Class { warm, control_group };
+        let mut totals = Totals::default();
+        totals.classes[1] = class(group(0.5_f64.ln()), group(0.0));
+        totals.classes[2] = class(Group { timed: 9, ..group(3.0) }, group(0.0));
+        assert_eq!(over_all_sizes(&totals), Some(ratio));
+        totals.classes[4] = class(group(2.0), group(2.0));
+        let both = over_all_sizes(&totals).unwrap();
+        assert!(close(both.estimate, 0.5_f64.sqrt()), "{both:?}");
+        assert!(close(both.low, both.estimate * (-0.092396 / 2.0_f64.sqrt()).exp()), "{both:?}");
+        assert_eq!(over_all_sizes(&Totals::default()), None);
         assert_eq!(time_ratio(&group(0.0), &Group { timed: 9, ..group(0.0) }), None);
     }
 }

@@ -3,21 +3,21 @@
 
 use crate::contract::{Port, Settings};
 use crate::judge::Limit;
-use crate::kernel::{Load, cgroup_root};
+use crate::load::{Load, Wanted, cgroup_root};
 use crate::metrics::Place;
-use crate::mode::Wanted;
 use crate::options::Options;
 use crate::overrides;
 use crate::question::SOCKET;
 use crate::value::{ColdStart, Namespaces, PortNumber, SizedStart};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Prefixes that are remembered as one: networks as they are given to sites.
 const V4_BITS: u8 = 24;
 const V6_BITS: u8 = 48;
-/// Where what is remembered is kept, unless said otherwise.
-const STATE: &str = "/var/lib/headstart/agent.redb";
+/// The memory's file in the folder that a service manager sets aside for state (systemd.exec(5), StateDirectory=).
+const STATE: &str = "agent.redb";
 /// Entries of each map that holds what the operator says of prefixes and of ports.
 const MOST_SAID: usize = 4096;
 
@@ -62,8 +62,7 @@ impl Config {
                 ratio: options.off_ratio.map_or(2.0, |ratio| ratio.get()),
                 connections: options.off_connections.map_or(1000, |count| count.get().into()),
             },
-            state: Some(options.state.clone().unwrap_or_else(|| STATE.into()))
-                .filter(|file| file.as_os_str() != "none"),
+            state: state(options, std::env::var_os("STATE_DIRECTORY")),
             save_every: options.save_every.map_or(10, |seconds| seconds.get()),
             metrics: options.metrics.clone(),
             socket: socket(options),
@@ -73,6 +72,7 @@ impl Config {
     /// Keys in which `new` differs and that a running agent cannot change.
     pub fn fixed_differences(&self, new: &Self) -> Vec<&'static str> {
         let differ = [
+            ("dry-run", self.load.is_dry_run != new.load.is_dry_run),
             ("mode", self.load.wanted != new.load.wanted),
             ("max-paths", self.load.max_paths != new.load.max_paths),
             ("state", self.state != new.state),
@@ -81,6 +81,17 @@ impl Config {
         ];
         differ.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect()
     }
+}
+
+/// Where what is remembered is kept; `None`: nowhere. Unless the operator names a file, only a service keeps one, in the first of
+/// the folders that its manager has set aside; an agent that is run by hand leaves nothing, and a dry run does not either.
+fn state(options: &Options, folders: Option<OsString>) -> Option<PathBuf> {
+    if let Some(file) = &options.state {
+        return Some(file.clone()).filter(|file| file.as_os_str() != "none");
+    }
+    let folders = folders.filter(|_| !options.dry_run)?;
+    let first = std::env::split_paths(&folders).next()?;
+    (!first.as_os_str().is_empty()).then(|| first.join(STATE))
 }
 
 /// Where an agent with these options is asked.
@@ -109,7 +120,7 @@ pub fn load(options: &Options) -> Result<Load, String> {
         v4_bits: V4_BITS,
         v6_bits: V6_BITS,
         control: options.control.unwrap_or_default(),
-        holdout: options.holdout.map_or(50_000, |share| share.per_million()),
+        control_group: options.holdout.map_or(50_000, |share| share.per_million()),
         salt: getrandom::u32().map_err(|error| format!("no random numbers: {error}"))?,
         mark: options.mark.map_or(0, |dscp| dscp.get() as u8),
         leaves_windows: options.dry_run,
@@ -124,7 +135,7 @@ pub fn load(options: &Options) -> Result<Load, String> {
     if settings.mark != 0 && wanted == Wanted::Window {
         return Err("mark: mode window marks nothing".to_owned());
     }
-    Ok(Load { wanted, settings, overrides: said, ports, max_paths })
+    Ok(Load { is_dry_run: options.dry_run, wanted, settings, overrides: said, ports, max_paths })
 }
 
 fn ports(options: &Options) -> BTreeMap<Port, u32> {
@@ -156,6 +167,19 @@ mod tests {
         let ports = [(port(false, 22), both), (port(false, 80), 1), (port(true, 80), 1)];
         assert_eq!(load.ports, BTreeMap::from(ports));
         assert!(load.settings.only_ports);
+    }
+
+    #[test]
+    fn nothing_is_kept_by_hand_or_in_a_dry_run_unless_a_file_is_named() {
+        let kept = |text: &str, folders: Option<&str>| {
+            state(&Options::parse(text, "f").unwrap(), folders.map(OsString::from))
+        };
+        let service = Some("/var/lib/headstart:/var/lib/other");
+        assert_eq!(kept("", None), None);
+        assert_eq!(kept("", service), Some("/var/lib/headstart/agent.redb".into()));
+        assert_eq!(kept("dry-run = true", service), None);
+        assert_eq!(kept("dry-run = true\nstate = \"/x\"", service), Some("/x".into()));
+        assert_eq!(kept("state = \"none\"", service), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the programs in the kernel and this side share: `bpf/contract.h`, byte by byte.
 
+use crate::layout::{CONSTANTS, FIELDS};
 use crate::schemes::Choice;
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr};
@@ -76,7 +77,7 @@ pub struct Summary {
     /// Something of a remembered first window was lost.
     pub has_retreated: bool,
     /// It began cold so that others can be compared with it.
-    pub is_held_out: bool,
+    pub in_control_group: bool,
     /// Something of its very first flight was lost, however large that was.
     pub has_lost_first: bool,
     /// Times that it began with a remembered window after idle.
@@ -110,7 +111,7 @@ pub struct Settings {
     /// What attended connections get.
     pub control: Choice,
     /// Of a million connections so many begin cold for comparison.
-    pub holdout: u32,
+    pub control_group: u32,
     /// So that nobody can tell which.
     pub salt: u32,
     /// DSCP of first flights; 0: as they are.
@@ -138,191 +139,219 @@ pub struct Port {
     pub number: u16,
 }
 
+/// Offset and size of a field, by the names of the header; does not compile if there is none. Of the whole struct: "".
+const fn of(structure: &str, name: &str) -> (usize, usize) {
+    let mut n = 0;
+    while n < FIELDS.len() {
+        if is_same(FIELDS[n].of, structure) && is_same(FIELDS[n].name, name) {
+            return (FIELDS[n].at, FIELDS[n].size);
+        }
+        n += 1;
+    }
+    panic!("no such field in contract.h")
+}
+
+/// A constant by its name in the header; does not compile if there is none.
+const fn constant(name: &str) -> u32 {
+    let mut n = 0;
+    while n < CONSTANTS.len() {
+        if is_same(CONSTANTS[n].0, name) {
+            return CONSTANTS[n].1;
+        }
+        n += 1;
+    }
+    panic!("no such constant in contract.h")
+}
+
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut n = 0;
+    while n < a.len() && n < b.len() && a[n] == b[n] {
+        n += 1;
+    }
+    n == a.len() && n == b.len()
+}
+
+/// The bytes of a field, of which there have to be so many.
+macro_rules! get {
+    ($bytes:expr, $structure:literal, $name:literal, $size:expr) => {{
+        const FIELD: (usize, usize) = of($structure, $name);
+        const { assert!(FIELD.1 == $size, "a field of contract.h has another size") };
+        *$bytes.get(FIELD.0..)?.first_chunk::<{ FIELD.1 }>()?
+    }};
+}
+
+/// Sets a field to bytes, of which there have to be as many as it has.
+macro_rules! put {
+    ($bytes:expr, $structure:literal, $name:literal, $value:expr) => {{
+        const FIELD: (usize, usize) = of($structure, $name);
+        let value: [u8; FIELD.1] = $value;
+        $bytes[FIELD.0..FIELD.0 + FIELD.1].copy_from_slice(&value);
+    }};
+}
+
 impl PathKey {
     /// Bytes of a key.
-    pub const SIZE: usize = 24;
+    pub const SIZE: usize = of("path_key", "").1;
 
     /// As the map has it.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let (bits, address) = mapped(self.prefix);
         let mut bytes = [0; Self::SIZE];
-        bytes[..4].copy_from_slice(&self.namespace.to_ne_bytes());
-        bytes[4..8].copy_from_slice(&u32::from(bits).to_ne_bytes());
-        bytes[8..].copy_from_slice(&address);
+        put!(bytes, "path_key", "netns", self.namespace.to_ne_bytes());
+        put!(bytes, "path_key", "bits", u32::from(bits).to_ne_bytes());
+        put!(bytes, "path_key", "address", address);
         bytes
     }
 
     /// From the map; `None` if the bytes are none of a key.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut fields = Fields(bytes);
-        let (namespace, bits) = (fields.u32()?, fields.u32()?);
-        let address = Ipv6Addr::from(fields.take::<16>()?);
+        let namespace = u32::from_ne_bytes(get!(bytes, "path_key", "netns", 4));
+        let bits = u32::from_ne_bytes(get!(bytes, "path_key", "bits", 4));
+        let address = Ipv6Addr::from(get!(bytes, "path_key", "address", 16));
         Some(Self { namespace, prefix: unmapped(u8::try_from(bits).ok()?, address)? })
     }
 }
 
 impl Path {
     /// Bytes of a value.
-    pub const SIZE: usize = 72;
+    pub const SIZE: usize = of("path", "").1;
 
     /// From the map; `None` if the bytes are none of a path.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut fields = Fields(bytes);
         Some(Self {
-            learnt_ns: fields.u64()?,
-            bytes_acked: fields.u64()?,
-            sent: fields.u64()?,
-            retransmitted: fields.u64()?,
-            rate: fields.u64()?,
-            window: fields.u32()?,
-            ssthresh: fields.u32()?,
-            srtt_us: fields.u32()?,
-            min_rtt_us: fields.u32()?,
-            connections: fields.u32()?,
-            warm: fields.u32()?,
-            retreats: fields.u32()?,
-            retreats_in_row: fields.u32()?,
+            learnt_ns: u64::from_ne_bytes(get!(bytes, "path", "learnt_ns", 8)),
+            bytes_acked: u64::from_ne_bytes(get!(bytes, "path", "bytes_acked", 8)),
+            sent: u64::from_ne_bytes(get!(bytes, "path", "sent", 8)),
+            retransmitted: u64::from_ne_bytes(get!(bytes, "path", "retransmitted", 8)),
+            rate: u64::from_ne_bytes(get!(bytes, "path", "rate", 8)),
+            window: u32::from_ne_bytes(get!(bytes, "path", "window", 4)),
+            ssthresh: u32::from_ne_bytes(get!(bytes, "path", "ssthresh", 4)),
+            srtt_us: u32::from_ne_bytes(get!(bytes, "path", "srtt_us", 4)),
+            min_rtt_us: u32::from_ne_bytes(get!(bytes, "path", "min_rtt_us", 4)),
+            connections: u32::from_ne_bytes(get!(bytes, "path", "connections", 4)),
+            warm: u32::from_ne_bytes(get!(bytes, "path", "warm", 4)),
+            retreats: u32::from_ne_bytes(get!(bytes, "path", "fallbacks", 4)),
+            retreats_in_row: u32::from_ne_bytes(get!(bytes, "path", "fallbacks_in_row", 4)),
         })
     }
 
     /// As the map has it.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
-        let long = [self.learnt_ns, self.bytes_acked, self.sent, self.retransmitted, self.rate];
-        let short = [
-            self.window,
-            self.ssthresh,
-            self.srtt_us,
-            self.min_rtt_us,
-            self.connections,
-            self.warm,
-            self.retreats,
-            self.retreats_in_row,
-        ];
         let mut bytes = [0; Self::SIZE];
-        put_u64(&mut bytes[..40], &long);
-        put_u32(&mut bytes[40..], &short);
+        put!(bytes, "path", "learnt_ns", self.learnt_ns.to_ne_bytes());
+        put!(bytes, "path", "bytes_acked", self.bytes_acked.to_ne_bytes());
+        put!(bytes, "path", "sent", self.sent.to_ne_bytes());
+        put!(bytes, "path", "retransmitted", self.retransmitted.to_ne_bytes());
+        put!(bytes, "path", "rate", self.rate.to_ne_bytes());
+        put!(bytes, "path", "window", self.window.to_ne_bytes());
+        put!(bytes, "path", "ssthresh", self.ssthresh.to_ne_bytes());
+        put!(bytes, "path", "srtt_us", self.srtt_us.to_ne_bytes());
+        put!(bytes, "path", "min_rtt_us", self.min_rtt_us.to_ne_bytes());
+        put!(bytes, "path", "connections", self.connections.to_ne_bytes());
+        put!(bytes, "path", "warm", self.warm.to_ne_bytes());
+        put!(bytes, "path", "fallbacks", self.retreats.to_ne_bytes());
+        put!(bytes, "path", "fallbacks_in_row", self.retreats_in_row.to_ne_bytes());
         bytes
     }
 }
 
 impl Summary {
     /// Bytes of a summary.
-    pub const SIZE: usize = PathKey::SIZE + 2 * 8 + 10 * 4;
-    const WARM: u32 = 1;
-    const RETREATED: u32 = 2;
-    const HELD_OUT: u32 = 4;
-    const LOST_FIRST: u32 = 8;
+    pub const SIZE: usize = of("summary", "").1;
+    const WARM: u32 = constant("SUMMARY_WARM");
+    const RETREATED: u32 = constant("SUMMARY_FELL_BACK");
+    const CONTROL_GROUP: u32 = constant("SUMMARY_CONTROL_GROUP");
+    const LOST_FIRST: u32 = constant("SUMMARY_LOST_FIRST");
 
     /// From the ring buffer; `None` if the bytes are none of a summary.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let path = PathKey::from_bytes(bytes.get(..PathKey::SIZE)?)?;
-        let mut fields = Fields(&bytes[PathKey::SIZE..]);
-        let mut summary = Self {
+        let path = PathKey::from_bytes(&get!(bytes, "summary", "path", PathKey::SIZE))?;
+        let flags = u32::from_ne_bytes(get!(bytes, "summary", "flags", 4));
+        Some(Self {
             path,
-            lasted_ns: fields.u64()?,
-            bytes_acked: fields.u64()?,
-            first_window: fields.u32()?,
-            last_window: fields.u32()?,
-            srtt_us: fields.u32()?,
-            min_rtt_us: fields.u32()?,
-            sent: fields.u32()?,
-            retransmitted: fields.u32()?,
-            learnt: fields.u32()?,
-            is_warm: false,
-            has_retreated: false,
-            is_held_out: false,
-            has_lost_first: false,
-            restarts: 0,
-            would: 0,
-        };
-        let flags = fields.u32()?;
-        summary.restarts = fields.u32()?;
-        summary.would = fields.u32()?;
-        summary.is_warm = flags & Self::WARM != 0;
-        summary.has_retreated = flags & Self::RETREATED != 0;
-        summary.is_held_out = flags & Self::HELD_OUT != 0;
-        summary.has_lost_first = flags & Self::LOST_FIRST != 0;
-        Some(summary)
+            lasted_ns: u64::from_ne_bytes(get!(bytes, "summary", "lasted_ns", 8)),
+            bytes_acked: u64::from_ne_bytes(get!(bytes, "summary", "bytes_acked", 8)),
+            first_window: u32::from_ne_bytes(get!(bytes, "summary", "first_window", 4)),
+            last_window: u32::from_ne_bytes(get!(bytes, "summary", "last_window", 4)),
+            srtt_us: u32::from_ne_bytes(get!(bytes, "summary", "srtt_us", 4)),
+            min_rtt_us: u32::from_ne_bytes(get!(bytes, "summary", "min_rtt_us", 4)),
+            sent: u32::from_ne_bytes(get!(bytes, "summary", "sent", 4)),
+            retransmitted: u32::from_ne_bytes(get!(bytes, "summary", "retransmitted", 4)),
+            learnt: u32::from_ne_bytes(get!(bytes, "summary", "learnt", 4)),
+            is_warm: flags & Self::WARM != 0,
+            has_retreated: flags & Self::RETREATED != 0,
+            in_control_group: flags & Self::CONTROL_GROUP != 0,
+            has_lost_first: flags & Self::LOST_FIRST != 0,
+            restarts: u32::from_ne_bytes(get!(bytes, "summary", "restarts", 4)),
+            would: u32::from_ne_bytes(get!(bytes, "summary", "proposed", 4)),
+        })
     }
 }
 
 impl Override {
     /// Bytes of a key of the longest-prefix map.
-    pub const KEY_SIZE: usize = 20;
+    pub const KEY_SIZE: usize = of("override_key", "").1;
     /// Bytes of a value.
-    pub const VALUE_SIZE: usize = 8;
+    pub const VALUE_SIZE: usize = of("override", "").1;
 
     /// Key and value as the map has them.
     pub fn to_bytes(self) -> ([u8; Self::KEY_SIZE], [u8; Self::VALUE_SIZE]) {
         let (bits, address) = mapped(self.prefix);
         let bits = u32::from(bits).to_ne_bytes();
         let (mut key, mut value) = ([0; Self::KEY_SIZE], [0; Self::VALUE_SIZE]);
-        key[..4].copy_from_slice(&bits);
-        key[4..].copy_from_slice(&address);
-        value[..4].copy_from_slice(&bits);
-        value[4..].copy_from_slice(&self.cap.to_ne_bytes());
+        put!(key, "override_key", "bits", bits);
+        put!(key, "override_key", "address", address);
+        put!(value, "override", "bits", bits);
+        put!(value, "override", "cap", self.cap.to_ne_bytes());
         (key, value)
     }
 }
 
 impl Settings {
     /// Bytes of the constant.
-    pub const SIZE: usize = 48;
-    const LEAVE_WINDOWS: u32 = 1;
-    const ONLY_PORTS: u32 = 2;
-    const PACE_COLD: u32 = 4;
-    const SHARE_NAMESPACES: u32 = 8;
-    const END_EPOCHS: u32 = 16;
+    pub const SIZE: usize = of("settings", "").1;
+    const LEAVE_WINDOWS: u32 = constant("LEAVE_WINDOWS");
+    const ONLY_PORTS: u32 = constant("ONLY_PORTS");
+    const PACE_COLD: u32 = constant("PACE_COLD");
+    const SHARE_NAMESPACES: u32 = constant("SHARE_NAMESPACES");
+    const END_EPOCHS: u32 = constant("END_EPOCHS");
 
     /// As the programs have them.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
-        let words = [
-            self.half_life_rtts,
-            self.cap,
-            self.v4_bits.into(),
-            self.v6_bits.into(),
-            self.control.to_u32(),
-            self.holdout,
-            self.salt,
-            flag(self.leaves_windows, Self::LEAVE_WINDOWS)
-                | flag(self.only_ports, Self::ONLY_PORTS)
-                | flag(self.paces_cold, Self::PACE_COLD)
-                | flag(self.shares_namespaces, Self::SHARE_NAMESPACES)
-                | flag(self.ends_epochs, Self::END_EPOCHS),
-            u32::from(self.mark) << 2,
-            self.receive_window,
-        ];
+        let flags = flag(self.leaves_windows, Self::LEAVE_WINDOWS)
+            | flag(self.only_ports, Self::ONLY_PORTS)
+            | flag(self.paces_cold, Self::PACE_COLD)
+            | flag(self.shares_namespaces, Self::SHARE_NAMESPACES)
+            | flag(self.ends_epochs, Self::END_EPOCHS);
         let mut bytes = [0; Self::SIZE];
-        put_u64(&mut bytes[..8], &[self.max_age_ns]);
-        put_u32(&mut bytes[8..], &words);
+        put!(bytes, "settings", "max_age_ns", self.max_age_ns.to_ne_bytes());
+        put!(bytes, "settings", "half_life_rtts", self.half_life_rtts.to_ne_bytes());
+        put!(bytes, "settings", "cap", self.cap.to_ne_bytes());
+        put!(bytes, "settings", "v4_bits", u32::from(self.v4_bits).to_ne_bytes());
+        put!(bytes, "settings", "v6_bits", u32::from(self.v6_bits).to_ne_bytes());
+        put!(bytes, "settings", "control", self.control.to_u32().to_ne_bytes());
+        put!(bytes, "settings", "control_group", self.control_group.to_ne_bytes());
+        put!(bytes, "settings", "salt", self.salt.to_ne_bytes());
+        put!(bytes, "settings", "flags", flags.to_ne_bytes());
+        put!(bytes, "settings", "mark", (u32::from(self.mark) << 2).to_ne_bytes());
+        put!(bytes, "settings", "receive_window", self.receive_window.to_ne_bytes());
         bytes
     }
 }
 
 impl Port {
     /// Connections of this port are attended to.
-    pub const ONLY: u32 = 1;
+    pub const ONLY: u32 = constant("PORT_ONLY");
     /// Connections of this port are left alone, whatever is said of the other side's.
-    pub const EXCEPT: u32 = 2;
-    const REMOTE: u32 = 1 << 16;
+    pub const EXCEPT: u32 = constant("PORT_EXCEPT");
+    const REMOTE: u32 = constant("PORT_REMOTE");
 
     /// Key of the map; its value is [`Self::ONLY`], [`Self::EXCEPT`], or both.
     pub fn to_bytes(self) -> [u8; 4] {
         let side = if self.is_remote { Self::REMOTE } else { 0 };
         (side | u32::from(self.number)).to_ne_bytes()
-    }
-}
-
-fn put_u32(place: &mut [u8], words: &[u32]) {
-    for (word, place) in words.iter().zip(place.chunks_exact_mut(4)) {
-        place.copy_from_slice(&word.to_ne_bytes());
-    }
-}
-
-fn put_u64(place: &mut [u8], words: &[u64]) {
-    for (word, place) in words.iter().zip(place.chunks_exact_mut(8)) {
-        place.copy_from_slice(&word.to_ne_bytes());
     }
 }
 
@@ -338,25 +367,6 @@ fn unmapped(bits: u8, address: Ipv6Addr) -> Option<IpNet> {
     match (address.to_ipv4_mapped(), bits.checked_sub(V4_MAPPED)) {
         (Some(v4), Some(bits)) => IpNet::new(IpAddr::V4(v4), bits).ok(),
         _ => IpNet::new(IpAddr::V6(address), bits).ok(),
-    }
-}
-
-/// Fields in the order and with the bytes of this machine.
-struct Fields<'a>(&'a [u8]);
-
-impl Fields<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (bytes, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*bytes)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_ne_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_ne_bytes)
     }
 }
 

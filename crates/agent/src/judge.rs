@@ -1,9 +1,9 @@
-//! Whether warm starts do harm: what they send again against what those held out send again, size by size, in blocks of so
+//! Whether warm starts do harm: what they send again against what those of the control group send again, size by size, in blocks of so
 //! many warm starts. The verdict of one block counts; what was before it is forgotten.
 //!
-//! Of each size the held-out connections tell how much of what is sent goes again anyway; that, of what the warm ones
+//! Of each size the connections of the control group tell how much of what is sent goes again anyway; that, of what the warm ones
 //! have sent, is expected. More than so many times as much is too much, unless it may be chance: unless the interval of
-//! 95 % reaches down to what was expected. Where too few are held out, all other connections stand in for them.
+//! 95 % reaches down to what was expected. Where too few are in the control group, all other connections stand in for them.
 
 use crate::compare::{FEWEST, Interval, Z};
 use crate::contract::Summary;
@@ -22,8 +22,8 @@ pub struct Limit {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Judge {
     warm: Side,
-    holdout: Side,
-    /// Held out without a memory, or cold for want of one.
+    control_group: Side,
+    /// In the control group without a memory, or cold for want of one.
     cold: Side,
 }
 
@@ -71,18 +71,18 @@ impl Judge {
     fn side_of(&mut self, summary: &Summary) -> &mut Side {
         if summary.is_warm || summary.restarts > 0 {
             &mut self.warm
-        } else if summary.is_held_out && summary.would > 0 {
-            &mut self.holdout
+        } else if summary.in_control_group && summary.would > 0 {
+            &mut self.control_group
         } else {
             &mut self.cold
         }
     }
 
     fn others(&self) -> (Side, &'static str) {
-        if self.holdout.all().closed >= FEWEST {
-            return (self.holdout, "held out");
+        if self.control_group.all().closed >= FEWEST {
+            return (self.control_group, "of the control group");
         }
-        let mut all = self.holdout;
+        let mut all = self.control_group;
         for (part, cold) in all.0.iter_mut().zip(&self.cold.0) {
             part.merge(cold);
         }
@@ -179,8 +179,8 @@ mod tests {
         Summary { is_warm, sent, retransmitted, ..cold }
     }
 
-    fn held_out(sent: u32, retransmitted: u32) -> Summary {
-        Summary { is_held_out: true, would: 20, ..closed(false, sent, retransmitted) }
+    fn control(sent: u32, retransmitted: u32) -> Summary {
+        Summary { in_control_group: true, would: 20, ..closed(false, sent, retransmitted) }
     }
 
     #[test]
@@ -219,16 +219,16 @@ mod tests {
 
     #[test]
     fn like_is_held_against_like() {
-        // Held out: short ones send nothing again, long ones a tenth. All warm ones are long and send a tenth again: by
-        // the mean of all held out (100 of 11,000) ten times as much, by their own size as much as expected.
+        // Control group: short ones send nothing again, long ones a tenth. All warm ones are long and send a tenth again: by
+        // the mean of all its connections (100 of 11,000) ten times as much, by their own size as much as expected.
         let limit = Limit { ratio: 2.0, connections: 20 };
         let long = |summary: Summary| Summary { bytes_acked: 1_000_000, ..summary };
         let mut judge = Judge::default();
         for _ in 0..100 {
-            judge.add(&held_out(100, 0), &limit);
+            judge.add(&control(100, 0), &limit);
         }
         for _ in 0..10 {
-            judge.add(&long(held_out(100, 10)), &limit);
+            judge.add(&long(control(100, 10)), &limit);
         }
         let all =
             (0..20).map(|_| judge.add(&long(closed(true, 100, 10)), &limit)).collect::<Vec<_>>();
@@ -236,24 +236,29 @@ mod tests {
         // A loss of three in ten is three times as much, and not chance: the interval's half is that of the scatter of at
         // least 1 on both sides, 1.96 √(1/600² + (1/100)²) in logarithms.
         for _ in 0..10 {
-            judge.add(&long(held_out(100, 10)), &limit);
+            judge.add(&long(control(100, 10)), &limit);
         }
         let why = (0..20).find_map(|_| judge.add(&long(closed(true, 100, 30)), &limit)).unwrap();
-        assert!(why.contains("3.0 (2.9 to 3.1) times as much as 10 held out"), "{why}");
+        assert!(why.contains("3.0 (2.9 to 3.1) times as much as 10 of the control group"), "{why}");
     }
 
     #[test]
-    fn first_visits_count_only_where_too_few_are_held_out() {
+    fn first_visits_count_only_where_too_few_are_control() {
         let limit = Limit { ratio: 2.0, connections: 1 };
         let mut judge = Judge::default();
-        // First visits send a half again, those held out a hundredth.
+        // First visits send a half again, the control group a hundredth.
         judge.add(&closed(false, 1000, 500), &limit);
         for _ in 0..9 {
-            judge.add(&held_out(100, 1), &limit);
+            judge.add(&control(100, 1), &limit);
         }
         assert_eq!(judge.clone().add(&closed(true, 1000, 200), &limit), None);
-        judge.add(&held_out(100, 1), &limit);
-        assert!(judge.add(&closed(true, 1000, 200), &limit).unwrap().contains("10 held out"));
+        judge.add(&control(100, 1), &limit);
+        assert!(
+            judge
+                .add(&closed(true, 1000, 200), &limit)
+                .unwrap()
+                .contains("10 of the control group")
+        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Keeps the memory on disk while the agent runs: what has changed every few seconds, all of it at the end, and what
 //! is forgotten at once. What fails is said and tried again: connections do not wait for a disk.
 
-use crate::agent::lock;
 use crate::clock::{Moment, monotonic_ns, since};
 use crate::contract::PathKey;
+use crate::lock::lock;
 use crate::log::{Level, say};
 use crate::store::Store;
 use ipnet::IpNet;

@@ -1,8 +1,8 @@
 //! Loads the programs and attaches them, for as long as what is returned lives.
 
-use crate::contract::{Override, Path, PathKey, Port, Settings, Summary};
+use crate::contract::{Override, Path, PathKey, Settings, Summary};
 use crate::knobs::Knobs;
-use crate::mode::{Mode, Wanted};
+use crate::load::{Load, Mode};
 use crate::schemes::Scheme;
 use libbpf_rs::{
     ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, Object, ObjectBuilder, OpenObject,
@@ -22,21 +22,6 @@ static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.bpf.o"));
 
 /// What libbpf and the verifier said of the load under way.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-/// How the programs are to be.
-#[derive(Clone, Debug)]
-pub struct Load {
-    /// How far they are to go.
-    pub wanted: Wanted,
-    /// For all connections.
-    pub settings: Settings,
-    /// For some prefixes.
-    pub overrides: Vec<Override>,
-    /// For some ports.
-    pub ports: BTreeMap<Port, u32>,
-    /// Paths remembered at most.
-    pub max_paths: u32,
-}
 
 /// The programs, in the kernel and checked by it, attached to nothing.
 #[derive(Debug)]
@@ -169,12 +154,13 @@ impl Loaded {
         // What applications say is heeded by a congestion control of ours alone.
         let (attends, hears) = match self.mode {
             Mode::Wrap => ("attend", cgroups),
-            Mode::Window => ("hs_window", &[][..]),
+            Mode::Window | Mode::Measure => ("hs_window", &[][..]),
         };
+        let widens = if self.mode == Mode::Measure { &[][..] } else { cgroups };
         let attend = self.attach_to(attends, cgroups, &attached.attend)?;
-        let widen = self.attach_to("widen", cgroups, &attached.widen)?;
-        let hear = self.attach_to("hear", hears, &attached.hear)?;
-        let answer = self.attach_to("answer", hears, &attached.answer)?;
+        let widen = self.attach_to("widen", widens, &attached.widen)?;
+        let hear = self.attach_to("hs_setsockopt", hears, &attached.hear)?;
+        let answer = self.attach_to("hs_getsockopt", hears, &attached.answer)?;
         attached.leave.extend(leave);
         attached.attend.extend(attend);
         attached.widen.extend(widen);
@@ -258,7 +244,8 @@ impl Loaded {
 const fn not_of(mode: Mode) -> &'static [&'static str] {
     match mode {
         Mode::Wrap => &["hs_window"],
-        Mode::Window => &["attend", "hear", "answer"],
+        Mode::Window => &["attend", "hs_setsockopt", "hs_getsockopt"],
+        Mode::Measure => &["attend", "widen", "hs_setsockopt", "hs_getsockopt"],
     }
 }
 
@@ -293,12 +280,4 @@ fn is_named(map: &OsStr, name: &str) -> bool {
 
 fn said() -> std::sync::MutexGuard<'static, Vec<String>> {
     SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// Where the cgroups of version 2 are mounted; `None` if they are not.
-pub fn cgroup_root() -> Option<PathBuf> {
-    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
-    let mut fields = mounts.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let mount = fields.find(|fields| fields.get(2) == Some(&"cgroup2"))?;
-    mount.get(1).map(PathBuf::from)
 }

@@ -2,7 +2,7 @@
 //! connection reads them as it opens; those that are open keep what they have.
 
 use crate::contract::Settings;
-use crate::kernel::Load;
+use crate::load::Load;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::collections::HashMap;
 

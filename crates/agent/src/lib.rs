@@ -5,8 +5,8 @@
 //! went ([`totals`], [`compare`]) and ends warm starts that do harm ([`judge`]), does what the operator says
 //! ([`options`], [`config`]), also anew while it runs ([`knobs`]), shows and clears what is remembered ([`paths`]),
 //! keeps it ([`keeper`], [`store`], [`exchange`]), and answers questions over a Unix socket ([`control`], [`question`])
-//! and by HTTP ([`metrics`]), in JSON by a published [`schema`]. [`schemes`] are the congestion controls, [`mode`] is
-//! whether they can be had, [`contract`] is what both sides share, byte by
+//! and by HTTP ([`metrics`]), in JSON by a published [`schema`]. [`schemes`] are the congestion controls, [`load`] says what is to be loaded, [`mode`] is
+//! whether it can be had, [`contract`] is what both sides share, byte by
 //! byte. Nothing is pinned: what was loaded is gone with the process and the last connection that used it.
 
 pub mod agent;
@@ -21,6 +21,9 @@ pub mod judge;
 pub mod keeper;
 pub mod kernel;
 pub mod knobs;
+mod layout;
+pub mod load;
+mod lock;
 pub mod log;
 pub mod metrics;
 pub mod mode;

@@ -7,7 +7,7 @@ mod transfer;
 use agent::agent::Wishes;
 use agent::config::{self, Config};
 use agent::question::{Answer, Question};
-use agent::{check, control};
+use agent::{control, mode};
 use args::{Args, Command};
 use clap::Parser;
 use std::io::{self, Write};
@@ -37,7 +37,7 @@ fn run(args: Args) -> Result<ExitCode, String> {
     match args.command {
         None => attend(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Check { json, .. }) => {
-            let findings = check::all(&config::load(&options)?);
+            let findings = mode::findings(&config::load(&options)?);
             let text = if json { to_json(&findings) } else { show::findings(&findings) };
             print(&text)?;
             let can = findings.last().is_some_and(|finding| finding.is_there);

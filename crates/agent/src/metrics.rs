@@ -4,14 +4,16 @@
 
 use crate::compare::{Interval, Side};
 use crate::question::Status;
-use crate::totals::{Group, SIZES, Sum};
+use crate::totals::{Group, SIZES, Sum, TIMES};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
-use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet, text};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use std::fs;
 use std::io;
@@ -145,6 +147,36 @@ struct SideBound {
     bound: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfAll {
+    bound: &'static str,
+}
+
+/// Histograms of what was counted elsewhere.
+#[derive(Debug)]
+struct CompletionTimes(Vec<(Sized, Group)>);
+
+impl EncodeMetric for CompletionTimes {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), std::fmt::Error> {
+        for (labels, group) in &self.0 {
+            let bounds = TIMES.into_iter().chain([f64::INFINITY]);
+            let buckets: Vec<_> = bounds.zip(group.times).collect();
+            let mut encoder = encoder.encode_family(labels)?;
+            encoder.encode_histogram::<NoLabelSet>(
+                group.time_sum_s,
+                group.timed,
+                &buckets,
+                None,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Histogram
+    }
+}
+
 type Ratio = Gauge<f64, AtomicU64>;
 
 /// Name, what it means, and where it stands.
@@ -172,13 +204,15 @@ fn gauges(registry: &mut Registry, status: &Status) {
             "1: all windows are left alone, because warm starts did harm",
             status.off.is_some().into(),
         ),
-        ("dry_run", "1: all windows are left alone, as was asked for", status.dry_run.into()),
+        ("dry_run", "1: connections are measured alone, as was asked for", status.dry_run.into()),
     ];
     for (name, help, value) in gauges {
         let gauge: Gauge = Gauge::default();
         gauge.set(value);
         registry.register(name, help, gauge);
     }
+    let build = Info::new(vec![("version", status.version.clone())]);
+    registry.register("agent_build", "Version of the agent", build);
     let lost: Counter = Counter::default();
     lost.inc_by(status.summaries_lost);
     registry.register("uncounted_connections", "Closed connections that are in no sum", lost);
@@ -187,7 +221,7 @@ fn gauges(registry: &mut Registry, status: &Status) {
 fn sums(registry: &mut Registry, status: &Status) {
     let kinds = [
         ("warm", &status.connections.warm),
-        ("held-out", &status.connections.holdout),
+        ("control-group", &status.connections.control_group),
         ("cold", &status.connections.cold),
     ];
     let of: [Counted<Sum>; 8] = [
@@ -228,13 +262,22 @@ fn classes(registry: &mut Registry, status: &Status) {
     for (name, help, value) in of {
         let family = Family::<Sized, Counter>::default();
         for (up_to_bytes, class) in names.iter().zip(&status.connections.classes) {
-            for (start, group) in [("warm", &class.warm), ("held-out", &class.holdout)] {
+            for (start, group) in [("warm", &class.warm), ("control-group", &class.control_group)] {
                 let up_to_bytes = up_to_bytes.clone();
                 family.get_or_create(&Sized { start, up_to_bytes }).inc_by(value(group));
             }
         }
         registry.register(name, help, family);
     }
+    let groups = names.iter().zip(&status.connections.classes).flat_map(|(up_to_bytes, class)| {
+        let sized = |start| Sized { start, up_to_bytes: up_to_bytes.clone() };
+        [(sized("warm"), class.warm), (sized("control-group"), class.control_group)]
+    });
+    registry.register(
+        "completion_time_seconds",
+        "From the opening of a connection to its last acknowledgement, by size",
+        CompletionTimes(groups.collect()),
+    );
     time_ratios(registry, (&names, status));
     shares(registry, (&names, status));
 }
@@ -249,7 +292,16 @@ fn time_ratios(registry: &mut Registry, (names, status): (&[String], &Status)) {
     }
     registry.register(
         "time_ratio",
-        "Time of warm connections by that of held-out ones, 95 %",
+        "Completion time of warm connections divided by that of the control group, by size, with its 95 % interval",
+        family,
+    );
+    let family = Family::<OfAll, Ratio>::default();
+    for (bound, value) in status.time_ratio.iter().flat_map(bounds) {
+        family.get_or_create(&OfAll { bound }).set(value);
+    }
+    registry.register(
+        "all_time_ratio",
+        "Completion time of warm connections divided by that of the control group, over all sizes, with its 95 % interval",
         family,
     );
 }
@@ -268,7 +320,7 @@ fn shares(registry: &mut Registry, (names, status): (&[String], &Status)) {
     for (name, help, share) in of {
         let family = Family::<SideBound, Ratio>::default();
         for (up_to_bytes, class) in names.iter().zip(&status.comparison) {
-            for (start, side) in [("warm", &class.warm), ("held-out", &class.holdout)] {
+            for (start, side) in [("warm", &class.warm), ("control-group", &class.control_group)] {
                 for (bound, value) in share(side).iter().flat_map(bounds) {
                     let up_to_bytes = up_to_bytes.clone();
                     family.get_or_create(&SideBound { start, up_to_bytes, bound }).set(value);
@@ -286,6 +338,27 @@ const fn bounds(interval: &Interval) -> [(&'static str, f64); 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_group_is_a_histogram_whose_buckets_add_up() {
+        let group = Group { timed: 3, time_sum_s: 30.5, ..Group::default() };
+        let group = Group { times: [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], ..group };
+        let labels = Sized { start: "warm", up_to_bytes: "any".to_owned() };
+        let mut registry = Registry::default();
+        registry.register("t", "T", CompletionTimes(vec![(labels, group)]));
+        let mut text = String::new();
+        text::encode(&mut text, &registry).unwrap();
+        let of = "start=\"warm\",up_to_bytes=\"any\"";
+        for line in [
+            format!("t_sum{{{of}}} 30.5"),
+            format!("t_count{{{of}}} 3"),
+            format!("t_bucket{{le=\"0.01\",{of}}} 1"),
+            format!("t_bucket{{le=\"25.6\",{of}}} 2"),
+            format!("t_bucket{{le=\"+Inf\",{of}}} 3"),
+        ] {
+            assert!(text.contains(&line), "{line}: {text}");
+        }
+    }
 
     #[test]
     fn a_place_is_an_address_or_a_file() {

@@ -1,43 +1,10 @@
 //! How connections get their windows: by a congestion control of ours, or by the first window alone where the kernel
 //! allows no more.
 
-use crate::check;
-use crate::kernel::{Load, Loaded};
+use crate::check::{self, Finding};
+use crate::kernel::Loaded;
+use crate::load::{Load, Mode, Wanted};
 use crate::schemes::Choice;
-use serde::{Deserialize, Serialize};
-use std::fmt::{self, Display, Formatter};
-
-/// What is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Wanted {
-    /// Ours upon the kernel's congestion control, and where that cannot be, first windows alone
-    #[default]
-    Auto,
-    /// Ours upon the kernel's, or nothing
-    Wrap,
-    /// First windows alone: connections keep the congestion control that they have
-    Window,
-}
-
-/// What is at work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// Ours upon the kernel's congestion control.
-    Wrap,
-    /// First windows alone.
-    Window,
-}
-
-impl Display for Mode {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Wrap => "wrap",
-            Self::Window => "window",
-        })
-    }
-}
 
 /// Loads what is asked for, or what there can be of it; in the second case also why it is no more.
 ///
@@ -53,7 +20,37 @@ pub fn load(load: &Load) -> Result<(Loaded, Option<String>), String> {
         Some(why) => Err(why),
         None => Loaded::load(load, Mode::Window),
     };
+    if load.is_dry_run {
+        return measuring(load).map(|loaded| (loaded, None));
+    }
     choose(load.wanted, control, wrap, window)
+}
+
+fn measuring(load: &Load) -> Result<Loaded, String> {
+    match check::window_refusal() {
+        Some(why) => Err(why),
+        None => Loaded::load(load, Mode::Measure),
+    }
+}
+
+/// Looks at everything; loads the programs to see whether the kernel takes them, and lets them go. The last finding is
+/// whether the agent can work, and how.
+pub fn findings(load: &Load) -> Vec<Finding> {
+    let mut findings = check::findings(load.settings.control);
+    findings.push(trial(load));
+    findings
+}
+
+fn trial(load: &Load) -> Finding {
+    let found = match self::load(load) {
+        Ok((loaded, None)) => {
+            Ok(format!("mode {}; the kernel takes them, they are gone again", loaded.mode()))
+        }
+        Ok((loaded, Some(why))) => Ok(format!("mode {} alone: {why}", loaded.mode())),
+        // The verifier's reasons are long; whoever starts the agent gets them all.
+        Err(why) => Err(why.lines().next().unwrap_or_default().to_owned()),
+    };
+    check::finding("programs", found)
 }
 
 fn choose<T>(

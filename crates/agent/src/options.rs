@@ -2,8 +2,8 @@
 //! file (TOML), by the same name. The command line wins. What is not said has the default that
 //! [`crate::config`] gives it; bounds are those of the types in [`crate::value`].
 
+use crate::load::Wanted;
 use crate::metrics::Place;
-use crate::mode::Wanted;
 use crate::overrides::{MAX_CAP, PrefixCap};
 use crate::schemes::Choice;
 use crate::value::{ColdStart, Factor, Namespaces, PortNumber, Share, SizedStart, Within};
@@ -88,7 +88,8 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "START")]
     pub sized: Option<SizedStart>,
 
-    /// Let this part of the connections begin cold for comparison, by chance [default: 0.05]
+    /// Assign this share of the connections to the control group, by chance: they start cold, and the others are
+    /// compared with them [default: 0.05]
     #[arg(long, value_name = "PART")]
     pub holdout: Option<Share>,
 
@@ -101,11 +102,13 @@ pub struct Options {
     #[arg(long, value_name = "CONNECTIONS")]
     pub off_connections: Option<Within<1, { u32::MAX }>>,
 
-    /// Learn, and tell what would be done, but leave every window alone
+    /// Measure alone: connections keep their congestion control, windows and socket options. Nothing is
+    /// written to disk unless --state names a file
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Keep what is remembered in this file; "none" keeps nothing [default: /var/lib/headstart/agent.redb]
+    /// Keep what is remembered in this file; "none" keeps nothing [default: agent.redb in the state directory of
+    /// a systemd service, nothing otherwise]
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
 

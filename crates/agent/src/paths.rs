@@ -3,11 +3,12 @@
 use crate::clock::{monotonic_ns, since};
 use crate::contract::{Path, PathKey, Settings};
 use crate::exchange::Entry;
-use crate::store::own_namespace;
 use arith::reuse::decayed;
 use ipnet::IpNet;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use serde::{Deserialize, Serialize};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 /// A remembered path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +43,12 @@ pub struct Remembered {
     pub segments_sent: u64,
     /// Of these, retransmissions.
     pub segments_retransmitted: u64,
+}
+
+/// Inode number of this process's network namespace; 0, which is none, if that cannot be seen.
+pub fn own_namespace() -> u32 {
+    let inode = fs::metadata("/proc/self/ns/net").map(|namespace| namespace.ino());
+    u32::try_from(inode.unwrap_or(0)).unwrap_or(0)
 }
 
 /// All paths, by namespace and prefix.
@@ -143,7 +150,7 @@ mod tests {
         v6_bits: 48,
         control: Choice::Auto,
         mark: 0,
-        holdout: 0,
+        control_group: 0,
         salt: 0,
         leaves_windows: false,
         only_ports: false,

@@ -1,8 +1,8 @@
 //! What a running agent is asked and answers: a line of JSON each way.
 
-use crate::compare::Compared;
+use crate::compare::{Compared, Interval};
 use crate::exchange::{Document, Entry};
-use crate::mode::Mode;
+use crate::load::Mode;
 use crate::paths::Remembered;
 use crate::schemes::Choice;
 use crate::totals::Totals;
@@ -70,10 +70,10 @@ pub struct Status {
     pub congestion_controls: Vec<String>,
     /// Why all windows are left alone though that was not asked for: warm starts did harm.
     pub off: Option<String>,
-    /// All windows are left alone, as was asked for.
+    /// Connections are measured alone and keep all that is theirs, as was asked for.
     pub dry_run: bool,
-    /// Part of the connections that begins cold for comparison.
-    pub holdout: f64,
+    /// Share of the connections that is assigned to the control group (option `--holdout`).
+    pub control_group_share: f64,
     /// Largest first window, segments.
     pub cap: u32,
     /// Paths remembered now.
@@ -82,7 +82,9 @@ pub struct Status {
     pub max_paths: u32,
     /// Connections that have closed.
     pub connections: Totals,
-    /// Of these, warm beside held out, by size.
+    /// Warm by control group, of the geometric means of completion time, over all sizes; `None` with too few.
+    pub time_ratio: Option<Interval>,
+    /// Warm connections beside the control group, by size.
     pub comparison: Vec<Compared>,
     /// Closed connections that are in no sum, because the buffer was full.
     pub summaries_lost: u64,

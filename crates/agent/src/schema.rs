@@ -14,10 +14,10 @@ pub const MEMORY: &str = include_str!("../../../docs/agent-memory-schema.json");
 mod tests {
     use super::*;
     use crate::check::Finding;
-    use crate::compare::by_size;
+    use crate::compare::{by_size, over_all_sizes};
     use crate::contract::Summary;
     use crate::exchange::{Document, tests::GOOD};
-    use crate::mode::Mode;
+    use crate::load::Mode;
     use crate::question::Status;
     use crate::schemes::Choice;
     use crate::totals::Totals;
@@ -38,7 +38,7 @@ mod tests {
         let one = Summary { lasted_ns: 1_000_000_000, would: 20, ..none };
         for bytes_acked in [1, 20_000, 100_000, 1_000_000, 10_000_000] {
             for is_warm in [true, false].repeat(12) {
-                let summary = Summary { is_warm, is_held_out: !is_warm, bytes_acked, ..one };
+                let summary = Summary { is_warm, in_control_group: !is_warm, bytes_acked, ..one };
                 totals.add(&summary);
             }
         }
@@ -56,11 +56,12 @@ mod tests {
             congestion_controls: vec![],
             off,
             dry_run: false,
-            holdout: 0.05,
+            control_group_share: 0.05,
             cap: 256,
             paths: 0,
             max_paths: 1,
             connections: totals,
+            time_ratio: over_all_sizes(&totals),
             comparison: by_size(&totals),
             summaries_lost: 0,
         };
@@ -72,6 +73,7 @@ mod tests {
         assert!(obeys(STATUS, &status(Totals::default(), None)));
         let full = status(full(), Some("harm".to_owned()));
         assert!(full["comparison"][4]["time_ratio"].is_object(), "{full}");
+        assert!(full["time_ratio"].is_object(), "{full}");
         assert!(obeys(STATUS, &full));
         let mut wrong = full;
         wrong["mode"] = json!("magic");

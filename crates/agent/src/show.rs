@@ -2,7 +2,7 @@
 
 use agent::check::Finding;
 use agent::compare::{Compared, Interval, Side};
-use agent::mode::Mode;
+use agent::load::Mode;
 use agent::paths::Remembered;
 use agent::question::Status;
 use agent::totals::Sum;
@@ -55,12 +55,13 @@ fn given(status: &Status) -> String {
     match status.mode {
         Mode::Wrap => format!("{} ({})", status.control, status.congestion_controls.join(", ")),
         Mode::Window => "windows alone (mode window)".to_owned(),
+        Mode::Measure => "nothing (dry run)".to_owned(),
     }
 }
 
 pub(crate) fn status(status: &Status) -> String {
     let sums = &status.connections;
-    let rows = [("warm", &sums.warm), ("held out", &sums.holdout), ("cold", &sums.cold)];
+    let rows = [("warm", &sums.warm), ("control group", &sums.control_group), ("cold", &sums.cold)];
     let sums = table(SUM_HEAD, rows.into_iter().map(|(name, sum)| sum_row(name, sum)));
     let cgroups = status.cgroups.iter().map(|cgroup| cgroup.display().to_string());
     let mut text = format!(
@@ -76,10 +77,13 @@ pub(crate) fn status(status: &Status) -> String {
             format!("ALL WINDOWS ARE LEFT ALONE: {why}\n`headstart agent arm` ends that\n\n{text}");
     }
     if status.dry_run {
-        text = format!("dry run: no window is touched, \"proposed\" is what it would be\n\n{text}");
+        text = format!(
+            "dry run: connections keep their own congestion control and windows, \"proposed\" is the first window that they would get\n\n{text}"
+        );
     }
-    if status.comparison.iter().any(|class| class.warm.closed > 0 && class.holdout.closed > 0) {
-        text += "\n\nwarm / held out, with what either may be as well (95 %)\n";
+    if status.comparison.iter().any(|class| class.warm.closed > 0 && class.control_group.closed > 0)
+    {
+        text += "\n\nwarm / control group, with 95 % confidence intervals\n";
         text += &table(CLASS_HEAD, status.comparison.iter().map(class_row));
     }
     if status.summaries_lost > 0 {
@@ -103,14 +107,14 @@ const CLASS_HEAD: [&str; 5] =
     ["bytes up to", "closed", "time", "sent again", "lost of first flight"];
 
 fn class_row(class: &Compared) -> [String; 5] {
-    let (warm, holdout) = (&class.warm, &class.holdout);
+    let (warm, control_group) = (&class.warm, &class.control_group);
     let both = |of: fn(&Side) -> Option<Interval>| {
-        format!("{} / {}", or_dash(of(warm).map(part)), or_dash(of(holdout).map(part)))
+        format!("{} / {}", or_dash(of(warm).map(part)), or_dash(of(control_group).map(part)))
     };
     let ratio = |of: Interval| format!("{:.2} ({:.2}–{:.2})", of.estimate, of.low, of.high);
     [
         class.up_to_bytes.map_or_else(|| "any".to_owned(), |bytes| bytes.to_string()),
-        format!("{} / {}", warm.closed, holdout.closed),
+        format!("{} / {}", warm.closed, control_group.closed),
         or_dash(class.time_ratio.map(ratio)),
         both(|side| side.retransmitting),
         both(|side| side.lost_first),

@@ -4,7 +4,7 @@
 
 use crate::clock::Moment;
 use crate::contract::{Path, PathKey};
-use crate::paths;
+use crate::paths::{self, own_namespace};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError,
@@ -12,7 +12,6 @@ use redb::{
 };
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path as FilePath;
 
 const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
@@ -201,12 +200,6 @@ fn is_damaged(error: &DatabaseError) -> bool {
         }
         _ => false,
     }
-}
-
-/// Inode number of this process's network namespace; 0, which is none, if that cannot be seen.
-pub fn own_namespace() -> u32 {
-    let inode = fs::metadata("/proc/self/ns/net").map(|namespace| namespace.ino());
-    u32::try_from(inode.unwrap_or(0)).unwrap_or(0)
 }
 
 /// A row as it is now; `None` if it means nothing any more.

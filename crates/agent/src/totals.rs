@@ -1,4 +1,4 @@
-//! How connections went, summed up: those that began with a remembered window, those held out that would have, and
+//! How connections went, summed up: those that began with a remembered window, those of the control group that would have, and
 //! all others; the first two also by size, as they are compared ([`crate::compare`]).
 
 use crate::contract::Summary;
@@ -42,6 +42,10 @@ pub struct Group {
     pub log_times: f64,
     /// The same of their squares.
     pub log_times_squared: f64,
+    /// These times added up, seconds.
+    pub time_sum_s: f64,
+    /// Connections by time: up to each of [`TIMES`] and beyond the one before, and at the end longer ones.
+    pub times: [u64; TIMES.len() + 1],
 }
 
 /// Both groups of one size.
@@ -49,8 +53,8 @@ pub struct Group {
 pub struct Class {
     /// Begun with a remembered window.
     pub warm: Group,
-    /// Held out, with such a window proposed.
-    pub holdout: Group,
+    /// Of the control group, with such a window proposed.
+    pub control_group: Group,
 }
 
 /// Sums of all kinds.
@@ -58,8 +62,8 @@ pub struct Class {
 pub struct Totals {
     /// Connections that began with a remembered window.
     pub warm: Sum,
-    /// Connections that would have, but were held out for comparison.
-    pub holdout: Sum,
+    /// Connections of the control group that would have.
+    pub control_group: Sum,
     /// All others that were attended to.
     pub cold: Sum,
     /// By size: [`SIZES`], and what is larger.
@@ -69,10 +73,13 @@ pub struct Totals {
 /// Bytes acknowledged of connections of one class, at most; powers of 4 from what ten segments carry.
 pub const SIZES: [u64; 4] = [16_384, 65_536, 262_144, 1_048_576];
 
+/// Completion times that are told apart, seconds: most web transfers take one to some tens of round trips.
+pub const TIMES: [f64; 12] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6];
+
 impl Totals {
     /// Takes one more connection into account.
     pub fn add(&mut self, summary: &Summary) {
-        let would_be_warm = summary.is_held_out && summary.would > 0;
+        let would_be_warm = summary.in_control_group && summary.would > 0;
         let class = &mut self.classes[class_of(summary.bytes_acked)];
         let sum = match (summary.is_warm, would_be_warm) {
             (true, _) => {
@@ -80,8 +87,8 @@ impl Totals {
                 &mut self.warm
             }
             (false, true) => {
-                class.holdout.add(summary);
-                &mut self.holdout
+                class.control_group.add(summary);
+                &mut self.control_group
             }
             (false, false) => &mut self.cold,
         };
@@ -90,7 +97,7 @@ impl Totals {
 
     /// Connections that have closed.
     pub const fn closed(&self) -> u64 {
-        self.warm.closed + self.holdout.closed + self.cold.closed
+        self.warm.closed + self.control_group.closed + self.cold.closed
     }
 }
 
@@ -118,10 +125,13 @@ impl Group {
         self.retransmitting += u64::from(summary.retransmitted > 0);
         self.lost_first += u64::from(summary.has_lost_first);
         if summary.lasted_ns > 0 {
-            let log_time = (summary.lasted_ns as f64 / 1e9).ln();
+            let time = summary.lasted_ns as f64 / 1e9;
+            let log_time = time.ln();
             self.timed += 1;
             self.log_times += log_time;
             self.log_times_squared += log_time * log_time;
+            self.time_sum_s += time;
+            self.times[TIMES.partition_point(|most| *most < time)] += 1;
         }
     }
 }
@@ -129,6 +139,23 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bucket_of_times_ends_with_its_own() {
+        let one = Summary {
+            in_control_group: true,
+            would: 20,
+            ..Summary::from_bytes(&[0; Summary::SIZE]).unwrap()
+        };
+        let mut totals = Totals::default();
+        for lasted_ns in [10_000_000, 10_000_001, 26_000_000_000, 0] {
+            totals.add(&Summary { lasted_ns, ..one });
+        }
+        let group = totals.classes[0].control_group;
+        // The one of which no time is known is in none.
+        assert_eq!((group.closed, group.timed), (4, 3));
+        assert_eq!(group.times, [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    }
 
     #[test]
     fn a_class_ends_with_its_own_size() {
@@ -140,18 +167,18 @@ mod tests {
     }
 
     #[test]
-    fn held_out_without_a_memory_is_merely_cold() {
+    fn the_control_group_without_a_memory_is_merely_cold() {
         let bytes = [0; Summary::SIZE];
         let cold = Summary::from_bytes(&bytes).unwrap();
         let mut totals = Totals::default();
-        totals.add(&Summary { is_held_out: true, ..cold });
-        totals.add(&Summary { is_held_out: true, would: 20, ..cold });
+        totals.add(&Summary { in_control_group: true, ..cold });
+        totals.add(&Summary { in_control_group: true, would: 20, ..cold });
         totals.add(&Summary { would: 30, ..cold });
         totals.add(&Summary { is_warm: true, would: 40, ..cold });
-        let closed = [totals.cold.closed, totals.holdout.closed, totals.warm.closed];
+        let closed = [totals.cold.closed, totals.control_group.closed, totals.warm.closed];
         assert_eq!(closed, [2, 1, 1]);
         // Windows were left alone: a dry run.
         assert_eq!((totals.cold.proposed, totals.cold.proposed_windows), (1, 30));
-        assert_eq!(totals.classes[0].holdout.closed, 1);
+        assert_eq!(totals.classes[0].control_group.closed, 1);
     }
 }

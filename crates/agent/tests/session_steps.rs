@@ -1,6 +1,6 @@
 //! What happens to the window of a session, step by step: `bpf/shared.h` is compiled for this machine, without the maps and
 //! locks around it, and led through events of two members. Expected values follow by hand from its rules, which are those of the
-//! kernel's CUBIC and HyStart for the window and those of docs/agent.md, "Sessions", for shares. Needs a C compiler; says so and
+//! kernel's CUBIC and HyStart for the window and those of docs/agent/design.md, "Sessions", for shares. Needs a C compiler; says so and
 //! passes without one.
 
 #[allow(dead_code, reason = "a table of steps draws no rows and has no twin")]
@@ -12,7 +12,7 @@ const AROUND: &str = r#"
 #define HEADSTART_PATHS_H
 #define NS_PER_US 1000ULL
 #define NS_PER_MS 1000000ULL
-#define LARGEST_WINDOW (1U << 20)
+#define MAX_WINDOW (1U << 20)
 typedef int32_t s32;
 typedef uint32_t __be32;
 struct bpf_spin_lock { int held; };

@@ -1,37 +1,95 @@
-//! Reading the files that the user names.
+//! Reading the files that the user names, and pages under whatever name.
 
 use crate::failure::Failure;
 use std::fs;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
-use workload::{BUILTINS, Page, parse_har};
+use workload::{BUILTINS, Page, parse_har_page};
 
-/// A file's bytes.
+/// Standard input, as a file's name.
+const STANDARD_INPUT: &str = "-";
+
+/// The bytes of a file, or of standard input if it is called `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+    if path.as_os_str() == STANDARD_INPUT {
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().read_to_end(&mut bytes);
+        let named = |error| Failure::input(format!("standard input: {error}"));
+        return read.map(|_| bytes).map_err(named);
+    }
+    fs::read(path).map_err(|error| Failure::input(unreadable(path, &error)))
+}
+
+/// Why a file cannot be read, and the way out.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
+    let shown = path.display();
+    match error.kind() {
+        ErrorKind::NotFound => format!("{shown}: no such file{}", neighbours(path)),
+        ErrorKind::IsADirectory => format!("{shown}: is a folder; name a file in it"),
+        ErrorKind::PermissionDenied => {
+            format!("{shown}: this user may not read it; change its permissions, or copy it")
+        }
+        _ => format!("{shown}: {error}"),
+    }
+}
+
+/// The files beside it with names like its own, or the folder that is missing.
+fn neighbours(path: &Path) -> String {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = parent.unwrap_or(Path::new("."));
+    let Ok(entries) = fs::read_dir(folder) else {
+        return format!("; there is no folder {} either", folder.display());
+    };
+    let names: Vec<String> =
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match faults::meant(&name, &names) {
+        near if near.is_empty() => "; check its name and folder".to_owned(),
+        near => near,
+    }
 }
 
 /// Larger objects take hours.
 const MOST_BYTES: u64 = 10_000_000_000;
 
-/// The page that `name` stands for: one that comes with headstart, one object of a size, or a HAR file.
-pub(crate) fn page(name: &str) -> Result<Page, Failure> {
-    if let Some(page) = Page::builtin(name) {
-        return Ok(page);
+/// The page that `name` stands for: one that comes with headstart, one object of a size, or a HAR file, of whose
+/// several pages `har_page` chooses one.
+pub(crate) fn page(name: &str, har_page: Option<&str>) -> Result<Page, Failure> {
+    match (named(name)?, har_page) {
+        (Some(page), None) => Ok(page),
+        (Some(_), Some(_)) => Err(Failure::input(format!(
+            "--har-page chooses a page of a HAR file, and {name} is none; leave it out"
+        ))),
+        (None, _) => {
+            let shown = if name == STANDARD_INPUT { "standard input" } else { name };
+            parse_har_page(&read(Path::new(name))?, har_page, shown).map_err(Failure::input)
+        }
     }
+}
+
+/// The page of a name or a size; `None` if `name` is a file's.
+fn named(name: &str) -> Result<Option<Page>, Failure> {
+    if let Some(page) = Page::builtin(name) {
+        return Ok(Some(page));
+    }
+    let looks_like_size = name.starts_with(|c: char| c.is_ascii_digit());
+    let path = Path::new(name);
     match units::parse_bytes(name) {
-        Ok(bytes @ 1..=MOST_BYTES) => return Ok(Page::single(bytes)),
+        Ok(bytes @ 1..=MOST_BYTES) => return Ok(Some(Page::single(bytes))),
         Ok(_) => {
-            return Err(Failure::input(format!("an object of {name}: from 1B to 10000MB, please")));
+            return Err(Failure::input(format!("an object of {name}: from 1B to 10GB, please")));
+        }
+        Err(error) if looks_like_size && !path.exists() && path.extension().is_none() => {
+            return Err(Failure::input(error));
         }
         Err(_) => {}
     }
-    let path = Path::new(name);
     let looks_like_file = path.components().count() > 1 || path.extension().is_some();
-    if !looks_like_file && !path.exists() {
-        let known = BUILTINS.map(|page| page.name).join(", ");
+    if name != STANDARD_INPUT && !looks_like_file && !path.exists() {
+        let unknown = faults::unknown("page", name, &BUILTINS.map(|page| page.name), "");
         return Err(Failure::input(format!(
-            "no page {name:?}: name one of {known}, a size like 30kB, or a HAR file"
+            "{unknown}; a size like 30kB and a HAR file are pages, too"
         )));
     }
-    parse_har(&read(path)?, name).map_err(Failure::input)
+    Ok(None)
 }

@@ -11,6 +11,7 @@ mod emulate;
 mod failure;
 mod input;
 mod merge;
+mod names;
 mod pages;
 mod papers;
 mod paths;

@@ -5,7 +5,7 @@
 
 use crate::failure::{Failure, remark};
 use crate::sim::{Folder, Format, Manifest, Shard, link_run, show, tables};
-use experiment::plan::Plan;
+use plan::Plan;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::stdout;
-use experiment::path::{DEFAULT_PRESET, PRESETS};
+use race::path::{DEFAULT_PRESET, PRESETS};
 
 pub(crate) fn run() -> Result<(), Failure> {
     let mut out = String::new();

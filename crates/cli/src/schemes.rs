@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::stdout;
-use experiment::race::LIMIT;
+use race::LIMIT;
 use serde::Serialize;
 use tcp::scheme::{NamedScheme, Parameter, catalogue, parameters};
 use worlds::{AGENT_PARAMETER, AGENT_SCHEMES, Contender, NamedAgentScheme, World};

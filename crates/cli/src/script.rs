@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::{input, stdout};
-use experiment::script;
 use std::path::PathBuf;
 use tcp::Scheme;
 

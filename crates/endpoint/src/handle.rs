@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use tcp::Scheme;
-use tcp::ensemble::Content;
+use tcp::sharing::Content;
 use tokio::sync::oneshot;
 
 /// The other way to a connection, beside its stream. Clones are the same; it keeps no connection

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tcp::Scheme;
-use tcp::ensemble::Content;
+use tcp::sharing::Content;
 use tokio::sync::{mpsc, oneshot};
 
 /// What applications ask of the driver.

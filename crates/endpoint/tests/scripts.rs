@@ -4,7 +4,7 @@
 mod common;
 
 use common::scripted::Scripted;
-use experiment::script::{self, Script};
+use script::{self, Script};
 use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -96,14 +96,70 @@ const TYPES: [(&str, &str); 5] = [
     ("invalid type: map, expected a list, in [ ]", "expected tables in a list, each under [[ ]]"),
 ];
 
-/// ` (did you mean "x"?)` if one of `known` is near enough to `found`.
+/// Most suggestions that an error makes.
+const SUGGESTIONS: usize = 3;
+
+/// The names among `candidates` that `found` probably stands for: the nearest first, at most three.
+///
+/// A candidate is near if few letters differ (a third of its length, or two), or if one of the two names begins with
+/// the other. Case does not count.
+pub fn nearest<S: AsRef<str>>(found: &str, candidates: impl IntoIterator<Item = S>) -> Vec<S> {
+    let found = found.to_lowercase();
+    let mut near: Vec<(usize, S)> = candidates
+        .into_iter()
+        .filter_map(|name| distance(&found, &name.as_ref().to_lowercase()).map(|far| (far, name)))
+        .collect();
+    // Names that are equally far come in the order of the alphabet, so errors do not depend on the order of lists.
+    near.sort_by(|a, b| (a.0, a.1.as_ref()).cmp(&(b.0, b.1.as_ref())));
+    near.dedup_by(|a, b| a.1.as_ref() == b.1.as_ref());
+    near.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
+}
+
+/// How far `found` is from `name`; `None` if nobody means the one by the other.
+fn distance(found: &str, name: &str) -> Option<usize> {
+    /// Shorter beginnings are shared by names that have nothing in common.
+    const LEAST_PREFIX: usize = 2;
+    let edits = strsim::damerau_levenshtein(found, name);
+    if edits <= 2.max(name.len() / 3) && edits < name.chars().count() {
+        return Some(edits);
+    }
+    let shorter = found.chars().count().min(name.chars().count());
+    let begins = name.starts_with(found) || found.starts_with(name);
+    // A name that only begins alike comes after every misspelling.
+    (begins && shorter >= LEAST_PREFIX).then_some(edits + 100)
+}
+
+/// ` (did you mean "x"?)`, with up to three names, if any of `known` is near enough to `found`.
 pub fn meant<S: AsRef<str>>(found: &str, known: &[S]) -> String {
-    let near = known
-        .iter()
-        .map(|word| (strsim::damerau_levenshtein(found, word.as_ref()), word.as_ref()))
-        .filter(|(distance, word)| *distance <= 2.max(word.len() / 3))
-        .min();
-    near.map_or(String::new(), |(_, word)| format!(" (did you mean {word:?}?)"))
+    let near: Vec<&str> = nearest(found, known.iter().map(AsRef::as_ref));
+    match near.is_empty() {
+        true => String::new(),
+        false => format!(" (did you mean {}?)", choice(&near)),
+    }
+}
+
+/// `"a"`, `"a" or "b"`, `"a", "b" or "c"`.
+fn choice(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+/// Why a name of `what` is unknown and the way out: `no page "nwes" (did you mean "news"?); …`.
+///
+/// `list_by` is the command or document that lists all of them, like "`headstart pages` lists them". Short lists stand
+/// in the message itself.
+pub fn unknown<S: AsRef<str>>(what: &str, found: &str, known: &[S], list_by: &str) -> String {
+    /// A reader takes in this many names at a glance.
+    const SHORT: usize = 8;
+    let near = meant(found, known);
+    let all: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    match all.len() <= SHORT || list_by.is_empty() {
+        true => format!("no {what} {found:?}{near}; there are {}", all.join(", ")),
+        false => format!("no {what} {found:?}{near}; {list_by}"),
+    }
 }
 
 #[cfg(test)]
@@ -129,6 +185,31 @@ mod tests {
     #[test]
     fn nothing_far_off_is_suggested() {
         assert_eq!(meant("bottleneck", &["rate", "delay"]), "");
+        // One letter of three is right: no misspelling.
+        assert_eq!(meant("fs", &["tcp", "red"]), "");
+    }
+
+    #[test]
+    fn three_at_most_are_suggested_and_the_nearest_comes_first() {
+        // Letters that differ: reno 1, newreno 4 (too many), linux-reno 6; renoir 1 (one letter is missing).
+        let known = ["newreno", "linux-reno", "reno", "renoir"];
+        assert_eq!(nearest("renoi", known), ["reno", "renoir"]);
+        // Four begin with it; the shortest are nearest.
+        let known = ["linux", "linux-bbr", "linux-reno", "linux-abcde"];
+        assert_eq!(nearest("linu", known), ["linux", "linux-bbr", "linux-reno"]);
+        assert_eq!(meant("linu", &known[..2]), " (did you mean \"linux\" or \"linux-bbr\"?)");
+        assert_eq!(nearest("LINUX", known)[0], "linux");
+    }
+
+    #[test]
+    fn long_lists_are_named_and_short_ones_shown() {
+        let many: Vec<String> = (0..9).map(|n| format!("page{n}")).collect();
+        let by = "`headstart pages` lists them";
+        assert_eq!(
+            unknown("page", "xyzxyz", &many, by),
+            "no page \"xyzxyz\"; `headstart pages` lists them"
+        );
+        assert_eq!(unknown("page", "b", &["aa", "c"], by), "no page \"b\"; there are aa, c");
     }
 
     #[test]

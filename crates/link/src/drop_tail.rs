@@ -89,6 +89,16 @@ impl DropTail {
         }
     }
 
+    /// Takes in a packet that will have departed at `departs`, when all others have departed.
+    #[inline]
+    pub(crate) fn restart(&mut self, departs: Instant, bytes: u32) {
+        self.newest = Some(Promise { departs, bytes });
+        if !self.older.is_empty() {
+            self.older.clear();
+            self.older_bytes = 0;
+        }
+    }
+
     /// What is in as of the last [`DropTail::expire`].
     #[inline]
     pub fn occupancy(&self) -> Occupancy {

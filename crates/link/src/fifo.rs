@@ -40,13 +40,20 @@ impl Fifo {
     /// The same, beside those that depart at `horizon` or later; it is `now` unless ties are gone.
     #[inline(always)]
     pub(crate) fn offer_beside(&mut self, now: Instant, horizon: Instant, bytes: u32) -> Fate {
-        self.queue.expire(horizon);
-        if !self.queue.admits(bytes) {
-            return self.refuse(bytes);
+        let time = self.serializer.transmit_time(bytes);
+        if self.free_at < horizon {
+            // All that was taken has departed: most links are idle whenever a packet comes.
+            self.free_at = now + time;
+            self.queue.restart(self.free_at, bytes);
+        } else {
+            self.queue.expire(horizon);
+            if !self.queue.admits(bytes) {
+                return self.refuse(bytes);
+            }
+            self.free_at = self.free_at.max(now) + time;
+            self.queue.push(self.free_at, bytes);
         }
-        let departs = self.free_at.max(now) + self.serializer.transmit_time(bytes);
-        self.free_at = departs;
-        self.queue.push(departs, bytes);
+        let departs = self.free_at;
         self.counters.take(bytes);
         self.medium.carry(departs, bytes, &mut self.counters)
     }

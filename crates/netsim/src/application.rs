@@ -10,7 +10,7 @@ use crate::world::World;
 use crate::{AppId, Datagram, HostId, Losses};
 use rand_pcg::Pcg32;
 use std::any::Any;
-use tcp::ensemble::Content;
+use tcp::sharing::Content;
 use tcp::{ConnId, Event, Host, Scheme, Stats};
 use units::Instant;
 

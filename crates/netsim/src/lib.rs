@@ -51,7 +51,7 @@ pub use flow::{FlowRecord, Losses};
 pub use ids::{AppId, HostId, LinkId, NodeId};
 pub use observer::{Observer, Step};
 pub use packet::{Body, Datagram, Packet, Transit, WireSizes};
-pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit, content_of};
+pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit};
 pub use pcap::{Captures, PcapFile};
 pub use processing::{ProcessingDelay, ProcessingOrder};
 pub use recorder::{Record, Recorder};

@@ -115,16 +115,20 @@ impl Network {
         }
     }
 
-    /// Puts a packet on the first link of its route. Without a route it is noted and discarded.
+    /// Puts a packet of `bytes` on the first link of its route. Without a route that is noted and
+    /// nothing sent. `make` writes the packet to its place in the pool: copies of one are dear.
     #[inline]
-    pub(crate) fn send(&mut self, packet: Packet) {
-        let (from, to) = (packet.from, packet.to);
+    pub(crate) fn send(
+        &mut self,
+        (from, to): (HostId, HostId),
+        bytes: u32,
+        make: impl FnOnce() -> Packet,
+    ) {
         let Some(cursor) = self.routes.start(from, to).or_else(|| self.lay_out(from, to)) else {
             self.unreachable = self.unreachable.or(Some((from, to)));
             return;
         };
-        let bytes = packet.wire_bytes;
-        let index = self.packets.insert(packet);
+        let index = self.packets.insert(make);
         if !self.processing.is_empty() && self.hold(arrival(index, cursor, bytes)) {
             return;
         }

@@ -88,12 +88,12 @@ pub(crate) struct PacketPool {
 
 impl PacketPool {
     #[inline]
-    pub(crate) fn insert(&mut self, packet: Packet) -> u32 {
+    pub(crate) fn insert(&mut self, make: impl FnOnce() -> Packet) -> u32 {
         if let Some(index) = self.free.pop() {
-            self.packets[index as usize] = packet;
+            self.packets[index as usize] = make();
             return index;
         }
-        self.packets.push(packet);
+        self.packets.push(make());
         (self.packets.len() - 1) as u32
     }
 

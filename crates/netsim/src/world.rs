@@ -119,7 +119,8 @@ impl World {
         datagram: Datagram,
     ) {
         let body = Body::Datagram(datagram);
-        self.network.send(Packet { from, to, wire_bytes, low_priority, body });
+        let make = || Packet { from, to, wire_bytes, low_priority, body };
+        self.network.send((from, to), wire_bytes, make);
     }
 
     /// Enters the next application; a background one never holds the end of the run up.
@@ -171,8 +172,9 @@ impl World {
         if std::mem::take(&mut endpoint.touched) {
             let (now, transmit) = (self.network.now(), &mut self.transmit);
             while endpoint.tcp.poll_transmit_into(now, transmit) {
-                if let Some(packet) = packet_of(host, transmit, self.sizes) {
-                    self.network.send(packet);
+                if let Some(to) = host_at(transmit.tuple.remote) {
+                    let bytes = self.sizes.bytes_of(&transmit.segment);
+                    self.network.send((host, to), bytes, || packet_of((host, to), bytes, transmit));
                 }
             }
         }
@@ -273,13 +275,13 @@ fn mark(endpoint: &mut Endpoint, host: HostId, touched: &mut Ring<HostId>) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quiet;
 
-/// The packet that carries what a host sends; `None` towards an address outside the simulation.
-#[inline]
-fn packet_of(from: HostId, transmit: &Transmit, sizes: WireSizes) -> Option<Packet> {
-    Some(Packet {
+/// The packet that carries what a host sends.
+#[inline(always)]
+fn packet_of((from, to): (HostId, HostId), wire_bytes: u32, transmit: &Transmit) -> Packet {
+    Packet {
         from,
-        to: host_at(transmit.tuple.remote)?,
-        wire_bytes: sizes.bytes_of(&transmit.segment),
+        to,
+        wire_bytes,
         low_priority: transmit.segment.low_priority,
         body: Body::Segment(Transit {
             segment: transmit.segment,
@@ -288,5 +290,5 @@ fn packet_of(from: HostId, transmit: &Transmit, sizes: WireSizes) -> Option<Pack
             payload_offset: transmit.payload_offset,
             retransmission: transmit.retransmission,
         }),
-    })
+    }
 }

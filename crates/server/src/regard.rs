@@ -3,9 +3,8 @@
 
 use crate::weights::{Weights, name};
 use endpoint::Handle;
-use netsim::content_of;
 use tcp::Scheme;
-use tcp::ensemble::{Scheduling, Tickets};
+use tcp::sharing::{Scheduling, Tickets};
 use workload::Kind;
 
 /// What the transport is told of a response.
@@ -54,7 +53,7 @@ impl Regard {
     pub(crate) fn tell(&self, handle: &Handle, kind: Kind) {
         match self {
             Self::Nothing => {}
-            Self::Content => handle.set_content(content_of(kind)),
+            Self::Content => handle.set_content(kind.ticket_content()),
             Self::Weight(weights) => handle.set_weight(weights.of(kind)),
         }
     }

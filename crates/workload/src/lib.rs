@@ -70,7 +70,7 @@ mod server;
 mod stream;
 
 pub use distribution::{Distribution, DistributionError};
-pub use har::{HarError, parse_har};
+pub use har::{HarError, parse_har, parse_har_page};
 pub use http::{
     HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
     HTTP11_CONNECTIONS, Http, LoaderConfig, ParseProtocolError, Protocol, RECORD_BYTES,

@@ -11,7 +11,7 @@ use emulator::{
     Addresses, Clock, Emulation, EmulationReport, Interface, InterfaceConfig, Namespace, Options,
     Recording, Scheduling,
 };
-use experiment::race::Race;
+use race::Race;
 use std::io;
 use std::net::SocketAddr;
 use tokio::task::LocalSet;

@@ -5,8 +5,8 @@
 
 use crate::world::World;
 use emulator::{Files, Recorder, Recording, Sink};
-use experiment::race::Load;
 use netsim::Duplex;
+use race::Load;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 //! with an agent. The core knows nothing of the latter: they are not its models, and it has none of them.
 
 use crate::world::World;
-use experiment::race::{Race, named};
+use race::{Race, named};
 use tcp::Scheme;
 use workload::LoaderConfig;
 
@@ -41,19 +41,19 @@ pub const AGENT_SCHEMES: [NamedAgentScheme; 3] = [
     NamedAgentScheme {
         name: "hs-cubic",
         about: "the Linux kernel's CUBIC with an agent: begins with what is remembered of the path",
-        source: "docs/agent.md",
+        source: "docs/agent/README.md",
         control: "cubic",
     },
     NamedAgentScheme {
         name: "hs-bbr",
         about: "the Linux kernel's BBR with an agent: begins with what is remembered of the path",
-        source: "docs/agent.md",
+        source: "docs/agent/README.md",
         control: "bbr",
     },
     NamedAgentScheme {
         name: "hs-session",
         about: "the Linux kernel with an agent: one window, as of one CUBIC, for all connections to a host",
-        source: "docs/agent.md",
+        source: "docs/agent/README.md",
         control: "session",
     },
 ];
@@ -82,7 +82,7 @@ impl Contender {
         }
     }
 
-    /// Those of a comma-separated list, as [`experiment::race::contestants`] has it.
+    /// Those of a comma-separated list, as [`race::contestants`] has it.
     ///
     /// # Errors
     /// As [`Contender::parse`].

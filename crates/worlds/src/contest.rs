@@ -7,7 +7,7 @@ use crate::client::{Browser, Client};
 use crate::contender::Contender;
 use crate::kernel::{Agent, Server, Service};
 use crate::world::World;
-use experiment::race::{Load, Race, RunOptions};
+use race::{Load, Race, RunOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use units::Duration;

@@ -6,7 +6,7 @@ use crate::contest::TOO_LATE;
 use crate::kernel::Server;
 use crate::summary::{LimitLine, Line, Spread, Summary};
 use crate::world::World;
-use experiment::race::{BASELINE, LIMIT, Metric, PathJson, Race, VisitsJson};
+use race::{BASELINE, LIMIT, LIMIT_WITHOUT_HANDSHAKE, Metric, PathJson, Race, VisitsJson};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Serialises as `headstart race --on … --json` prints it.
@@ -26,7 +26,7 @@ pub struct RaceJson<'a> {
     pub summary: &'a Summary,
 }
 
-impl Serialize for RaceJson<'_> {
+impl<'a> Serialize for RaceJson<'a> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { race, summary, .. } = self;
         let mut map = serializer.serialize_map(None)?;
@@ -40,7 +40,11 @@ impl Serialize for RaceJson<'_> {
         }
         map.serialize_entry("worlds", &Worlds(self))?;
         let lines = summary.lines.iter().map(|line| Row(summary, Of::Line(line)));
-        let limits = summary.limits.iter().map(|limit| Row(summary, Of::Limit(limit)));
+        let named = |name, limits: &'a [LimitLine]| {
+            limits.iter().map(move |limit| Row(summary, Of::Limit(name, limit)))
+        };
+        let limits = named(LIMIT, &summary.limits)
+            .chain(named(LIMIT_WITHOUT_HANDSHAKE, &summary.without_handshake));
         map.serialize_entry("schemes", &lines.chain(limits).collect::<Vec<_>>())?;
         map.end()
     }
@@ -65,7 +69,7 @@ impl Serialize for Worlds<'_> {
 #[derive(Clone, Copy)]
 enum Of<'a> {
     Line(&'a Line),
-    Limit(&'a LimitLine),
+    Limit(&'static str, &'a LimitLine),
 }
 
 /// A row, and the rows it is held against.
@@ -75,7 +79,7 @@ impl Row<'_> {
     fn visit(&self) -> &'static str {
         match self.1 {
             Of::Line(line) => line.visit,
-            Of::Limit(limit) => limit.visit,
+            Of::Limit(_, limit) => limit.visit,
         }
     }
 
@@ -87,7 +91,7 @@ impl Row<'_> {
     fn baseline(&self) -> Option<f64> {
         let world = match self.1 {
             Of::Line(line) => line.world,
-            Of::Limit(_) => World::Sim.name(),
+            Of::Limit(..) => World::Sim.name(),
         };
         let mut lines = self.0.lines.iter();
         let linux = |line: &&Line| {
@@ -101,7 +105,7 @@ impl Row<'_> {
         let median = |spread: Option<Spread>| spread.map(|spread| spread.median);
         match self.1 {
             Of::Line(line) => (median(line.html_s), median(line.page_s)),
-            Of::Limit(limit) => (limit.html_s, Some(limit.page_s)),
+            Of::Limit(_, limit) => (limit.html_s, Some(limit.page_s)),
         }
     }
 
@@ -117,7 +121,7 @@ impl Row<'_> {
             Metric::GainOverLinux => Some(1.0 - page? / self.baseline()?),
             Metric::DroppedPackets => match self.1 {
                 Of::Line(line) => line.dropped_packets.map(|spread| spread.median),
-                Of::Limit(_) => None,
+                Of::Limit(..) => None,
             },
             Metric::RetransmittedSegments | Metric::Timeouts | Metric::BackgroundHarm => None,
         }
@@ -129,7 +133,7 @@ impl Serialize for Row<'_> {
         let mut map = serializer.serialize_map(None)?;
         let (name, world) = match self.1 {
             Of::Line(line) => (line.scheme.as_str(), line.world),
-            Of::Limit(_) => (LIMIT, World::Sim.name()),
+            Of::Limit(name, _) => (name, World::Sim.name()),
         };
         map.serialize_entry("name", name)?;
         if self.0.limits.len() > 1 {

@@ -3,8 +3,8 @@
 use crate::bed::Sample;
 use crate::contest::{Entry, Turn};
 use crate::world::World;
-use experiment::limit::Limit;
-use experiment::race::{Race, VisitKind};
+use race::limit::Limit;
+use race::{Race, VisitKind};
 use serde::Serialize;
 use units::Duration;
 
@@ -17,6 +17,8 @@ pub struct Summary {
     pub path: String,
     /// The physical limits, first visits and, if there are any, repeated ones.
     pub limits: Vec<LimitLine>,
+    /// The limits that no handshake delays, of the visits that have to make one.
+    pub without_handshake: Vec<LimitLine>,
     /// A line for each scheme, visit and world.
     pub lines: Vec<Line>,
 }
@@ -109,10 +111,15 @@ impl Summary {
             let kind = *kind;
             entries.iter().map(move |entry| Line::new(entry, kind))
         };
+        let limits: Vec<LimitLine> = kinds.iter().map(limit).collect();
+        let without = |kind: &VisitKind| LimitLine::new(*kind, race.limit_without_handshake());
+        let without = kinds.iter().map(without).zip(&limits);
+        let differing = without.filter(|(without, limit)| without.page_s < limit.page_s);
         Self {
             page: race.page.name().to_owned(),
             path: race.path.to_string(),
-            limits: kinds.iter().map(limit).collect(),
+            without_handshake: differing.map(|(without, _)| without).collect(),
+            limits,
             lines: kinds.iter().flat_map(lines).collect(),
         }
     }

@@ -7,7 +7,6 @@ use crate::exchange::{Exchange, Part};
 use crate::server::{Knobs, serve};
 use emulator::{Addresses, Port, Scheduling, port_pair};
 use endpoint::{Config, Device, Endpoint, Handle, Listener};
-use netsim::content_of;
 use std::io;
 use std::net::SocketAddr;
 use tcp::Scheme;
@@ -91,7 +90,7 @@ struct Stream {
 impl Knobs for Stream {
     fn announce(&self, part: &Part) {
         if let Some(kind) = part.kind {
-            self.handle.set_content(content_of(kind));
+            self.handle.set_content(kind.ticket_content());
         }
     }
 

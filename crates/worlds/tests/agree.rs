@@ -3,7 +3,7 @@
 //! narrow ones, of `headstart check worlds`.
 
 use calm::calmly_throughout;
-use experiment::race::{Race, VisitKind, Visits};
+use race::{Race, VisitKind, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;

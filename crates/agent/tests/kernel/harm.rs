@@ -1,11 +1,12 @@
 //! Warm starts that lose: the window and the memory shrink, and where it happens often, the agent turns itself off.
-//! And connections that stay cold: held out, or of a dry run.
+//! And connections that stay cold: of the control group, or of a dry run.
 //!
 //! 20 Mbit/s and 80 ms are 133 segments of 1500 bytes, the queue holds 100: of 700 in one flight, which leaves
 //! in 70 ms at 1.2 windows in a round trip, 117 are sent on and 100 wait. The rest is lost.
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic};
 use crate::memory::Memory;
+use agent::load::Mode;
 use calm::calmly;
 use socket2::Domain;
 
@@ -155,23 +156,23 @@ fn assert_stock(bed: &Bed, control: &str, arguments: &[&str]) -> Agent {
 }
 
 #[test]
-fn held_out_connections_are_stock_and_teach() {
+fn the_control_group_is_stock_and_teaches() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         for control in ["cubic", "session"] {
             let agent = assert_stock(&bed, control, &["--holdout", "1"]);
             let sums = agent.status().connections;
             // The first had no memory to be kept from.
-            assert_eq!((sums.cold.closed, sums.holdout.closed, sums.warm.closed), (1, 3, 0));
-            assert_eq!(sums.holdout.first_windows, 30, "{control}");
-            assert!(sums.holdout.proposed_windows >= 3 * 20, "{sums:?}");
+            assert_eq!((sums.cold.closed, sums.control_group.closed, sums.warm.closed), (1, 3, 0));
+            assert_eq!(sums.control_group.first_windows, 30, "{control}");
+            assert!(sums.control_group.proposed_windows >= 3 * 20, "{sums:?}");
             assert_eq!(agent.paths()[0].connections, 4);
         }
     });
 }
 
 #[test]
-fn chance_decides_who_is_held_out() {
+fn chance_decides_who_in_control_group() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--holdout", "0.5"]);
@@ -185,25 +186,39 @@ fn chance_decides_who_is_held_out() {
         }
         drop(open);
         agent.wait_for_closed(1 + VISITS);
-        let held_out = agent.status().connections.holdout.closed;
+        let assigned = agent.status().connections.control_group.closed;
         // 20 and four standard errors of √10: less likely than 1 in 10,000 otherwise.
-        assert!((7..=33).contains(&held_out), "{held_out} of {VISITS}");
+        assert!((7..=33).contains(&assigned), "{assigned} of {VISITS}");
     });
 }
 
 #[test]
-fn a_dry_run_touches_no_window_and_says_what_it_would_be() {
+fn a_dry_run_leaves_connections_what_they_have_and_says_what_it_would_be() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         for control in ["cubic", "session"] {
-            let agent = assert_stock(&bed, control, &["--dry-run"]);
+            let agent = bed.agent_giving(control, &["--dry-run", "--receive-window", "1000000"]);
+            let server = bed.serve(Domain::IPV4, None);
+            let mut had = String::new();
+            for closed in 1..=3 {
+                had = finish(&mut bed.open(&server, 30_000), 30_000);
+                agent.wait_for_closed(closed);
+            }
+            assert!(!had.starts_with("hs_"), "{had}");
             let status = agent.status();
             assert!(status.dry_run);
+            assert_eq!((status.mode, status.congestion_controls.len()), (Mode::Measure, 0));
             let sums = status.connections;
-            assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.warm.closed), (4, 40, 0));
-            // What the first one taught, as `warm` derives it, and of the last two one after the other part of that.
-            assert_eq!(sums.cold.proposed, 3, "{control}");
-            assert!((22 + 2 * 10..=3 * 31).contains(&sums.cold.proposed_windows), "{sums:?}");
+            assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.warm.closed), (3, 30, 0));
+            // The second and the third, by what the first one taught.
+            assert_eq!(sums.cold.proposed, 2, "{control}: {sums:?}");
+            let said = agent.said();
+            assert!(said.contains("dry run: measuring new connections of"), "{said}");
+            assert!(said.contains("; nothing is written to disk; asked at "), "{said}");
+            // No congestion control of ours can be had at all.
+            let has =
+                std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+            assert!(!has.unwrap().contains("hs_"));
         }
     });
 }

@@ -14,7 +14,7 @@ const STATS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 static PLAIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plain.bpf.o"));
 
 /// Nanoseconds for each ACK beyond the wrapped congestion control or, of sessions, beyond CUBIC, whose window they compute themselves:
-/// with cold caches, at 850 ACKs a second, and with warm ones. Aimed at are 150 and 300 (docs/agent.md); a busy machine
+/// with cold caches, at 850 ACKs a second, and with warm ones. Aimed at are 150 and 300 (docs/agent/measurements.md); a busy machine
 /// interrupts, so thrice that fails.
 const BEYOND_AT_MOST: f64 = 450.0;
 const SESSION_BEYOND_AT_MOST: f64 = 900.0;

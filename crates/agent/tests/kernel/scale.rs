@@ -43,7 +43,7 @@ impl Scan {
     }
 }
 
-/// Figures of docs/agent.md are in millions of bytes; within a fifth is the same.
+/// Figures of docs/agent/measurements.md are in millions of bytes; within a fifth is the same.
 const MB: f64 = 1e6;
 
 /// That something is as it is documented; `what` is shown.
@@ -114,7 +114,7 @@ fn a_scan_from_ten_million_prefixes_keeps_memory_flat() {
 }
 
 #[test]
-#[ignore = "takes half a minute: docs/agent.md has what it prints"]
+#[ignore = "takes half a minute: docs/agent/measurements.md has what it prints"]
 fn a_million_paths_take_what_the_documents_say() {
     let Some(bed) = Bed::new() else { return };
     let state = std::env::temp_dir().join("headstart-agent-million.redb");
@@ -167,7 +167,7 @@ fn unreclaimable() -> i64 {
 }
 
 #[test]
-#[ignore = "takes half a minute: docs/agent.md has what it prints"]
+#[ignore = "takes half a minute: docs/agent/measurements.md has what it prints"]
 fn a_hundred_thousand_connections_take_what_the_documents_say() {
     let Some(bed) = Bed::new() else { return };
     let without = held(&bed);

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Programs by the fifteen bytes that the kernel keeps of their names (of two that differ later, the dearer), with the
 /// instructions that the verifier of Linux 6.18 looked at when this was written, and how many they may be: a third more, rounded. The
 /// kernel allows a million. Whoever goes beyond has written a loop that the verifier follows turn by turn, or a branch that doubles
-/// all ways behind it; who meant to writes down both figures anew, and those of docs/agent.md.
+/// all ways behind it; who meant to writes down both figures anew, and those of docs/agent/measurements.md.
 const PROGRAMS: [(&str, u32, u32); 31] = [
-    ("answer", 341, 460),
+    ("hs_getsockopt", 341, 460),
     ("attend", 2528, 3400),
-    ("hear", 113, 160),
+    ("hs_setsockopt", 113, 160),
     ("hs_bbr_cong_con", 585, 800),
     ("hs_bbr_cwnd_eve", 14_366, 19_200),
     ("hs_bbr_init", 3520, 4800),

@@ -4,7 +4,7 @@
 
 use crate::bed::{Agent, Bed, Server, fastest_cold_visit, fastest_visit, finish, timed};
 use crate::memory::Memory;
-use agent::mode::Mode;
+use agent::load::Mode;
 use calm::calmly;
 use nix::sys::signal::Signal;
 use socket2::Domain;

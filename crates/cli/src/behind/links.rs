@@ -3,9 +3,9 @@
 use super::one_way::OneWay;
 use crate::failure::Failure;
 use emulator::Options;
-use experiment::path::{DEFAULT_PRESET, PathSpec, preset};
 use link::LinkConfig;
 use netsim::Duplex;
+use race::path::{DEFAULT_PRESET, PathSpec, preset};
 use units::Duration;
 
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub(crate) struct LinkArgs {
     path: Option<PathSpec>,
 
     /// A path by name (`headstart paths`) [default: cable]
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["down", "up"], value_parser = parse_preset)]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["down", "up"], value_parser = crate::names::path_preset)]
     path_preset: Option<PathSpec>,
 
     /// The link towards the command: RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
@@ -47,12 +47,7 @@ pub(crate) struct LinkArgs {
 }
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: experiment::path::PathError| error.to_string())
-}
-
-fn parse_preset(name: &str) -> Result<PathSpec, String> {
-    let names = || experiment::path::PRESETS.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
-    preset(name).map(|preset| preset.spec()).ok_or_else(|| format!("there are {}", names()))
+    text.parse().map_err(|error: race::path::PathError| error.to_string())
 }
 
 impl LinkArgs {

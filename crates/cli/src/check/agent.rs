@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     match gains.holds() {
         true => Ok(()),
         false => Err(Failure::failed(
-            "not all that is asked for was measured; docs/agent.md says what is known",
+            "not all that is asked for was measured; docs/agent/measurements.md says what is known",
         )),
     }
 }

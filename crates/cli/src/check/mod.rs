@@ -8,7 +8,7 @@ mod worlds;
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::{input, stdout};
-use experiment::check::ns2::{self, Measurements, Prepared, Row, Selection, Verdict};
+use reproduction::check::ns2::{self, Measurements, Prepared, Row, Selection, Verdict};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::{pages, stdout};
-use experiment::check::ns2::{Field, Row, Unit, Verdict};
 use report::{Cell, Estimate, Quantity, Table};
+use reproduction::check::ns2::{Field, Row, Unit, Verdict};
 
 /// Prints `rows`, a table for each suite and metric in the order in which they first come.
 pub(super) fn print(rows: &[Row]) -> Result<(), Failure> {

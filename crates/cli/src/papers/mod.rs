@@ -7,8 +7,8 @@ mod table;
 use crate::failure::{Failure, remark};
 use crate::sim::Progress;
 use crate::stdout;
-use experiment::papers::{self, Answer, Claim, Prepared};
 use report::write_atomically;
+use reproduction::papers::{self, Answer, Claim, Prepared};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 

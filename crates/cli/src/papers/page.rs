@@ -2,11 +2,11 @@
 
 use super::table;
 use crate::pages;
-use experiment::papers::{Answer, Band, Curve, Plot, Verdict};
 use report::{
     Axis, Badge, Block, Cell, Colour, Document, Figure, Point, Quantity, Row, Section, Series,
     Shape, Table, Unit,
 };
+use reproduction::papers::{Answer, Band, Curve, Plot, Verdict};
 
 const HEIGHT: u32 = 300;
 
@@ -102,7 +102,7 @@ fn figure(plot: &Plot) -> Figure {
 }
 
 fn points(curve: &Curve) -> Vec<Point> {
-    let point = |p: &experiment::papers::Point| {
+    let point = |p: &reproduction::papers::Point| {
         let (mean, error) = (p.y.mean, p.y.standard_error);
         let extent = (error > 0.0).then_some((mean - error, mean + error));
         Point { x: p.x, y: mean, extent }
@@ -124,7 +124,7 @@ fn band(band: &Band) -> Series {
     }
 }
 
-fn axis((label, unit): &(String, experiment::papers::Unit)) -> Axis {
+fn axis((label, unit): &(String, reproduction::papers::Unit)) -> Axis {
     let (label, unit) = match *unit {
         "s" => (label.clone(), Unit::Seconds),
         "" => (label.clone(), Unit::Number),

@@ -1,6 +1,6 @@
 //! Figures of claims as text.
 
-use experiment::papers::{Bearing, Interval, Line, Measured, PERCENT, Paper, SECONDS, Unit};
+use reproduction::papers::{Bearing, Interval, Line, Measured, PERCENT, Paper, SECONDS, Unit};
 
 /// A dash where there is nothing.
 const NOTHING: &str = "–";

@@ -3,8 +3,8 @@
 use super::shown;
 use crate::failure::Failure;
 use crate::{pages, stdout};
-use experiment::papers::{Answer, Line, Verdict};
 use report::{Cell, Quantity, Row, Table};
+use reproduction::papers::{Answer, Line, Verdict};
 
 /// Columns of running text.
 const WIDTH: usize = 100;

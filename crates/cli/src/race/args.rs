@@ -1,9 +1,9 @@
 //! The command line of `headstart race`, and the race it describes.
 
 use crate::failure::Failure;
-use crate::input;
-use experiment::path::{DEFAULT_PRESET, PathSpec, preset};
-use experiment::race::{Hosts, Race, Visits};
+use crate::{input, names};
+use race::path::{DEFAULT_PRESET, PathSpec, preset};
+use race::{Hosts, Race, Visits};
 use std::path::PathBuf;
 use std::sync::Arc;
 use units::Duration;
@@ -17,8 +17,14 @@ const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A HAR file, a page that comes with headstart (`headstart pages`), or one object of a size, like 30kB
+    ///
+    /// A HAR file may be compressed by gzip or in UTF-16; `-` is standard input.
     #[arg(value_name = "PAGE|SIZE|FILE.har", default_value = BUILTINS[0].name)]
     pub(super) page: String,
+
+    /// Which page of a HAR file that has several, by number or id [default: the one that began first]
+    #[arg(long, value_name = "N|ID")]
+    har_page: Option<String>,
 
     /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
     ///
@@ -30,7 +36,7 @@ pub(crate) struct Args {
     path: Option<PathSpec>,
 
     /// A path by name (`headstart paths`) [default: cable]
-    #[arg(long, value_name = "NAME", value_parser = parse_preset)]
+    #[arg(long, value_name = "NAME", value_parser = names::path_preset)]
     path_preset: Option<PathSpec>,
 
     /// The schemes, separated by commas; `linux` and `limit` always run
@@ -162,19 +168,12 @@ Times count from the start of the load. Name lookups are not part of it.";
 struct SchemeList(Vec<Contender>);
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: experiment::path::PathError| error.to_string())
-}
-
-fn parse_preset(name: &str) -> Result<PathSpec, String> {
-    let known = || {
-        let names = experiment::path::PRESETS.iter().map(|p| p.name);
-        names.collect::<Vec<_>>().join(", ")
-    };
-    preset(name).map(|preset| preset.spec()).ok_or_else(|| format!("there are {}", known()))
+    text.parse().map_err(|error: race::path::PathError| error.to_string())
 }
 
 fn parse_schemes(list: &str) -> Result<SchemeList, String> {
-    Contender::list(list).map(SchemeList)
+    let meant = |error| names::scheme_meant(list).unwrap_or(error);
+    Contender::list(list).map(SchemeList).map_err(meant)
 }
 
 /// TCP announces no more (RFC 7323 §2.3).
@@ -231,7 +230,7 @@ impl Args {
         let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
         let path = self.path.or(self.path_preset).or_else(default);
         Ok(Race {
-            page: Arc::new(input::page(&self.page)?),
+            page: Arc::new(input::page(&self.page, self.har_page.as_deref())?),
             path: path.ok_or_else(|| Failure::input("no default path"))?,
             loader: LoaderConfig {
                 http: self.http,

@@ -2,7 +2,7 @@
 
 use super::{Args, view};
 use crate::failure::{Failure, remark};
-use experiment::race::{Outcome, Race, RaceResult};
+use race::{Outcome, Race, RaceResult};
 use report::write_atomically;
 use std::fs;
 use std::path::Path;

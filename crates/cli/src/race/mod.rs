@@ -14,7 +14,7 @@ use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::stdout;
 use ::worlds::World;
-use experiment::race::{Outcome, Race, RaceResult, RunOptions, TIME_LIMIT};
+use race::{Outcome, Race, RaceResult, RunOptions, TIME_LIMIT};
 
 /// What `--json` prints, as JSON Schema.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/race-schema.json");

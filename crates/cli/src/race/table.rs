@@ -1,8 +1,8 @@
 //! A race's results as the table that everybody reads.
 
 use crate::pages;
-use experiment::estimate::Estimate;
-use experiment::race::{Metric, RaceResult, SchemeResult};
+use race::estimate::Estimate;
+use race::{Metric, RaceResult, SchemeResult};
 use report::{Cell, Quantity, RaceRow, Table};
 
 pub(super) fn of(result: &RaceResult) -> Table {

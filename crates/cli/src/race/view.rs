@@ -2,12 +2,12 @@
 
 use super::table;
 use crate::schemes::ABOUT_LIMIT;
-use experiment::limit::Limit;
-use experiment::race::{
+use link::QueueLimit;
+use race::limit::Limit;
+use race::{
     Contestant, Load, Outcome, Queue, Race, RaceResult, Recording, SequenceEvent, SequenceStep,
     VisitKind, Visits,
 };
-use link::QueueLimit;
 use report::{
     ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
     SchemeView, SequenceKind, SequencePoint, WindowPoint,

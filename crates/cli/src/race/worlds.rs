@@ -5,12 +5,12 @@ use super::{Args, worlds_view};
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::{pages, stdout};
-use experiment::race::Race;
+use race::{LIMIT, LIMIT_WITHOUT_HANDSHAKE, Race};
 use report::{Cell, Quantity, Row, Table, write_atomically};
 use std::io;
 use worlds::{
-    AgentScheme, Browser, Contender, Line, RaceJson, Run, Server, ServerChoice, Spread, Summary,
-    World, cannot_be_had,
+    AgentScheme, Browser, Contender, LimitLine, Line, RaceJson, Run, Server, ServerChoice, Spread,
+    Summary, World, cannot_be_had,
 };
 
 /// Runs `race` in the worlds that were asked for, as far as the machine lets it.
@@ -186,16 +186,25 @@ fn rows(summary: &Summary, worlds: &[World]) -> Vec<Row> {
             let head = head(summary, (&name, limit.visit));
             rows.push(Row { cells: head.chain(cells).collect(), is_reference: false });
         }
-        let number =
-            |value: Option<f64>| value.map_or(Cell::Undefined, |value| Cell::Number(value.into()));
-        let cells = worlds.iter().flat_map(|world| {
-            let extremes = world.is_real().then_some(Cell::Undefined);
-            [number(limit.html_s), number(Some(limit.page_s))].into_iter().chain(extremes)
-        });
-        let head = head(summary, ("limit", limit.visit));
-        rows.push(Row { cells: head.chain(cells).collect(), is_reference: true });
+        rows.push(limit_row(summary, worlds, (LIMIT, limit)));
+        let mut without = summary.without_handshake.iter();
+        let without = without.find(|without| without.visit == limit.visit);
+        rows.extend(
+            without.map(|without| limit_row(summary, worlds, (LIMIT_WITHOUT_HANDSHAKE, without))),
+        );
     }
     rows
+}
+
+fn limit_row(summary: &Summary, worlds: &[World], (name, limit): (&str, &LimitLine)) -> Row {
+    let number =
+        |value: Option<f64>| value.map_or(Cell::Undefined, |value| Cell::Number(value.into()));
+    let cells = worlds.iter().flat_map(|world| {
+        let extremes = world.is_real().then_some(Cell::Undefined);
+        [number(limit.html_s), number(Some(limit.page_s))].into_iter().chain(extremes)
+    });
+    let head = head(summary, (name, limit.visit));
+    Row { cells: head.chain(cells).collect(), is_reference: true }
 }
 
 fn head<'a>(

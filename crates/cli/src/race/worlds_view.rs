@@ -2,7 +2,7 @@
 
 use super::view::facts;
 use super::worlds::{Raced, table};
-use experiment::race::Race;
+use race::Race;
 use report::{
     Axis, Block, Colour, Document, Quantity, Range, RangeRow, Ranges, Reference, Section, Table,
     Unit,

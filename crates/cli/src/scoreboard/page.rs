@@ -1,7 +1,7 @@
 //! The board as a page: the table, and where each scheme gains, loses and harms.
 
 use super::table;
-use experiment::scoreboard::{Board, CellScore, Factor, LevelScore, Score, Set};
+use race::scoreboard::{Board, CellScore, Factor, LevelScore, Score, Set};
 use report::{Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Quantity, Section};
 
 pub(super) fn document(board: &Board) -> Document {

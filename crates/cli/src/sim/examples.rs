@@ -17,6 +17,6 @@ pub(super) fn parse(name: &str) -> Result<&'static str, String> {
     let found = EXAMPLES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text).ok_or_else(|| {
         let known = EXAMPLES.map(|(name, _)| name);
-        format!("there are {}", known.join(", "))
+        faults::unknown("example", name, &known, "")
     })
 }

@@ -3,7 +3,7 @@
 
 use super::args::Shard;
 use crate::failure::Failure;
-use experiment::plan::Plan;
+use plan::Plan;
 use report::write_atomically;
 use serde::{Deserialize, Serialize};
 use std::fs;

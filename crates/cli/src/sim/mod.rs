@@ -26,8 +26,8 @@ pub(crate) use progress::Progress;
 
 use crate::failure::{Failure, remark};
 use crate::{input, stdout};
-use experiment::plan::{self, Plan};
 use manifest::FailedRun;
+use plan::Plan;
 use std::fs;
 use std::path::Path;
 use std::thread;

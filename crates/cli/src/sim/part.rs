@@ -1,7 +1,7 @@
 //! The results of one run, in a folder of its own that appears whole or not at all.
 
 use crate::failure::Failure;
-use experiment::plan::RunResult;
+use plan::RunResult;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

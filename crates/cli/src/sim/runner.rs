@@ -7,7 +7,7 @@ use super::manifest::FailedRun;
 use super::part::Writer;
 use super::progress::Progress;
 use crate::failure::Failure;
-use experiment::plan::{Plan, RunError};
+use plan::{Plan, RunError};
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;

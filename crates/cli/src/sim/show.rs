@@ -4,7 +4,7 @@ use super::manifest::{FailedRun, Manifest};
 use super::summary::{Entry, Summary};
 use crate::failure::Failure;
 use crate::{pages, stdout};
-use experiment::plan::{Plan, SCHEME};
+use plan::{Plan, SCHEME};
 use report::{Cell, Estimate, Quantity, Row, Table};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

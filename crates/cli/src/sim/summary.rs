@@ -2,8 +2,8 @@
 
 use super::part::RunPart;
 use super::tables::{LINK_METRICS, link_values, shown};
-use experiment::estimate::Estimate;
-use experiment::plan::{Metric, Plan};
+use plan::{Metric, Plan};
+use race::estimate::Estimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;

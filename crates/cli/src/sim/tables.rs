@@ -4,7 +4,7 @@ use super::args::Format;
 use super::part::{self, FLOWS, QUEUES, RunPart};
 use super::summary::Summary;
 use crate::failure::Failure;
-use experiment::plan::{Metric, Plan};
+use plan::{Metric, Plan};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;

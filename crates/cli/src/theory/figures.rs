@@ -2,11 +2,11 @@
 
 use super::tables;
 use super::topics::{Gaps, Losses, Time, Topics};
-use experiment::theory::{Comparison, Exit, SEGMENT, WindowRow, compare};
 use report::{
     Axis, Block, Colour, Document, Figure, HeatGroup, HeatMap, HeatRow, HeatScale, Point, Quantity,
     Reference, Scale, Section, Series, Shape, Unit,
 };
+use reproduction::theory::{Comparison, Exit, SEGMENT, WindowRow, compare};
 
 const HEIGHT: u32 = 320;
 
@@ -240,7 +240,7 @@ fn over_window(time: &Time) -> Figure {
 }
 
 fn excess(time: &Time) -> HeatMap {
-    let columns = experiment::theory::SIZES.map(tables::size).to_vec();
+    let columns = race::matrix::SIZES.map(tables::size).to_vec();
     let rows = time.matrix.iter().map(|row| HeatRow {
         title: tables::place(row),
         values: row.sizes.iter().map(|cell| Some(cell.excess())).collect(),

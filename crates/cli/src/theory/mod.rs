@@ -8,7 +8,7 @@ mod topics;
 
 use crate::failure::{Failure, remark};
 use crate::stdout;
-use experiment::path::PathSpec;
+use race::path::PathSpec;
 use report::write_atomically;
 use std::path::PathBuf;
 use topics::Topics;
@@ -73,7 +73,7 @@ Examples:
 Windows are in segments. Nothing here is simulated: docs/theory.md derives it and says what it leaves out.";
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
-    text.parse().map_err(|error: experiment::path::PathError| error.to_string())
+    text.parse().map_err(|error: race::path::PathError| error.to_string())
 }
 
 /// More than this is no short transfer, and takes long to compute.

@@ -3,8 +3,9 @@
 use super::topics::{Gaps, Losses, Time, Topics};
 use crate::failure::Failure;
 use crate::{pages, stdout};
-use experiment::theory::{Comparison, Matrix, SIZES, WindowRow};
+use race::matrix::SIZES;
 use report::{Cell, Quantity, Row, Table};
+use reproduction::theory::{Comparison, Matrix, WindowRow};
 use units::{Duration, Rate};
 
 /// Shares of the path that a terminal shows; page and JSON have all.

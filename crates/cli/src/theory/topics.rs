@@ -1,9 +1,10 @@
 //! What was asked for, computed; serialises as `--json` prints it.
 
 use super::{Args, Topic};
-use experiment::path::PathSpec;
-use experiment::theory::{
-    self, Comparison, Exit, GapCase, Line, LossShare, Matrix, Parallel, SIZES, WindowRow,
+use race::matrix::SIZES;
+use race::path::PathSpec;
+use reproduction::theory::{
+    self, Comparison, Exit, GapCase, Line, LossShare, Matrix, Parallel, WindowRow,
 };
 use serde::Serialize;
 

@@ -29,7 +29,7 @@ fn impossible_paths() {
     ] {
         refused(&["race", &format!("--path={path}")], &["--path", key]);
     }
-    refused(&["race", "--path-preset", "pigeon"], &["--path-preset", "cable"]);
+    refused(&["race", "--path-preset", "pigeon"], &["--path-preset", "headstart paths"]);
     refused(
         &["race", "--path", "20mbit,80ms,1p", "--path-preset", "lte"],
         &["cannot be used with"],
@@ -112,4 +112,14 @@ fn scripts_name_their_line() {
 fn a_command_is_needed() {
     refused(&[], &["Usage"]);
     refused(&["rase"], &["race"]);
+}
+
+#[test]
+fn errors_suggest_what_was_meant() {
+    refused(&["race", "nwes"], &["did you mean \"news\"?"]);
+    refused(&["race", "--schemes", "cubic"], &["\"cubic\" is called linux here"]);
+    refused(&["race", "--path-preset", "cabel"], &["did you mean \"cable\"?"]);
+    refused(&["race", "30kb"], &["write 30kB if you mean bytes"]);
+    refused(&["race", "--path", "20MB,80ms,100p"], &["20mbit", "20MB/s"]);
+    refused(&["race", "news", "--har-page", "2"], &["--har-page", "leave it out"]);
 }

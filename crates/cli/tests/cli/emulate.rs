@@ -230,7 +230,7 @@ fn bad_lines_are_refused() {
         (vec!["emulate", "--path", "20mbit", "--", "true"], "rtt"),
         (vec!["emulate", "--down", "20mbit,1ms,1p", "--", "true"], "--up"),
         (vec!["emulate", "--down", "1mbit,1ms,1p", "--up", "1mbit,1ms", "--", "true"], "queue"),
-        (vec!["emulate", "--path-preset", "warp", "--", "true"], "cable"),
+        (vec!["emulate", "--path-preset", "warp", "--", "true"], "headstart paths"),
     ] {
         let output = headstart(&arguments);
         let errors = String::from_utf8_lossy(&output.stderr);

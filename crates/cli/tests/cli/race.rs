@@ -4,6 +4,10 @@ use crate::run::{command, folder, headstart, root, stdout};
 use serde_json::Value;
 use std::fs;
 
+/// The rows of the two limits.
+const LIMIT: &str = "limit";
+const NO_HANDSHAKE: &str = "limit, no handshake";
+
 fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&stdout(arguments)).expect("JSON")
 }
@@ -37,10 +41,15 @@ fn every_recording_shipped_races_end_to_end() {
         let race = json(&["race", &file, "--json", "--schemes", "newreno,phttp"]);
         let schemes = race["schemes"].as_array().unwrap();
         let names: Vec<_> = schemes.iter().map(|s| s["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["linux", "newreno", "phttp", "limit"], "{name}");
+        assert_eq!(names, ["linux", "newreno", "phttp", LIMIT, NO_HANDSHAKE], "{name}");
+        let least = number_of(&race, NO_HANDSHAKE, "page_s");
+        // All three shake hands, and these pages keep connections alive, as phttp does.
+        for scheme in &schemes[..4] {
+            assert!(number(&scheme["ratio_to_limit"]) >= 1.0, "{name}: {scheme}");
+        }
         for scheme in schemes {
             assert_eq!(scheme["completed"], true, "{name}: {scheme}");
-            assert!(number(&scheme["ratio_to_limit"]) >= 1.0, "{name}: {scheme}");
+            assert!(number(&scheme["page_s"]) >= least, "{name}: {scheme}");
             assert!(number(&scheme["html_s"]) <= number(&scheme["page_s"]), "{name}");
         }
     }
@@ -219,6 +228,18 @@ fn a_load_that_cannot_end_fails_with_exit_1_and_says_so() {
 }
 
 #[test]
+fn no_scheme_moves_the_limits() {
+    let limits = |schemes: &str| {
+        let race = json(&["race", "--json", "--schemes", schemes]);
+        [LIMIT, NO_HANDSHAKE].map(|name| number_of(&race, name, "page_s"))
+    };
+    let alone = limits("linux");
+    for schemes in ["newreno", "phttp", "linux+open=data", "newreno+mss=536", "etcp"] {
+        assert_eq!(limits(schemes), alone, "{schemes}");
+    }
+}
+
+#[test]
 fn http_and_tls_can_be_overridden() {
     let time = |http: &str, tls: &str| {
         let race = json(&["race", "--json", "--schemes", "linux", "--http", http, "--tls", tls]);
@@ -358,8 +379,9 @@ fn visits_are_tabled_drawn_and_the_same_on_any_number_of_threads() {
     let on = |threads| stdout(&[&race[..], &more, &["--threads", threads]].concat());
     let table = on("1");
     assert_eq!(table, on("2"));
-    assert_eq!(table.matches(" first ").count(), 3, "{table}");
-    assert_eq!(table.matches(" repeated ").count(), 3, "{table}");
+    // Two schemes and the two limits; HTTP/1.0 keeps no connection, so a repeated visit has both limits, too.
+    assert_eq!(table.matches(" first ").count(), 4, "{table}");
+    assert_eq!(table.matches(" repeated ").count(), 4, "{table}");
     let html = fs::read_to_string(&report).unwrap();
     assert!(html.contains("newreno-nssr · first visit") && html.contains("linux · repeated visit"));
     let one = stdout(&["race", "map", "--schemes", "linux"]);
@@ -377,9 +399,12 @@ fn a_size_is_a_page_of_one_object() {
             .unwrap();
     assert_eq!(race["page"], "30 KB");
     // Handshake and request take 160 ms, 30 kB at 20 Mbit/s 12 ms, and no more than 1 ms for headers.
-    let limit = race["schemes"].as_array().unwrap().last().unwrap()["page_s"].as_f64().unwrap();
+    let limit = number_of(&race, LIMIT, "page_s");
     assert!((0.172..0.1735).contains(&limit), "{limit}");
-    for (wrong, why) in [("0B", "an object of 0B"), ("30zB", "or a HAR file")] {
+    // Without the handshake a round trip of 80 ms less.
+    let least = number_of(&race, NO_HANDSHAKE, "page_s");
+    assert!((0.0919..0.0935).contains(&least), "{least}");
+    for (wrong, why) in [("0B", "an object of 0B"), ("30zB", "as a size")] {
         let output = headstart(&["race", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
         assert!(String::from_utf8_lossy(&output.stderr).contains(why), "{wrong}");
@@ -409,7 +434,7 @@ fn visits_that_reconnect_take_a_handshake_more() {
         ["first", "repeated"].map(|visit| (of("linux", visit), of("limit", visit)))
     };
     let [first, kept] = visits(&[]);
-    // One round trip of 80 ms less for the limit, and the handshake's packets, 24 µs each.
+    // One round trip of 80 ms less for the limit, and the handshake's packets of 44 bytes, 17.6 µs each.
     assert!((first.1 - kept.1 - 0.08).abs() < 1e-4, "{first:?}, {kept:?}");
     let [first, anew] = visits(&["--reconnect"]);
     // `linux` remembers nothing, so the second visit is like the first.

@@ -110,7 +110,7 @@ fn without_an_agent_the_others_race() {
         .iter()
         .map(|row| row["name"].as_str().unwrap())
         .collect();
-    assert_eq!(rows, ["linux", "limit"]);
+    assert_eq!(rows, ["linux", "limit", "limit, no handshake"]);
 }
 
 /// What an agent does where another one has the congestion control, as a shell says it.

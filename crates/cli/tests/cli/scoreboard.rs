@@ -51,7 +51,7 @@ fn json_obeys_its_schema_and_does_not_depend_on_jobs() {
 
 #[test]
 fn the_sample_is_the_one_in_the_repository() {
-    let published = root().join("crates/experiment/data/scoreboard-sample.csv");
+    let published = root().join("crates/race/data/scoreboard-sample.csv");
     assert_eq!(stdout(&["scoreboard", "--cells"]), fs::read_to_string(published).unwrap());
     assert_eq!(stdout(&["scoreboard", "--cells", "--all"]).lines().count(), 5401);
 }

@@ -3,10 +3,10 @@
 
 use emulator::{Clock, Port, port_pair};
 use endpoint::{Config, Device, Endpoint, Info, Listener, Stream};
-use experiment::script::model::Info as Asked;
-use experiment::script::{Progress, Sent, Subject};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
+use script::model::Info as Asked;
+use script::{Progress, Sent, Subject};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::net::{Ipv4Addr, SocketAddr};

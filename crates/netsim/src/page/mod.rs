@@ -12,7 +12,7 @@ mod browsing;
 mod transfer;
 
 pub use browsing::{Browsing, BrowsingSpec, Visit};
-pub use transfer::{Transfer, content_of};
+pub use transfer::Transfer;
 
 use crate::application::{Application, Context};
 use crate::{FlowRecord, HostId};

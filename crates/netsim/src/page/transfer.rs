@@ -2,10 +2,9 @@
 
 use crate::application::Context;
 use crate::{HostId, Losses};
-use tcp::ensemble;
 use tcp::{ConnId, Stats, WindowChange};
 use units::Instant;
-use workload::{Content, Kind, PageLoader, Protocol, ServerSession, Span};
+use workload::{Content, PageLoader, Protocol, ServerSession, Span};
 
 /// A timer of an application that is set again and again.
 #[derive(Clone, Copy, Debug, Default)]
@@ -177,7 +176,8 @@ impl Transfer {
             && let Some(span) = self.session.poll_write(context.now(), unsent)
         {
             if let Content::Response(object) = span.content {
-                context.set_content(self.server, id, content_of(loader.page().object(object).kind));
+                let content = loader.page().object(object).kind.ticket_content();
+                context.set_content(self.server, id, content);
             }
             context.write(self.server, id, span.bytes);
             loader.expect(conn, span);
@@ -217,16 +217,5 @@ impl Transfer {
             let connection = context.host(client).connection(conn);
             self.client_stats = connection.map(|connection| *connection.stats());
         }
-    }
-}
-
-/// What an object of this kind is to Ensemble-TCP's policies, made when pages had HTML, Java and
-/// images.
-pub const fn content_of(kind: Kind) -> ensemble::Content {
-    match kind {
-        Kind::Html | Kind::Redirect => ensemble::Content::Html,
-        Kind::Script | Kind::Style | Kind::Data => ensemble::Content::Code,
-        Kind::Image | Kind::Media | Kind::Font => ensemble::Content::Image,
-        Kind::Other => ensemble::Content::Other,
     }
 }

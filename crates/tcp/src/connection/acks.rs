@@ -6,8 +6,8 @@ use super::{Connection, State};
 use crate::ack::{AckInfo, AckSample, Progress};
 use crate::config::RttSampling;
 use crate::congestion::CongestionEvent;
-use crate::path::{Front, News, Path};
-use crate::recovery::{Reduction, Report, TimerAction};
+use crate::path::{Front, MemberDelivery, Path};
+use crate::recovery::{News, Reduction, Report, TimerAction};
 use crate::segment::{Flags, Segment};
 use crate::startup::Setback;
 use crate::window::Cause;
@@ -82,7 +82,7 @@ impl Connection {
         let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
         let grow = report.grow && !echoed && !old && !held && acked.max(delivered) > 0;
         if path.is_metered() {
-            self.meter(path, &mut sample, (&info, losses, old));
+            self.meter(path, &mut sample, &info, losses, old);
         }
         if (grow || path.is_ruled()) && path.on_ack(&sample) {
             return self.retreat(now, path);
@@ -155,18 +155,21 @@ impl Connection {
     }
 
     /// Tells the path's meter, and through it the policy that models the path, what the ACK delivered.
-    /// `losses`: on the scoreboard before it; `old`: it is for data sent before the window of a shared
+    /// `losses_before`: on the scoreboard before it; `old`: it is for data sent before the window of a shared
     /// path fell.
     #[cold]
     fn meter(
         &mut self,
         path: &mut Path,
         sample: &mut AckSample,
-        (info, losses, old): (&AckInfo, u64, bool),
+        info: &AckInfo,
+        losses_before: u64,
+        old: bool,
     ) {
         let recovering = if path.is_shared() { old } else { self.recovery.recovering() };
         let marks = self.marks.get_or_insert_default();
-        path.meter(sample, info, (marks, (losses, self.board.losses()), recovering));
+        let losses = self.board.losses();
+        path.meter(sample, info, MemberDelivery { marks, losses_before, losses, recovering });
         match self.board.segment(0) {
             None => marks.clear(),
             // What goes again leaves later than what follows it.
@@ -338,7 +341,7 @@ impl Connection {
     }
 
     /// Carries a recovery report to the path and the counters.
-    #[inline]
+    #[inline(always)]
     pub(super) fn apply_report(
         &mut self,
         now: Instant,
@@ -346,9 +349,14 @@ impl Connection {
         report: &Report,
         timeout: bool,
     ) {
-        if report.is_quiet() {
-            return;
+        if !report.is_quiet() {
+            self.apply_news(now, path, report, timeout);
         }
+    }
+
+    /// As [`Connection::apply_report`], for a report that changes something.
+    #[cold]
+    fn apply_news(&mut self, now: Instant, path: &mut Path, report: &Report, timeout: bool) {
         if report.congestion.is_some() && !timeout {
             self.stats.fast_retransmits += 1;
             self.timers.timed = None;

@@ -3,7 +3,7 @@
 
 use super::{Connection, State};
 use crate::config::Opening;
-use crate::fast_open::{Exchange, FastOpenCookie, Offer, Verdict};
+use crate::fast_open::{Exchange, FastOpenCookie, Offer, SynVerdict};
 use crate::segment::{Flags, Segment};
 
 impl Connection {
@@ -19,7 +19,7 @@ impl Connection {
     }
 
     /// Passive: what the host made of the peer's SYN.
-    pub(crate) fn admit_fast_open(&mut self, verdict: Verdict) {
+    pub(crate) fn admit_fast_open(&mut self, verdict: SynVerdict) {
         self.early_data = verdict.admitted;
         self.fast_open = Some(Box::new(Exchange { ours: verdict.grant, ..Exchange::default() }));
     }

@@ -21,6 +21,7 @@ mod member;
 mod offload;
 mod output;
 mod path_mtu;
+mod remains;
 mod state;
 mod timers;
 mod unreachable;
@@ -29,13 +30,13 @@ mod watch;
 pub(crate) use member::Turn;
 pub(crate) use output::Departure;
 pub(crate) use path_mtu::RAISE_AFTER;
+pub(crate) use remains::Remains;
 pub use state::{ResetCause, State, Stats};
 pub use unreachable::Unreachable;
 
 use crate::ack::{DeliveryMarks, Scoreboard};
 use crate::config::Opening;
 use crate::fast_open::Exchange;
-use crate::host::Remains;
 use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::LossRecovery;
@@ -171,7 +172,7 @@ impl Connection {
             peer_shift: 0,
             scaling: false,
         };
-        let receiver = Receiver::new(&config);
+        let receiver = Receiver::new(&config.receive, config.window_scaling);
         Self {
             tuple,
             config,
@@ -378,17 +379,6 @@ impl Connection {
     /// The clock of an earlier connection between the same ports goes on (RFC 6191 §3).
     pub(crate) fn continue_clock(&mut self, clock: u32) {
         self.clock = clock;
-    }
-
-    /// What is left of it in TIME-WAIT.
-    pub(crate) fn remains(&self) -> Remains {
-        let clock = self.agreed.timestamps.then(|| (self.clock, self.receiver.echo()));
-        Remains {
-            snd_nxt: self.isn + self.snd_nxt as u32,
-            rcv_nxt: self.receiver.ack_number(),
-            window: self.receiver.last_window(),
-            timestamps: clock,
-        }
     }
 
     /// Data may leave with the SYN, or be taken from one.

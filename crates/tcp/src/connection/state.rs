@@ -51,8 +51,10 @@ impl State {
 
     /// The application's data may go out.
     pub(super) const fn may_send_data(self) -> bool {
-        matches!(self, Self::Established | Self::CloseWait)
-            || matches!(self, Self::FinWait1 | Self::Closing | Self::LastAck)
+        matches!(
+            self,
+            Self::Established | Self::CloseWait | Self::FinWait1 | Self::Closing | Self::LastAck
+        )
     }
 }
 

@@ -6,12 +6,11 @@
 //! the host decides.
 
 mod client;
-mod cookie;
 mod server;
 
 pub(crate) use client::{Cookies, Offer};
-pub use cookie::FastOpenCookie;
-pub(crate) use server::{Doorman, Verdict};
+pub use segment::FastOpenCookie;
+pub(crate) use server::{Doorman, SynVerdict};
 
 /// What a server does about Fast Open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

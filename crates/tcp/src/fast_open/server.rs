@@ -14,7 +14,7 @@ const RESET_COUNTS: Duration = Duration::from_secs(60);
 
 /// What becomes of a SYN to a port that takes Fast Open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct SynVerdict {
     /// The data in it is taken.
     pub(crate) admitted: bool,
     /// The cookie that the SYN-ACK gives.
@@ -44,9 +44,9 @@ impl Doorman {
         remote: IpAddr,
         (shown, pending): (Option<FastOpenCookie>, usize),
         counters: &mut Counters,
-    ) -> Verdict {
+    ) -> SynVerdict {
         let Some(shown) = shown else {
-            return Verdict { admitted: false, grant: None };
+            return SynVerdict { admitted: false, grant: None };
         };
         let fresh = cookie(&self.config.key, remote).in_form_of(shown);
         let current = shown == fresh;
@@ -58,7 +58,7 @@ impl Doorman {
         counters.fast_open_alt_key += u64::from(previous);
         if !current && !previous {
             counters.fast_open_passive_fail += u64::from(!shown.is_request());
-            return Verdict { admitted: false, grant: Some(fresh) };
+            return SynVerdict { admitted: false, grant: Some(fresh) };
         }
         while self.resets.front().is_some_and(|until| *until <= now) {
             self.resets.pop_front();
@@ -66,7 +66,7 @@ impl Doorman {
         let admitted = pending + self.resets.len() < self.config.pending;
         counters.fast_open_passive += u64::from(admitted);
         counters.fast_open_overflows += u64::from(!admitted);
-        Verdict { admitted, grant: (!current).then_some(fresh) }
+        SynVerdict { admitted, grant: (!current).then_some(fresh) }
     }
 
     /// A connection that came in by a cookie was reset before its handshake ended.
@@ -98,7 +98,7 @@ mod tests {
         IpAddr::V4(Ipv4Addr::new(192, 0, 2, last))
     }
 
-    fn judge(doorman: &mut Doorman, last: u8, shown: FastOpenCookie) -> Verdict {
+    fn judge(doorman: &mut Doorman, last: u8, shown: FastOpenCookie) -> SynVerdict {
         doorman.judge(NOW, address(last), (Some(shown), 0), &mut Counters::default())
     }
 
@@ -108,7 +108,7 @@ mod tests {
         let asked = judge(&mut doorman, 1, FastOpenCookie::REQUEST);
         assert!(!asked.admitted);
         let cookie = asked.grant.unwrap();
-        assert_eq!(judge(&mut doorman, 1, cookie), Verdict { admitted: true, grant: None });
+        assert_eq!(judge(&mut doorman, 1, cookie), SynVerdict { admitted: true, grant: None });
         let stolen = judge(&mut doorman, 2, cookie);
         assert!(!stolen.admitted && stolen.grant.is_some_and(|other| other != cookie));
     }

@@ -1,6 +1,6 @@
 //! How connections come to a host and leave it, and which paths they have.
 
-use super::told::{Entry, Prospect, Standing, Told, tell};
+use super::told::{ConnectionEntry, Prospect, Standing, Told, tell};
 use super::{ConnId, End, Event, EventKind, Host};
 use crate::connection::{Connection, State};
 use crate::ensemble::{PathId, Share};
@@ -26,7 +26,8 @@ impl Host {
             Box::new(Prospect { scheme, sharing, share: Share::default() })
         });
         let early = prospect.is_some() && conn.is_early_data_allowed();
-        let entry = Entry { conn, path, standing: Standing::Idle, told, prospect, held: 0 };
+        let entry =
+            ConnectionEntry { conn, path, standing: Standing::Idle, told, prospect, held: 0 };
         let id = ConnId(self.connections.insert(entry));
         self.wakeups.forget(id);
         self.by_tuple.insert(tuple, id);

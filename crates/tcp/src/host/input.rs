@@ -13,7 +13,7 @@ impl Host {
     /// Digests a segment that arrived for `tuple`.
     pub fn handle_segment(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
         match self.by_tuple.get(tuple) {
-            Some(&id) if self.is_new_incarnation(id, segment) => {
+            Some(&id) if segment.has(Flags::SYN) && self.is_new_incarnation(id, segment) => {
                 // RFC 9293 §3.6.1: a SYN beyond the old numbers ends TIME-WAIT and opens anew.
                 self.with(now, id, |conn, _| conn.leave_time_wait());
                 self.reap(now, id);
@@ -24,7 +24,7 @@ impl Host {
         }
     }
 
-    #[inline]
+    #[cold]
     fn is_new_incarnation(&self, id: ConnId, segment: &Segment) -> bool {
         self.connection(id).is_some_and(|conn| conn.gives_way_to(segment))
     }

@@ -1,5 +1,5 @@
 //! What one connection's ACKs say of the segments of the others that share its path
-//! ([`crate::path::Overtaken`]).
+//! ([`crate::recovery::Overtaken`]).
 
 use super::{ConnId, Host};
 use units::Instant;

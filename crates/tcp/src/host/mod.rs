@@ -31,7 +31,7 @@ use crate::ensemble::{Directory, Ensemble, PathId};
 use crate::guard::{Counters, Guard, Limits};
 use crate::path::{Path, Reporting};
 use crate::scheme::Scheme;
-use crate::tuple::{FourTuple, TupleInUse};
+use crate::tuple::{ConnId, FourTuple, TupleInUse};
 use buffers::Buffers;
 use cookies::SynCookies;
 pub use event::{Event, EventKind};
@@ -46,15 +46,10 @@ use secret::Secret;
 use slab::Slab;
 use std::collections::VecDeque;
 use std::net::IpAddr;
-pub(crate) use time_wait::Remains;
 use time_wait::TimeWait;
-use told::{Entry, Standing, tell};
+use told::{ConnectionEntry, Standing, tell};
 use units::{Instant, SeqNum};
 use wakeups::Wakeups;
-
-/// A connection's number within its host. Numbers of closed connections are used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConnId(pub u32);
 
 /// Set-up of a host.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +67,7 @@ struct End {
 
 /// One host's TCP.
 pub struct Host {
-    connections: Slab<Entry>,
+    connections: Slab<ConnectionEntry>,
     paths: Slab<Path>,
     /// Those of paths that are shared.
     ensembles: FxHashMap<PathId, Ensemble>,

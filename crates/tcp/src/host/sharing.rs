@@ -7,11 +7,12 @@
 //! in the scheduler's turns as far as window and pacer allow, and bare ACKs at the end.
 
 use super::ready::Sender;
-use super::told::{Entry, Prospect, Standing};
+use super::told::{ConnectionEntry, Prospect, Standing};
 use super::{ConnId, Host, Transmit};
 use crate::connection::{Departure, State, Turn};
-use crate::ensemble::{Content, Ensemble, PathId};
+use crate::ensemble::{Ensemble, PathId};
 use crate::path::Upheaval;
+use crate::sharing::Content;
 use std::sync::Arc;
 use units::Instant;
 
@@ -301,7 +302,7 @@ impl Host {
 }
 
 /// Completes what a member has written into `out`.
-fn fill(out: &mut Transmit, id: ConnId, entry: &Entry, departure: Departure) -> bool {
+fn fill(out: &mut Transmit, id: ConnId, entry: &ConnectionEntry, departure: Departure) -> bool {
     out.conn = Some(id);
     out.tuple = *entry.conn.tuple();
     out.payload_offset = departure.payload_offset;

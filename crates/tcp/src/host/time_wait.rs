@@ -5,6 +5,7 @@
 //! nothing wakes up for them.
 
 use super::output::Transmit;
+use crate::connection::Remains;
 use crate::guard::{Guard, INVALID_INTERVAL};
 use crate::segment::{Flags, Options, Segment, Timestamps};
 use crate::tuple::FourTuple;
@@ -18,18 +19,6 @@ const NEXT_INCARNATION: u32 = 65_535 + 2;
 /// A clock of timestamps has surely ticked after so long; then a port may be used again (Linux
 /// `tcp_tw_reuse`).
 const TICKED: Duration = Duration::from_secs(1);
-
-/// The numbers of a connection that is over.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Remains {
-    /// The next number that we would send, and the next expected.
-    pub(crate) snd_nxt: SeqNum,
-    pub(crate) rcv_nxt: SeqNum,
-    /// The window last offered, as on the wire.
-    pub(crate) window: u16,
-    /// Where its clock of timestamps began, and the peer's last one; if it had any.
-    pub(crate) timestamps: Option<(u32, u32)>,
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {

@@ -6,12 +6,13 @@
 
 use super::{ConnId, Event, EventKind};
 use crate::connection::Connection;
-use crate::ensemble::{PathId, Share, Sharing};
+use crate::ensemble::{PathId, Share};
+use crate::sharing::Sharing;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A connection of the host.
-pub(super) struct Entry {
+pub(super) struct ConnectionEntry {
     pub(super) conn: Connection,
     pub(super) path: PathId,
     /// Where it stands when it comes to sending.
@@ -45,7 +46,7 @@ pub(super) struct Prospect {
     pub(super) share: Share,
 }
 
-impl Entry {
+impl ConnectionEntry {
     /// False if the application has certainly been told everything.
     #[inline]
     pub(super) fn has_news(&self) -> bool {
@@ -82,8 +83,8 @@ impl Told {
 }
 
 /// Compares what the application was told with how things are.
-pub(super) fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut Entry) {
-    let Entry { conn, told, .. } = entry;
+pub(super) fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut ConnectionEntry) {
+    let ConnectionEntry { conn, told, .. } = entry;
     let mut push = |kind| events.push_back(Event { conn: id, kind });
     let received = conn.received();
     if !told.open {

@@ -3,11 +3,11 @@
 use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind, Transfers};
 use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor};
 use crate::congestion::{Halve, VegasOptions};
-use crate::ensemble::{Scheduling, Sharing, Tickets, TimerScope};
-use crate::path::Overtaken;
+use crate::recovery::Overtaken;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::NewRenoOptions;
 use crate::recovery::vegas::VegasRecoveryOptions;
+use crate::sharing::{Scheduling, Sharing, Tickets, TimerScope};
 use crate::startup::careful_resume::CarefulResumeOptions;
 use crate::startup::fast_start::FastStartOptions;
 use crate::startup::hoe::Pair;
@@ -236,7 +236,7 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "jump-start" => return Some(started(linux(), StartUpKind::JumpStart)),
         _ => return None,
     };
-    recipe.config.idle = idle;
+    recipe.set_idle_unless_owned(idle);
     Some(recipe)
 }
 

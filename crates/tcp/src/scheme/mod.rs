@@ -11,8 +11,7 @@ use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind};
 use crate::congestion::{
     Bbr, CongestionControl, Cubic, Halve, LinuxReno, Proxy, Reno, Vegas, VegasOptions,
 };
-use crate::ensemble::Sharing;
-use crate::path::{Overtaken, Path};
+use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::integrated::Integrated;
@@ -21,7 +20,8 @@ use crate::recovery::rack::RackTlp;
 use crate::recovery::sack::Sack;
 use crate::recovery::sack_pipe::SackPipe;
 use crate::recovery::vegas::{VegasRecovery, VegasRecoveryOptions};
-use crate::recovery::{reno, tahoe};
+use crate::recovery::{Overtaken, reno, tahoe};
+use crate::sharing::Sharing;
 use crate::startup::careful_resume::CarefulResumeOptions;
 use crate::startup::fast_start::FastStartOptions;
 use crate::startup::hoe::Pair;
@@ -31,7 +31,7 @@ use crate::startup::rbp::RbpOptions;
 use crate::startup::spand::SpandOptions;
 use crate::startup::{
     BbrStart, CarefulResume, FastStart, Hoe, JumpStart, LinuxSlowStart, PacedStart, Rbp, SlowStart,
-    Spand, StartUp, VegasStart,
+    Spand, StartUp, VegasStart, Wrapping,
 };
 pub use catalogue::{NamedScheme, catalogue};
 pub use parameters::{Parameter, parameters};
@@ -170,6 +170,11 @@ impl Recipe {
         if sharing.is_some() && self.recovery == RecoveryKind::Sack && self.later_acks.is_none() {
             self.later_acks = Some(Overtaken::ALL_LOST);
         }
+    }
+
+    /// Sets the idle rule of a scheme, unless its start-up decides that itself.
+    fn set_idle_unless_owned(&mut self, idle: IdleRestart) {
+        self.config.idle = if self.startup.owns_idle() { IdleRestart::StartUp } else { idle };
     }
 
     /// Takes another recovery, with the SACK that it lives by.
@@ -318,15 +323,19 @@ impl Scheme {
             StartUpKind::Bbr => Box::<BbrStart>::default(),
             StartUpKind::Vegas => Box::new(vegas),
             StartUpKind::Hoe => Box::new(Hoe::new(pair)),
-            StartUpKind::Rbp => Box::new(Rbp::new(rbp, Box::new(SlowStart))),
-            StartUpKind::RbpVegas => Box::new(Rbp::new(rbp, Box::new(vegas))),
+            StartUpKind::Rbp => Box::new(Wrapping::new(Rbp::new(rbp), Box::new(SlowStart))),
+            StartUpKind::RbpVegas => Box::new(Wrapping::new(Rbp::new(rbp), Box::new(vegas))),
             StartUpKind::Spand => Box::new(Spand::new(self.spand())),
             StartUpKind::PacedStart => Box::new(PacedStart::new(paced_start)),
             StartUpKind::CarefulResume => {
-                Box::new(CarefulResume::new(careful_resume, self.startup(inner)))
+                Box::new(Wrapping::new(CarefulResume::new(careful_resume), self.startup(inner)))
             }
-            StartUpKind::JumpStart => Box::new(JumpStart::new(self.startup(inner))),
-            StartUpKind::FastStart => Box::new(FastStart::new(fast_start, self.startup(inner))),
+            StartUpKind::JumpStart => {
+                Box::new(Wrapping::new(JumpStart::new(), self.startup(inner)))
+            }
+            StartUpKind::FastStart => {
+                Box::new(Wrapping::new(FastStart::new(fast_start), self.startup(inner)))
+            }
         }
     }
 
@@ -390,6 +399,15 @@ mod tests {
                 Scheme::parse(named.name).map(|s| s.name().to_owned()),
                 Ok(named.name.into())
             );
+        }
+    }
+
+    #[test]
+    fn no_scheme_overwrites_the_idle_rule_of_its_start_up() {
+        for named in catalogue() {
+            let scheme = Scheme::parse(named.name).unwrap();
+            let own = scheme.config().idle == IdleRestart::StartUp;
+            assert_eq!(own, scheme.recipe.startup.owns_idle(), "{}", named.name);
         }
     }
 

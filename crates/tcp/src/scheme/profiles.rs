@@ -5,7 +5,7 @@
 use super::{Recipe, RecoveryKind, StartUpKind};
 use crate::config::{AckPolicy, Config, IdleRestart, Opening, RttSampling, TickCount};
 use crate::congestion::Halve;
-use crate::path::Overtaken;
+use crate::recovery::Overtaken;
 use crate::recovery::dupacks::LimitedTransmit;
 use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
 use crate::recovery::vegas::VegasRecoveryOptions;

@@ -18,6 +18,12 @@ pub(super) enum Problem {
     Value { key: String, message: String },
     /// Nothing in it crossed the network.
     NothingToLoad { skipped: String },
+    /// Neither text nor what text is packed in.
+    Encoding(String),
+    /// No response says how large it was.
+    NoSizes,
+    /// The file has no such page; `pages` are those that it has, one a line.
+    NoSuchPage { choice: String, pages: Vec<String> },
     /// What was read does not make a page.
     Page(PageError),
 }
@@ -45,6 +51,20 @@ impl fmt::Display for HarError {
                 f,
                 "{file}: at log.entries: nothing in it crossed the network{skipped}; record the \
                  page again with the browser's cache disabled"
+            ),
+            Problem::Encoding(why) => write!(
+                f,
+                "{file}: {why}; a HAR 1.2 file is needed, plain or by gzip, in UTF-8 or UTF-16"
+            ),
+            Problem::NoSizes => write!(
+                f,
+                "{file}: at log.entries: no response says how many bytes it had (_transferSize, bodySize, \
+                 content.size); export the page again from a browser's network panel, with sizes"
+            ),
+            Problem::NoSuchPage { choice, pages } => write!(
+                f,
+                "{file}: no page {choice:?} in it; choose one by number or id: {}",
+                pages.join("; ")
             ),
             Problem::Page(error) => write!(f, "{file}: at log.entries: {error}"),
         }

@@ -1,5 +1,6 @@
 //! What one entry says of one request: what it was, when its steps were, who caused it.
 
+use super::exporter::Exporter;
 use super::lenient::Number;
 use super::model::{Entry, Timings, header};
 use super::sizes::{Sizes, request_bytes, response_sizes};
@@ -53,25 +54,24 @@ pub(super) fn url(text: &str) -> Option<Url> {
 }
 
 /// The fetch of an entry that was not skipped, `started` after the first.
-pub(super) fn fetch(entry: &Entry, started: Duration) -> Option<Fetch> {
+pub(super) fn fetch(entry: &Entry, exporter: Exporter, started: Duration) -> Option<Fetch> {
     let url = url(&entry.request.url)?;
     let timings = &entry.timings;
-    let [blocked, dns, connect, send] =
-        [timings.blocked, timings.dns, timings.connect, timings.send].map(ms);
+    let dns = ms(timings.dns);
     let wait = ms(timings.wait);
-    let first_byte = started + blocked + dns + connect + send + wait;
+    let first_byte = started + before_wait(timings, exporter) + wait;
     let (http, http3) = http_version(entry);
     Some(Fetch {
         kind: kind(entry),
         http,
         http3,
         request_bytes: request_bytes(&entry.request),
-        sizes: response_sizes(&entry.response),
+        sizes: response_sizes(entry, exporter),
         started,
         first_byte,
         finished: first_byte + ms(timings.receive),
         wait,
-        tcp_connect: tcp_connect(timings, url.scheme() == "https"),
+        tcp_connect: tcp_connect(timings, exporter, url.scheme() == "https"),
         dns,
         redirect: redirect(entry, &url),
         cause: cause(entry),
@@ -81,11 +81,24 @@ pub(super) fn fetch(entry: &Entry, started: Duration) -> Option<Fetch> {
     })
 }
 
-/// `connect` less `ssl`; for http some exporters write nonsense in `ssl`. A secure connection
+/// From asking for it to having sent the request.
+fn before_wait(timings: &Timings, exporter: Exporter) -> Duration {
+    let [blocked, dns, connect, ssl, send] =
+        [timings.blocked, timings.dns, timings.connect, timings.ssl, timings.send].map(ms);
+    let tls = if exporter.connects_by_tcp_alone() { ssl } else { Duration::ZERO };
+    let is_reused = timings.dns.0.is_none() && timings.connect.0.is_none();
+    let send = match exporter.repeats_blocked() && is_reused {
+        true => send.saturating_sub(blocked),
+        false => send,
+    };
+    blocked + dns + connect + tls + send
+}
+
+/// `connect`, less `ssl` where it is included; for http some exporters write nonsense in `ssl`. A secure connection
 /// without `ssl` does not say which part is TCP's.
-fn tcp_connect(timings: &Timings, secure: bool) -> Option<Duration> {
+fn tcp_connect(timings: &Timings, exporter: Exporter, secure: bool) -> Option<Duration> {
     let connect = timings.connect.millis(LONGEST).filter(|d| !d.is_zero())?;
-    match secure {
+    match secure && !exporter.connects_by_tcp_alone() {
         false => Some(connect),
         true => {
             let ssl = timings.ssl.millis(LONGEST).filter(|d| !d.is_zero() && *d < connect)?;
@@ -128,7 +141,8 @@ fn innermost_script(mut stack: &serde_json::Value) -> Option<&str> {
 
 /// HTTP/3 counts as HTTP/2, whose rules of sharing a connection it has.
 fn http_version(entry: &Entry) -> (Option<Http>, bool) {
-    let said = [&entry.response.http_version.0, &entry.request.http_version.0];
+    let versions = [&entry.response.http_version, &entry.request.http_version, &entry.protocol];
+    let said = versions.map(|text| &text.0);
     let version = |text: &str| {
         let text = text.to_ascii_lowercase();
         match text.trim_start_matches("http").trim_start_matches('/') {

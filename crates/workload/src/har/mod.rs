@@ -2,6 +2,7 @@
 //!
 //! A recording says what was fetched when; a page says what reveals what. In between:
 //!
+//! - `encoding` unpacks gzip and UTF-16, `exporter` knows the habits of browsers, `pages` chooses among several pages.
 //! - `model` reads the JSON leniently: unknown keys are ignored, and optional ones may be missing
 //!   or of the wrong type. Only what nothing can be done without is required: `log.entries`, and
 //!   of each entry `startedDateTime` and `request.url`.
@@ -20,11 +21,14 @@
 //! name lookups is left out. Text from the file is passed on raw: who shows it must escape it.
 
 mod discovery;
+mod encoding;
 mod error;
+mod exporter;
 mod fetch;
 mod lenient;
 mod model;
 mod page;
+mod pages;
 mod recording;
 mod sizes;
 
@@ -32,14 +36,24 @@ pub use error::HarError;
 
 use crate::page::Page;
 
-/// Reads a page from the bytes of a HAR file; `name` is what errors call it.
+/// Reads a page from the bytes of a HAR file; `name` is what errors call it. Of several pages it is the one that began
+/// first.
 ///
 /// # Errors
 /// If the bytes are not JSON, lack one of the required keys, hold a time or size beyond reason, or
 /// no entry of theirs crossed the network. Any bytes at all give a page or an error.
 pub fn parse_har(bytes: &[u8], name: &str) -> Result<Page, HarError> {
+    parse_har_page(bytes, None, name)
+}
+
+/// Reads the page `choice` of a HAR file, by its number in the file, from 1, or by its id. Without a choice as
+/// [`parse_har`].
+///
+/// # Errors
+/// As [`parse_har`]; also if the file has no such page.
+pub fn parse_har_page(bytes: &[u8], choice: Option<&str>, name: &str) -> Result<Page, HarError> {
     let har = model::read(bytes, name)?;
-    let recording = recording::recording(&har.log, name)?;
+    let recording = recording::recording(&har.log, choice, name)?;
     page::build(recording, name)
 }
 

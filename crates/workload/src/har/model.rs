@@ -1,6 +1,7 @@
 //! The keys of a HAR file that are used, under the names HAR 1.2 gives them. Those that begin
 //! with an underscore are additions of Chromium, Safari or Playwright.
 
+use super::encoding;
 use super::error::{HarError, Problem};
 use super::lenient::{Flag, Number, Text, or_default};
 use serde::Deserialize;
@@ -14,8 +15,16 @@ pub(super) struct Har {
 #[derive(Debug, Deserialize)]
 pub(super) struct Log {
     #[serde(default, deserialize_with = "or_default")]
+    pub(super) creator: Creator,
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) pages: Vec<RecordedPage>,
     pub(super) entries: Vec<Entry>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Creator {
+    #[serde(default)]
+    pub(super) name: Text,
 }
 
 #[derive(Debug, Deserialize)]
@@ -23,6 +32,8 @@ pub(super) struct Log {
 pub(super) struct RecordedPage {
     #[serde(default)]
     pub(super) id: Text,
+    #[serde(default)]
+    pub(super) title: Text,
     #[serde(default)]
     pub(super) started_date_time: Text,
     #[serde(default, deserialize_with = "or_default")]
@@ -56,6 +67,14 @@ pub(super) struct Entry {
     pub(super) fetch_type: Text,
     #[serde(default, rename = "_resourceType")]
     pub(super) resource_type: Text,
+    /// WebPageTest: all bytes of the response.
+    #[serde(default, rename = "_bytesIn")]
+    pub(super) bytes_in: Number,
+    /// WebPageTest: the HTTP version, which older headers do not say.
+    #[serde(default, rename = "_protocol")]
+    pub(super) protocol: Text,
+    #[serde(default)]
+    pub(super) cache: Value,
     #[serde(default, rename = "_initiator")]
     pub(super) initiator: Value,
 }
@@ -117,7 +136,7 @@ pub(super) struct Header {
     pub(super) value: Text,
 }
 
-/// Milliseconds; `ssl` is part of `connect`.
+/// Milliseconds; whether `ssl` is part of `connect` is the [exporter](super::exporter)'s matter.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Timings {
     #[serde(default)]
@@ -138,9 +157,8 @@ pub(super) struct Timings {
 
 /// Reads the JSON; errors carry line, column and key.
 pub(super) fn read(bytes: &[u8], file: &str) -> Result<Har, HarError> {
-    const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let text = encoding::text(bytes, file)?;
+    let mut json = serde_json::Deserializer::from_slice(&text);
     let har = serde_path_to_error::deserialize(&mut json)
         .map_err(|e| HarError::new(file, problem(&e.path().to_string(), e.inner())))?;
     json.end().map_err(|e| HarError::new(file, problem("the end", &e)))?;

@@ -4,7 +4,7 @@ use super::discovery;
 use super::error::{HarError, Problem};
 use super::fetch::Fetch;
 use super::recording::Recording;
-use super::sizes::Known;
+use super::sizes::{Conflict, Known};
 use crate::page::{Discovery, Host, HostId, Kind, Object, Page};
 use crate::{HTTP11_CONNECTIONS, Http, Tls};
 use std::collections::BTreeMap;
@@ -156,6 +156,7 @@ fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
         .iter()
         .map(|(skipped, count)| format!("skipped {} {}", requests(*count), skipped.why()))
         .collect();
+    notes.extend(recording.of_several.clone());
     let mut note = |count: usize, text: &str| {
         if count > 0 {
             notes.push(format!("{}{text}", requests(count)));
@@ -168,6 +169,17 @@ fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
         ": size taken from the content although it was compressed, so it is too large",
     );
     note(known(Known::Not), ": size unknown, body counted as empty");
+    let contradicted =
+        |how: Conflict| fetches.iter().filter(|f| f.sizes.conflict == Some(how)).count();
+    note(
+        contradicted(Conflict::TooLarge),
+        ": more bytes were transferred than the content has; the transferred bytes are loaded",
+    );
+    note(
+        contradicted(Conflict::TooSmall),
+        ": fewer bytes were transferred than the content has, although it was not compressed; the transferred bytes \
+         are loaded",
+    );
     note(fetches.iter().filter(|f| f.http3).count(), " over HTTP/3, loaded by HTTP/2's rules");
     let after_load = |f: &&Fetch| recording.on_load.is_some_and(|at| f.started > at);
     note(fetches.iter().filter(after_load).count(), " started after the page's load event");
@@ -198,7 +210,7 @@ fn host_notes(hosts: &Hosts) -> Vec<String> {
             rtt.as_micros() as f64 / 1e3
         )),
         None => notes.push(
-            "no connection was opened in the recording, so its round trip is unknown and part of \
+            "no time of a TCP handshake is in the recording, so its round trip is unknown and part of \
              the server time"
                 .to_owned(),
         ),

@@ -2,8 +2,11 @@
 //! first, and a count of what was left out and why.
 
 use super::error::{HarError, Problem};
+use super::exporter::Exporter;
 use super::fetch::{Fetch, LONGEST, fetch, ms, url};
 use super::model::{Entry, Log, RecordedPage, Timings};
+use super::pages::Pages;
+use super::sizes::Known;
 use crate::page::Kind;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -46,15 +49,33 @@ pub(super) struct Recording {
     pub(super) skipped: BTreeMap<Skipped, usize>,
     /// When the page's load event fired, from the first request.
     pub(super) on_load: Option<Duration>,
+    /// Which of several pages of the file this is, and which others there are.
+    pub(super) of_several: Option<String>,
 }
 
+/// The recording of the page `choice`, by number or id; by default of the page that began first.
+///
 /// # Errors
 /// If a time cannot be read, a size is beyond reason, or nothing is left.
-pub(super) fn recording(log: &Log, file: &str) -> Result<Recording, HarError> {
+pub(super) fn recording(
+    log: &Log,
+    choice: Option<&str>,
+    file: &str,
+) -> Result<Recording, HarError> {
+    let exporter = Exporter::of(&log.creator.name.0);
+    let pages = Pages::of(log);
+    let chosen = match choice {
+        Some(choice) => Some(pages.choose(choice, file)?),
+        None => None,
+    };
     let mut started = Vec::with_capacity(log.entries.len());
     let mut skipped = BTreeMap::new();
     for (index, entry) in log.entries.iter().enumerate() {
-        match skip(entry) {
+        if chosen.is_some_and(|id| entry.pageref.0 != id) {
+            *skipped.entry(Skipped::OtherPage).or_default() += 1;
+            continue;
+        }
+        match skip(entry, exporter) {
             Some(why) => *skipped.entry(why).or_default() += 1,
             None => started.push((timestamp(entry, index, file)?, index)),
         }
@@ -70,7 +91,7 @@ pub(super) fn recording(log: &Log, file: &str) -> Result<Recording, HarError> {
             *skipped.entry(Skipped::OtherPage).or_default() += 1;
         } else if since > LONGEST {
             *skipped.entry(Skipped::TooLate).or_default() += 1;
-        } else if let Some(fetch) = fetch(entry, since) {
+        } else if let Some(fetch) = fetch(entry, exporter, since) {
             check_size(&fetch, index, file)?;
             fetches.push(fetch);
         }
@@ -79,9 +100,19 @@ pub(super) fn recording(log: &Log, file: &str) -> Result<Recording, HarError> {
         let skipped = why_nothing(&skipped);
         return Err(HarError::new(file, Problem::NothingToLoad { skipped }));
     }
+    if says_no_sizes(&fetches) {
+        return Err(HarError::new(file, Problem::NoSizes));
+    }
     root_first(&mut fetches);
     let on_load = pageref.and_then(|id| on_load(&log.pages, id, origin));
-    Ok(Recording { fetches, skipped, on_load })
+    let of_several = pages.of_several(pageref.unwrap_or_default());
+    Ok(Recording { fetches, skipped, on_load, of_several })
+}
+
+/// True if there are responses with bodies, and no size of any is known.
+fn says_no_sizes(fetches: &[Fetch]) -> bool {
+    let mut bodies = fetches.iter().filter(|f| f.kind != Kind::Redirect).peekable();
+    bodies.peek().is_some() && bodies.all(|f| f.sizes.known == Known::Not)
 }
 
 fn why_nothing(skipped: &BTreeMap<Skipped, usize>) -> String {
@@ -131,7 +162,7 @@ fn root_first(fetches: &mut [Fetch]) {
     fetches[..=root].rotate_right(1);
 }
 
-fn skip(entry: &Entry) -> Option<Skipped> {
+fn skip(entry: &Entry, exporter: Exporter) -> Option<Skipped> {
     let scheme = entry.request.url.split(':').next().unwrap_or_default();
     let status = entry.response.status.bytes().unwrap_or(0);
     let is_socket = matches!(scheme, "ws" | "wss") || entry.resource_type.0 == "websocket";
@@ -141,7 +172,7 @@ fn skip(entry: &Entry) -> Option<Skipped> {
         Some(Skipped::ServiceWorker)
     } else if url(&entry.request.url).is_none() {
         Some(Skipped::NotHttp)
-    } else if is_cached(entry) {
+    } else if is_cached(entry, exporter) {
         Some(Skipped::Cached)
     } else if status == 0 {
         Some(Skipped::Failed)
@@ -150,9 +181,12 @@ fn skip(entry: &Entry) -> Option<Skipped> {
     }
 }
 
-/// Chromium says so in `_fromCache`, Safari in `_fetchType`; Playwright transfers 0 bytes, Firefox
-/// has content that took neither bytes nor time.
-fn is_cached(entry: &Entry) -> bool {
+/// Chromium says so in `_fromCache`, Safari in `_fetchType`, Firefox in `cache`; Playwright transfers 0 bytes, older
+/// versions of Firefox have content that took neither bytes nor time.
+fn is_cached(entry: &Entry, exporter: Exporter) -> bool {
+    if exporter.marks_cache() && entry.cache.get("afterRequest").is_some() {
+        return true;
+    }
     let response = &entry.response;
     let has_content = response.content.size.bytes().is_some_and(|n| n > 0);
     let no_bytes = match response.transfer_size.bytes() {

@@ -1,6 +1,7 @@
 //! How many bytes a request and its response had on the wire, from what exporters say of it.
 
-use super::model::{Request, Response, header};
+use super::exporter::Exporter;
+use super::model::{Entry, Request, Response, header};
 
 /// Header of a response where nothing says its size: the order of what servers send.
 const USUAL_HEADER: u64 = 300;
@@ -11,6 +12,17 @@ pub(super) struct Sizes {
     pub(super) header: u64,
     pub(super) body: u64,
     pub(super) known: Known,
+    /// Whether the content agrees with the body.
+    pub(super) conflict: Option<Conflict>,
+}
+
+/// How the size of the body contradicts that of the content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Conflict {
+    /// More was transferred than the content has.
+    TooLarge,
+    /// Less was transferred than the content has, and nothing was compressed.
+    TooSmall,
 }
 
 /// Where a body's size comes from.
@@ -26,19 +38,49 @@ pub(super) enum Known {
     Not,
 }
 
-/// `_transferSize` (header and body as they crossed the wire) is best, then `bodySize` and
+/// `_transferSize` or `_bytesIn` (header and body as they crossed the wire) is best, then `bodySize` and
 /// `headersSize`, then `content.size` less `content.compression`.
-pub(super) fn response_sizes(response: &Response) -> Sizes {
+pub(super) fn response_sizes(entry: &Entry, exporter: Exporter) -> Sizes {
+    let response = &entry.response;
     let known_header = response.headers_size.bytes().filter(|n| *n > 0);
-    if let Some(total) = response.transfer_size.bytes().filter(|n| *n > 0) {
-        let header = known_header
-            .or_else(|| header_beside_content(response, total))
-            .unwrap_or(USUAL_HEADER)
-            .min(total);
-        return Sizes { header, body: total - header, known: Known::Counted };
+    let transferred = response.transfer_size.bytes().or(entry.bytes_in.bytes());
+    let (header, body, known) = match transferred.filter(|n| *n > 0) {
+        Some(total) => {
+            let header = known_header
+                .or_else(|| header_beside_content(response, total))
+                .or_else(|| header_beside_body(entry))
+                .unwrap_or(USUAL_HEADER)
+                .min(total);
+            (header, total - header, Known::Counted)
+        }
+        None => {
+            let (body, known) = body_without_transfer_size(response, exporter);
+            (known_header.unwrap_or(USUAL_HEADER), body, known)
+        }
+    };
+    Sizes { header, body, known, conflict: conflict(response, body, known) }
+}
+
+/// Compares what was counted on the wire with the content, where both are known and should be alike.
+fn conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
+    /// Headers whose size is estimated, and frames that some exporters count.
+    const TOLERANCE: u64 = 1000;
+    let content = response.content.size.bytes().filter(|n| *n > 0)?;
+    if known != Known::Counted || !has_body(response) {
+        return None;
     }
-    let (body, known) = body_without_transfer_size(response);
-    Sizes { header: known_header.unwrap_or(USUAL_HEADER), body, known }
+    let saved = response.content.compression.bytes().is_some_and(|saved| saved > 0);
+    // Without headers nobody knows whether it was compressed; of a range there is more than was asked for.
+    let is_plain = !response.headers.is_empty() && !is_compressed(response) && !saved;
+    let is_whole = response.status.bytes() == Some(200);
+    let slack = TOLERANCE.max(content / 20);
+    if body > content.saturating_add(slack) {
+        Some(Conflict::TooLarge)
+    } else if is_plain && is_whole && body.saturating_add(slack) < content {
+        Some(Conflict::TooSmall)
+    } else {
+        None
+    }
 }
 
 /// Playwright knows no header size for HTTP/2, but if nothing was compressed the header is what
@@ -49,9 +91,15 @@ fn header_beside_content(response: &Response, total: u64) -> Option<u64> {
     total.checked_sub(content).filter(|n| *n > 0)
 }
 
-fn body_without_transfer_size(response: &Response) -> (u64, Known) {
+/// WebPageTest has the header in `_bytesIn` and not in `bodySize`.
+fn header_beside_body(entry: &Entry) -> Option<u64> {
+    let body = entry.response.body_size.bytes()?;
+    entry.bytes_in.bytes()?.checked_sub(body).filter(|n| *n > 0)
+}
+
+fn body_without_transfer_size(response: &Response, exporter: Exporter) -> (u64, Known) {
     if let Some(body) = response.body_size.bytes() {
-        return (body, Known::Counted);
+        return (body - header_within(response, body, exporter), Known::Counted);
     }
     if !has_body(response) {
         return (0, Known::Counted);
@@ -64,6 +112,13 @@ fn body_without_transfer_size(response: &Response) -> (u64, Known) {
         None if is_compressed(response) => (size, Known::FromContentCompressed),
         None => (size, Known::FromContent),
     }
+}
+
+/// The header's part of `bodySize`. Versions of Firefox that left it out have the content's own size there.
+fn header_within(response: &Response, body: u64, exporter: Exporter) -> u64 {
+    let is_content = response.content.size.bytes() == Some(body) && body > 0;
+    let header = response.headers_size.bytes().filter(|n| *n <= body && !is_content);
+    header.filter(|_| exporter.counts_headers_as_body()).unwrap_or(0)
 }
 
 /// Redirects and "not modified" name or show content that they do not carry (RFC 9110 §15.4).

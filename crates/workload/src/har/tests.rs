@@ -191,11 +191,43 @@ mod sizes {
         assert_eq!(header_and_body(unknown.clone()), (200, 1000));
         let saved = with(unknown.clone(), "/response/content/compression", json!(400));
         assert_eq!(header_and_body(saved), (200, 600));
-        let missing = with(unknown, "/response/content", json!(null));
-        // Counted as empty, and said.
-        let page = parse(vec![missing]).unwrap();
-        assert_eq!(page.objects()[0].body_bytes, 0);
+        // One that does not say is counted as empty, and that is said.
+        let missing = with(
+            with(png(40, "http://a.test/i.png"), "/response/content", json!(null)),
+            "/response/bodySize",
+            json!(-1),
+        );
+        let page = parse(vec![html(0), missing]).unwrap();
+        assert_eq!(page.objects()[1].body_bytes, 0);
         assert!(page.notes()[0].contains("size unknown"), "{:?}", page.notes());
+    }
+
+    #[test]
+    fn a_file_without_any_size_is_no_page() {
+        let silent = |entry| {
+            with(with(entry, "/response/content", json!(null)), "/response/bodySize", json!(-1))
+        };
+        let error =
+            parse(vec![silent(html(0)), silent(png(40, "http://a.test/i.png"))]).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("no response says how many bytes it had"), "{error}");
+        assert!(error.contains("export the page again"), "{error}");
+    }
+
+    #[test]
+    fn a_transfer_that_contradicts_its_content_is_said() {
+        let plain = json!([{"name": "Content-Type", "value": "text/html"}]);
+        let of = |transferred: u64, content: u64| {
+            let entry = with(html(0), "/response/headers", plain.clone());
+            let entry = with(entry, "/response/_transferSize", json!(transferred));
+            let page = parse(vec![with(entry, "/response/content/size", json!(content))]).unwrap();
+            page.notes().iter().find(|note| note.contains("transferred")).cloned()
+        };
+        // 200 of them are the header: 50,000 and 50,000 agree; a kilobyte or a twentieth is no contradiction.
+        assert_eq!(of(50_200, 50_000), None);
+        assert_eq!(of(52_000, 50_000), None);
+        assert!(of(90_200, 50_000).unwrap().contains("more bytes were transferred"));
+        assert!(of(10_200, 50_000).unwrap().contains("fewer bytes were transferred"));
     }
 
     #[test]
@@ -407,6 +439,35 @@ mod malformed {
         let text = json!({"log": {"entries": [html(0)]}}).to_string();
         let marked = [b"\xef\xbb\xbf", text.as_bytes()].concat();
         assert!(parse_har(&marked, "t.har").is_ok());
+    }
+
+    #[test]
+    fn utf_16_and_gzip_are_read_as_what_they_hold() {
+        let text = json!({"log": {"entries": [entry(0, "http://a.test/\u{e9}", "text/html", 9)]}})
+            .to_string();
+        let plain = parse_har(text.as_bytes(), "t.har").unwrap();
+        let units = |order: fn(u16) -> [u8; 2], mark: [u8; 2]| {
+            let units = text.encode_utf16().flat_map(order);
+            mark.into_iter().chain(units).collect::<Vec<u8>>()
+        };
+        let little = units(u16::to_le_bytes, [0xff, 0xfe]);
+        let big = units(u16::to_be_bytes, [0xfe, 0xff]);
+        for bytes in [&little, &big, &packed(text.as_bytes()), &packed(&little)] {
+            let page = parse_har(bytes, "t.har").unwrap();
+            assert_eq!((page.name(), page.objects()), (plain.name(), plain.objects()));
+        }
+        let odd = parse_har(&little[..little.len() - 1], "t.har").unwrap_err().to_string();
+        assert!(odd.contains("half a character"), "{odd}");
+        let half = packed(text.as_bytes());
+        let cut = parse_har(&half[..half.len() / 2], "t.har").unwrap_err().to_string();
+        assert!(cut.starts_with("t.har: damaged gzip"), "{cut}");
+    }
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        use std::io::Write;
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(bytes).unwrap();
+        gzip.finish().unwrap()
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use super::plan::{loaded, longest_first, of_each};
 use crate::kernel::Server;
 use crate::world::World;
-use experiment::race::Race;
+use race::Race;
 use std::io;
 
 /// So many simulated loads show it.

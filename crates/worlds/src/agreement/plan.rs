@@ -6,7 +6,7 @@ use crate::contest::{self, Run};
 use crate::kernel::Server;
 use crate::summary::Summary;
 use crate::world::World;
-use experiment::race::Race;
+use race::Race;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::io;

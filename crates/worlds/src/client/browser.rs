@@ -8,7 +8,7 @@ use crate::exchange::{Exchange, Opening, Visit};
 use crate::kernel::site;
 use crate::world::World;
 use emulator::Namespace;
-use experiment::race::Race;
+use race::Race;
 use std::io;
 use std::net::SocketAddr;
 use std::str::FromStr;

@@ -9,7 +9,7 @@ use crate::kernel::site;
 use crate::programs;
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
-use experiment::race::Race;
+use race::Race;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use crate::client::Client;
 use crate::contender::Contender;
 use crate::kernel::{Server, ServerChoice};
-use experiment::path::{PathSpec, QueueSize};
-use experiment::race::{LIMIT, Race, VisitKind, Visits};
+use race::path::{PathSpec, QueueSize};
+use race::{LIMIT, Race, VisitKind, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Rate};

@@ -3,9 +3,9 @@
 
 use super::values::{choose, on_off, positive, whole};
 use super::{Parameter, parameter};
-use crate::ensemble::{Scheduling, Sharing, Tickets, TimerScope};
-use crate::path::Overtaken;
+use crate::recovery::Overtaken;
 use crate::scheme::Recipe;
+use crate::sharing::{Scheduling, Sharing, Tickets, TimerScope};
 
 /// So many places are kept in order for each path.
 const MOST_LATER_ACKS: u32 = 100;

@@ -1,0 +1,113 @@
+//! Stride scheduling (Waldspurger & Weihl 1995): everybody has a place in virtual time, the
+//! earliest sends, and moves on by a stride that is the shorter the more tickets it holds.
+//!
+//! Who comes, or comes back, enters at the time of who sent last: it has its share at once, and
+//! nothing is made up for.
+
+use policy::sharing::Claim;
+use segment::ConnId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The stride of one ticket.
+const ONE_TICKET: u64 = 1 << 32;
+
+/// 0: before everybody of 1.
+type Class = u8;
+
+/// Place in the queue: class, virtual time, then who came first.
+type Place = (Class, u64, u64, ConnId);
+
+#[derive(Debug)]
+struct Member {
+    class: Class,
+    stride: u64,
+    /// Its place in virtual time.
+    pass: u64,
+    /// Its place in the queue, while it has data to send.
+    place: Option<Place>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Stride {
+    members: BTreeMap<ConnId, Member>,
+    queue: BTreeSet<Place>,
+    /// Virtual time of each class: the place of who sent last.
+    time: [u64; 2],
+    /// Places given so far.
+    places: u64,
+}
+
+const fn parts(claim: Claim) -> (Class, u64) {
+    match claim {
+        Claim::Preempting(tickets) => (0, stride(tickets)),
+        Claim::Proportional(tickets) => (1, stride(tickets)),
+    }
+}
+
+const fn stride(tickets: u32) -> u64 {
+    let tickets = if tickets == 0 { 1 } else { tickets };
+    ONE_TICKET / tickets as u64
+}
+
+impl Stride {
+    pub(super) fn join(&mut self, id: ConnId, claim: Claim) {
+        let (class, stride) = parts(claim);
+        self.members.insert(id, Member { class, stride, pass: 0, place: None });
+    }
+
+    pub(super) fn leave(&mut self, id: ConnId) {
+        if let Some(place) = self.members.remove(&id).and_then(|member| member.place) {
+            self.queue.remove(&place);
+        }
+    }
+
+    /// Takes effect at once: the way to its next turn is scaled.
+    pub(super) fn set_claim(&mut self, id: ConnId, claim: Claim) {
+        let Some(member) = self.members.get_mut(&id) else { return };
+        let (class, stride) = parts(claim);
+        let ahead = member.pass.saturating_sub(self.time[usize::from(member.class)]);
+        let scaled = u128::from(ahead) * u128::from(stride) / u128::from(member.stride);
+        member.pass = self.time[usize::from(class)] + scaled as u64;
+        (member.class, member.stride) = (class, stride);
+        if let Some(place) = member.place.take() {
+            self.queue.remove(&place);
+            self.enqueue(id);
+        }
+    }
+
+    pub(super) fn wake(&mut self, id: ConnId) {
+        if self.members.get(&id).is_some_and(|member| member.place.is_none()) {
+            self.enqueue(id);
+        }
+    }
+
+    fn enqueue(&mut self, id: ConnId) {
+        let Some(member) = self.members.get_mut(&id) else { return };
+        member.pass = member.pass.max(self.time[usize::from(member.class)]);
+        let place = (member.class, member.pass, self.places, id);
+        self.places += 1;
+        member.place = Some(place);
+        self.queue.insert(place);
+    }
+
+    pub(super) fn pick(&mut self) -> Option<ConnId> {
+        self.queue.first().map(|&(.., id)| id)
+    }
+
+    pub(super) fn on_sent(&mut self) {
+        let Some((class, pass, _, id)) = self.queue.pop_first() else { return };
+        self.time[usize::from(class)] = pass;
+        if let Some(member) = self.members.get_mut(&id) {
+            member.pass += member.stride;
+            self.enqueue(id);
+        }
+    }
+
+    pub(super) fn on_idle(&mut self) {
+        if let Some((.., id)) = self.queue.pop_first()
+            && let Some(member) = self.members.get_mut(&id)
+        {
+            member.place = None;
+        }
+    }
+}

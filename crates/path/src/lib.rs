@@ -1,0 +1,16 @@
+//! How much may be in flight towards a destination, and when; and who shares that.
+//!
+//! A [`Path`] holds the window beside the start-up and the congestion controller that move it, the
+//! pacer and the round trips. An [`ensemble`] keeps the connections that share one path and whose
+//! turn it is. Neither knows a connection but by its number: whoever owns them brings the two
+//! together.
+
+mod client;
+pub mod ensemble;
+mod path;
+
+pub use client::Client;
+pub use path::{
+    Front, Learning, MemberDelivery, Origin, Pacer, Path, Reporting, SendLog, StartUpExit,
+    StartUpReport, Upheaval,
+};

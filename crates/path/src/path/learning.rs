@@ -1,0 +1,188 @@
+//! What a path asks its memory and tells it.
+//!
+//! Asked when the path is made (round trip, permission for early data) and with its first data (the
+//! window), of a gateway also after idle. Told what one connection got of the path when a loss shows
+//! it or a transfer ends without (Zhang, Qiu & Keshav 2000 §5.1), and how the path was when its
+//! connections ended.
+
+use super::Path;
+use memory::{Cold, PathState, Remembered, Report, ReuseGate, Sample, Shared};
+use policy::ack::RttEstimator;
+use policy::config::MemoryKind;
+use policy::window::Cause;
+use std::net::IpAddr;
+use units::{Duration, Instant};
+
+/// How senders' reports reach a gateway.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reporting {
+    /// At once, as by a message of the application's.
+    #[default]
+    Direct,
+    /// In an option of the next segment with data, for a gateway on the way to read.
+    InSegments,
+}
+
+/// A path's side of its memory.
+pub struct Learning {
+    kind: MemoryKind,
+    memory: Shared,
+    remote: IpAddr,
+    gate: ReuseGate,
+    reporting: Reporting,
+    /// A report that waits for a segment.
+    waiting: Option<Report>,
+    /// The transfer under way has met a loss.
+    loss: bool,
+    /// The peer takes data in a SYN, as far as is known.
+    early_data: bool,
+    /// Something was remembered when the path began.
+    knew: bool,
+    /// Bytes acknowledged when the path's state was told last.
+    told_at: Option<u64>,
+}
+
+impl Learning {
+    /// A side that asks `memory` of `remote`, through `gate`, and has told it nothing.
+    pub fn new(
+        (kind, memory): (MemoryKind, Shared),
+        remote: IpAddr,
+        (gate, reporting): (ReuseGate, Reporting),
+    ) -> Self {
+        Self {
+            kind,
+            memory,
+            remote,
+            gate,
+            reporting,
+            waiting: None,
+            loss: false,
+            early_data: false,
+            knew: false,
+            told_at: None,
+        }
+    }
+
+    fn recall(&self, now: Instant, cold: &Cold) -> Option<Remembered> {
+        let remembered = self.memory.borrow_mut().recall(now, self.remote)?;
+        self.gate.admit(&remembered, cold)
+    }
+
+    fn report(&mut self, now: Instant, share: u64, rtt: &RttEstimator) {
+        let rtt = Some(rtt.srtt()).filter(|rtt| !rtt.is_zero());
+        let report = Report { share, rtt };
+        match self.reporting {
+            Reporting::Direct => self.record(now, &Sample::Report(report)),
+            Reporting::InSegments => self.waiting = Some(report),
+        }
+    }
+
+    fn record(&self, now: Instant, sample: &Sample) {
+        self.memory.borrow_mut().record(now, self.remote, sample);
+    }
+}
+
+impl Path {
+    /// Begins with what `learning` remembers, and tells it from now on.
+    pub fn remember_by(&mut self, now: Instant, mut learning: Learning) {
+        if let Some(known) = learning.recall(now, &self.cold()) {
+            learning.knew = true;
+            self.rtt.seed(known.srtt, known.rttvar);
+            learning.early_data = known.early_data;
+        }
+        self.learning = Some(Box::new(learning));
+    }
+
+    fn cold(&self) -> Cold {
+        Cold { window: self.restart_window, mss: self.window.mss() }
+    }
+
+    /// What the memory knows of the destination now, as the start-up sees it; after idle only a
+    /// gateway is asked: what others have learnt is news, what this path has is not.
+    pub(super) fn recall(&self, after_idle: bool) -> Option<Remembered> {
+        let learning = self.learning.as_deref()?;
+        if after_idle && learning.kind != MemoryKind::Gateway {
+            return None;
+        }
+        learning.recall(self.window.now(), &self.cold())
+    }
+
+    /// Whatever a start-up made of a memory, the window keeps the gate's bounds.
+    pub(super) fn bound_first_window(&mut self) {
+        let Some(learning) = &self.learning else { return };
+        let cwnd = self.window.cwnd();
+        let bounded = arith::reuse::first_window(cwnd, self.restart_window, learning.gate.cap);
+        if bounded != cwnd {
+            self.window.set_cwnd(bounded, Cause::Seed);
+        }
+    }
+
+    /// Congestion was met; the window is still what it was.
+    pub(super) fn learn_of_congestion(&mut self) {
+        let Some(learning) = self.learning.as_deref_mut() else { return };
+        learning.loss = true;
+        let share = self.window.cwnd().saturating_sub(self.window.mss());
+        if learning.kind == MemoryKind::Gateway && !self.window.below_ssthresh() && share > 0 {
+            learning.report(self.window.now(), share, &self.rtt);
+        }
+    }
+
+    /// All that a member has written is acknowledged. What was too little to be the transfer, like a
+    /// TLS handshake, says nothing of the path: its window was not put to use.
+    pub fn on_transfer_acked(&mut self) {
+        let Some(learning) = self.learning.as_deref_mut() else { return };
+        let whole = !std::mem::take(&mut learning.loss);
+        let counts = whole && !self.startup.awaits_transfer();
+        if learning.kind == MemoryKind::Gateway && counts {
+            learning.report(self.window.now(), self.window.cwnd(), &self.rtt);
+        }
+    }
+
+    /// A member has sent all it will, or the last has left: how the path is now is remembered, as of
+    /// the last ACK.
+    pub fn learn_of_end(&mut self) {
+        let acked = self.acked_total;
+        let Some(learning) = self.learning.as_deref_mut() else { return };
+        if learning.kind != MemoryKind::Temporal || learning.told_at == Some(acked) {
+            return;
+        }
+        if acked == 0 && learning.knew {
+            // It has sent nothing: what is known already is better.
+            return;
+        }
+        let at = self.last_acked.unwrap_or(self.window.now());
+        learning.told_at = Some(acked);
+        let state = PathState {
+            cwnd: self.window.cwnd(),
+            ssthresh: Some(self.window.ssthresh()).filter(|bytes| *bytes != u64::MAX),
+            srtt: self.rtt.srtt(),
+            rttvar: self.rtt.rttvar(),
+            min_rtt: Some(self.rtt.min_rtt()).filter(|rtt| *rtt != Duration::MAX),
+            mss: self.window.mss(),
+            early_data: learning.early_data,
+        };
+        learning.record(at, &Sample::Ended(state));
+    }
+
+    /// Something was remembered of the destination when the path began, and believed.
+    pub fn began_remembering(&self) -> bool {
+        self.learning.as_deref().is_some_and(|learning| learning.knew)
+    }
+
+    /// The peer is remembered to take data in a SYN.
+    pub fn remembers_early_data(&self) -> bool {
+        self.learning.as_deref().is_some_and(|learning| learning.early_data)
+    }
+
+    /// The handshake has shown whether the peer takes data in a SYN, or would.
+    pub fn learn_of_early_data(&mut self, taken: bool) {
+        if let Some(learning) = self.learning.as_deref_mut() {
+            learning.early_data = taken;
+        }
+    }
+
+    /// Takes the report that waits for a segment.
+    pub fn take_report(&mut self) -> Option<Report> {
+        self.learning.as_deref_mut()?.waiting.take()
+    }
+}

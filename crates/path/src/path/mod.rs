@@ -1,0 +1,424 @@
+//! A path: how much may be in flight towards a destination, and when.
+//!
+//! It belongs to one to many connections; a lone connection is an ensemble of one. It holds the
+//! [`Window`] beside the start-up and the congestion controller that move it, keeps what an undo
+//! needs, and paces.
+
+mod bucket;
+mod control;
+mod epochs;
+mod learning;
+mod pacer;
+mod pacing;
+mod planned;
+mod reduction;
+mod restart;
+mod send_log;
+mod shared;
+mod startup_report;
+mod wait;
+
+pub use control::MemberDelivery;
+use control::Rules;
+pub use learning::{Learning, Reporting};
+pub use pacer::Pacer;
+use pacer::{Batches, PathPacer};
+use planned::PlannedSending;
+use policy::ack::{AckSample, DeliveryMeter, RoundMeter, RttEstimator};
+use policy::config::{Config, IdleRestart};
+use policy::congestion::CongestionControl;
+use policy::recovery::Overtaken;
+use policy::sharing::Sharing;
+use policy::startup::{Occasion, Phase, Remembered, Start, StartUp, Transfer};
+use policy::window::{Cause, Window};
+use segment::Segment;
+pub use send_log::{Front, SendLog};
+use shared::Shared;
+pub use shared::{Origin, Upheaval};
+use startup_report::StartUpMeter;
+pub use startup_report::{StartUpExit, StartUpReport};
+use units::{Duration, Instant};
+use wait::Wait;
+
+/// The congestion state towards one destination.
+pub struct Path {
+    window: Window,
+    startup: Box<dyn StartUp>,
+    congestion: Box<dyn CongestionControl>,
+    in_startup: bool,
+    /// [`StartUp::has_reset_timer`]: every ACK asks.
+    has_reset_timer: bool,
+    /// Which of the two answers losses itself.
+    rules: Rules,
+    /// Round trips on this path, shared by its members.
+    pub rtt: RttEstimator,
+    pacer: Option<PathPacer>,
+    /// What the start-up wants sending to be spaced by.
+    planned: Option<PlannedSending>,
+    /// How late its timer was for what leaves.
+    wait: Wait,
+    in_flight: u64,
+    sent_total: u64,
+    acked_total: u64,
+    segments_sent: u64,
+    last_sent: Option<Instant>,
+    last_acked: Option<Instant>,
+    /// The restart rule was applied, and nothing was sent since.
+    resumed: bool,
+    /// The path has had its first data.
+    begun: bool,
+    before_reduction: Option<(u64, u64)>,
+    usage: WindowUsage,
+    startup_meter: StartUpMeter,
+    /// Kept only for policies that judge round trips.
+    rounds: Option<Box<RoundMeter>>,
+    /// Kept only for policies that model the path.
+    meter: Option<Box<DeliveryMeter>>,
+    /// Kept only for members that repair losses together.
+    log: Option<Box<SendLog>>,
+    idle: IdleRestart,
+    restart_window: u64,
+    /// What is asked and told of the destination; only for schemes that remember.
+    learning: Option<Box<Learning>>,
+    /// Kept only for paths that several connections may share.
+    shared: Option<Box<Shared>>,
+}
+
+/// Whether the window, rather than the application, limited sending lately (RFC 7661 §4.1; the
+/// rule is Linux's).
+#[derive(Clone, Copy, Debug, Default)]
+struct WindowUsage {
+    validate: bool,
+    max_in_flight: u64,
+    limited: bool,
+    /// `sent_total` when the current round began.
+    round_end: u64,
+}
+
+impl Path {
+    /// A path that begins with the initial window of `config`.
+    pub fn new(
+        config: &Config,
+        startup: Box<dyn StartUp>,
+        congestion: Box<dyn CongestionControl>,
+    ) -> Self {
+        let mss = u64::from(config.mss);
+        let segments = |n: u32| u64::from(n) * mss;
+        let initial = segments(config.initial_window);
+        let ssthresh = config.initial_ssthresh.map_or(u64::MAX, segments);
+        let mut window = Window::new(mss, initial, ssthresh, config.record_window);
+        window.set_cwnd(initial, Cause::Initial);
+        window.set_limit(config.window_limit.map_or(u64::MAX, segments));
+        let has_reset_timer = startup.has_reset_timer();
+        let rules =
+            Rules { startup: startup.rules_recovery(), congestion: congestion.rules_recovery() };
+        let pacer = match rules.any() {
+            true => PathPacer::Batched(Batches::default()),
+            false => PathPacer::Even(Pacer::default()),
+        };
+        let rounds = startup.needs_rounds() || congestion.needs_rounds();
+        Self {
+            window,
+            startup,
+            congestion,
+            in_startup: true,
+            has_reset_timer,
+            rules,
+            rtt: RttEstimator::new(config.rto),
+            pacer: config.pacing.then_some(pacer),
+            planned: None,
+            wait: Wait::default(),
+            in_flight: 0,
+            sent_total: 0,
+            acked_total: 0,
+            segments_sent: 0,
+            last_sent: None,
+            last_acked: None,
+            resumed: false,
+            begun: false,
+            before_reduction: None,
+            usage: WindowUsage { validate: config.validate_window, ..WindowUsage::default() },
+            startup_meter: StartUpMeter::default(),
+            rounds: rounds.then(Box::default),
+            meter: rules.any().then(Box::default),
+            log: None,
+            idle: config.idle,
+            restart_window: initial,
+            learning: None,
+            shared: None,
+        }
+    }
+
+    /// The path's first data is about to be sent. False if it was before.
+    pub fn begin(&mut self, transfer: Transfer) -> bool {
+        let first = !std::mem::replace(&mut self.begun, true);
+        if first {
+            self.begin_transfer(transfer);
+        }
+        first
+    }
+
+    #[cold]
+    fn begin_transfer(&mut self, transfer: Transfer) {
+        let seed = self.recall(false);
+        self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
+    }
+
+    fn begin_startup(
+        &mut self,
+        occasion: Occasion,
+        (seed, transfer): (Option<Remembered>, Option<Transfer>),
+        idle: Duration,
+    ) {
+        let (now, initial_window) = (self.window.now(), self.restart_window);
+        let start = Start { occasion, now, rtt: &self.rtt, seed, transfer, initial_window, idle };
+        self.startup.begin(&mut self.window, &start);
+        if seed.is_some() {
+            self.bound_first_window();
+        }
+    }
+
+    /// The same path, whose members repair losses together.
+    #[must_use]
+    pub fn with_send_log(mut self, rule: Overtaken) -> Self {
+        self.log = Some(Box::new(SendLog::new(rule)));
+        self.share(Sharing::default());
+        self
+    }
+
+    /// The members repair losses together.
+    #[inline]
+    pub const fn is_logged(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// The order of sending, if members repair losses together.
+    pub fn log(&mut self) -> Option<&mut SendLog> {
+        self.log.as_deref_mut()
+    }
+
+    /// Takes in what a member, by its connection's number, has done, if members repair losses
+    /// together.
+    pub fn follow(&mut self, member: u32, front: Front) {
+        if let Some(log) = &mut self.log {
+            log.follow(member, self.segments_sent, front);
+        }
+    }
+
+    /// A member is gone.
+    pub fn forget(&mut self, member: u32) {
+        if let Some(log) = &mut self.log {
+            log.leave(member);
+        }
+    }
+
+    /// The window.
+    pub const fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// Bytes that may be in flight: `cwnd`, bounded by the configured limit.
+    #[inline]
+    pub fn usable_cwnd(&self) -> u64 {
+        self.window.usable()
+    }
+
+    /// Bytes in flight of all members.
+    pub const fn bytes_in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// How the path's first start-up went.
+    pub const fn startup_report(&self) -> &StartUpReport {
+        self.startup_meter.report()
+    }
+
+    /// True while the start-up owns the window.
+    pub const fn in_startup(&self) -> bool {
+        self.in_startup
+    }
+
+    /// For so many different clients its connections are there.
+    pub fn set_clients(&mut self, clients: u32) {
+        self.congestion.set_clients(clients);
+    }
+
+    /// Sets the clock that window changes are recorded with.
+    pub fn set_now(&mut self, now: Instant) {
+        self.window.set_now(now);
+    }
+
+    /// Fits the window to the segment size that the handshake agreed on: as many segments as
+    /// before.
+    pub fn set_mss(&mut self, mss: u64) {
+        let old = self.window.mss();
+        if mss == old || self.has_several_users() {
+            return;
+        }
+        let rescale = |bytes: u64| match bytes {
+            u64::MAX => u64::MAX,
+            b => b / old * mss,
+        };
+        let (cwnd, ssthresh) = (self.window.cwnd(), self.window.ssthresh());
+        self.window.set_mss(mss);
+        self.window.set_cwnd(rescale(cwnd), Cause::Initial);
+        if ssthresh != u64::MAX {
+            self.window.set_ssthresh(rescale(ssthresh), Cause::Initial);
+        }
+        self.restart_window = rescale(self.restart_window);
+        self.window.set_limit(rescale(self.window.limit()));
+    }
+
+    /// Falls back to a window of one segment because the first SYN was lost (RFC 5681 §3.1).
+    pub fn on_handshake_loss(&mut self) {
+        if !self.has_several_users() {
+            self.window.set_cwnd(self.window.mss(), Cause::Timeout);
+        }
+    }
+
+    /// Moves this member's share of what is in flight.
+    pub fn move_in_flight(&mut self, before: u64, after: u64) {
+        self.in_flight = self.in_flight - before + after;
+    }
+
+    /// Place of the next segment among all that carry data, SYN or FIN and are sent on the path.
+    #[inline]
+    pub const fn next_order(&self) -> u64 {
+        self.segments_sent
+    }
+
+    /// Books a segment that leaves now with `fresh` bytes of new data.
+    #[inline]
+    pub fn on_sent(&mut self, now: Instant, segment: &Segment, fresh: u64) {
+        self.sent_total += fresh;
+        self.segments_sent += 1;
+        self.last_sent = Some(now);
+        self.resumed = false;
+        if self.startup_meter.watches_segments() {
+            self.startup_meter.on_sent(fresh == 0 && segment.len > 0, self.acked_total);
+        }
+        if self.is_paced() {
+            self.pace(now, segment, fresh);
+        }
+        if let Some(shared) = &mut self.shared {
+            shared.on_sent(u64::from(segment.len));
+        }
+    }
+
+    /// Notes, when nothing more can be sent, whether that was because of the window.
+    #[inline]
+    pub fn on_send_stopped(&mut self, window_limited: bool) {
+        let usage = &mut self.usage;
+        if !usage.validate {
+            return;
+        }
+        if self.acked_total >= usage.round_end || self.in_flight > usage.max_in_flight {
+            usage.max_in_flight = self.in_flight;
+            usage.round_end = self.sent_total;
+            usage.limited = window_limited;
+        } else {
+            usage.limited |= window_limited;
+        }
+    }
+
+    /// True if growing the window has a reason: in slow start as long as half of it is used, else
+    /// only while it is what limits sending.
+    #[inline]
+    fn cwnd_limited(&self) -> bool {
+        let usage = &self.usage;
+        if !usage.validate || usage.limited {
+            return true;
+        }
+        self.window.below_ssthresh() && self.window.cwnd() < 2 * usage.max_in_flight
+    }
+
+    /// Shows an ACK to the start-up, which may find the path full, and completes the sample.
+    #[inline]
+    pub fn observe(&mut self, sample: &mut AckSample) {
+        sample.sent_total = self.sent_total;
+        sample.acked_total = self.acked_total;
+        sample.cwnd_limited = self.cwnd_limited();
+        if let Some(rounds) = &mut self.rounds {
+            sample.round = rounds.on_ack(sample, self.window.mss());
+        }
+        self.startup.observe(&mut self.window, sample);
+    }
+
+    /// Grows the window on an ACK of new data outside of recovery. True if the start-up takes back
+    /// what it sent.
+    #[inline]
+    pub fn on_ack(&mut self, sample: &AckSample) -> bool {
+        if !sample.cwnd_limited && !self.is_ruled() {
+            return false;
+        }
+        if !self.in_startup {
+            self.enter_startup_if_below(Occasion::Loss);
+        }
+        let retreat = self.ask_owner(sample);
+        if self.is_metered() {
+            self.obey();
+        }
+        retreat
+    }
+
+    /// Has the policy that owns the window grow it. True if the start-up takes back what it sent.
+    #[inline]
+    fn ask_owner(&mut self, sample: &AckSample) -> bool {
+        if !self.in_startup {
+            self.avoid(sample);
+            return false;
+        }
+        let before = self.window.cwnd();
+        let phase = self.startup.on_ack(&mut self.window, sample);
+        if phase == Phase::Done {
+            self.in_startup = false;
+            self.startup_meter.on_exit(StartUpExit::Completed);
+            self.hand_over();
+            if self.window.cwnd() == before {
+                // The window had reached the threshold before: this ACK is avoidance's.
+                self.avoid(sample);
+            }
+        }
+        phase == Phase::Retreat
+    }
+
+    #[inline]
+    fn avoid(&mut self, sample: &AckSample) {
+        if self.startup_meter.is_under_way() {
+            self.startup_meter.on_avoidance(sample.now, (self.sent_total, self.acked_total));
+        }
+        self.congestion.on_ack(&mut self.window, sample);
+    }
+
+    /// The start-up may put a timeout of its own in the place of the retransmission timeout.
+    #[inline]
+    pub const fn has_reset_timer(&self) -> bool {
+        self.has_reset_timer
+    }
+
+    /// The timeout that the start-up puts in the place of the retransmission timeout, if any;
+    /// `marked`: it is to guard a segment sent with low priority.
+    pub fn reset_timeout(&self, marked: bool) -> Option<Duration> {
+        self.startup.reset_timeout(&self.rtt, marked)
+    }
+
+    /// Takes a round-trip sample of data sent once at `sent`.
+    #[inline]
+    pub fn on_rtt_sample(&mut self, sent: Instant, now: Instant) {
+        self.rtt.on_sample(sent, now, self.acked_total, self.sent_total);
+    }
+
+    /// Takes a sample from a clock too coarse to say what the lowest round trip is.
+    pub fn on_coarse_rtt_sample(&mut self, sent: Instant, now: Instant) {
+        self.rtt.on_coarse_sample(sent, now, self.acked_total, self.sent_total);
+    }
+
+    /// Counts `bytes` newly acknowledged cumulatively.
+    #[inline]
+    pub fn on_acked(&mut self, bytes: u64) {
+        self.acked_total += bytes;
+        if bytes > 0 {
+            self.last_acked = Some(self.window.now());
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! When what the window allows may leave: the pacer of a [`Path`] and the plan of its start-up.
+
+use super::Path;
+use super::pacer;
+use super::planned::PlannedSending;
+use policy::window::PlanOrder;
+use segment::Segment;
+use units::{Duration, Instant};
+
+/// Segments that leave unpaced at the start of a path, as Linux does it.
+const UNPACED_SEGMENTS: u64 = 10;
+
+impl Path {
+    /// True if what is sent is spread over time, or is about to be.
+    pub const fn is_paced(&self) -> bool {
+        self.pacer.is_some() || self.planned.is_some() || self.window.has_order()
+    }
+
+    /// When the pacer lets the next segment go; `None`: now.
+    #[inline]
+    pub fn release(&mut self, now: Instant) -> Option<Instant> {
+        if self.is_paced() { self.release_paced(now) } else { None }
+    }
+
+    #[inline(never)]
+    fn release_paced(&mut self, now: Instant) -> Option<Instant> {
+        self.take_order();
+        let by_rate = self.pacer.as_ref().map(|pacer| pacer.next_release(now));
+        let by_plan = self.planned.as_ref().map(PlannedSending::next_release);
+        let at = by_rate.max(by_plan).filter(|&at| at > now);
+        self.wait.on_asked(now, at);
+        at
+    }
+
+    /// The time that the start-up's plan gives a segment, if one is under way that spaces.
+    pub fn planned_gap(&self) -> Option<Duration> {
+        let gap = self.planned.as_ref().map(PlannedSending::segment_gap);
+        gap.filter(|&gap| gap > Duration::ZERO)
+    }
+
+    /// The start-up's orders keep new data back until it gives others. With nothing in flight there
+    /// is no ACK that could make it.
+    #[inline]
+    pub fn holds_new_data(&self) -> bool {
+        self.planned.as_ref().is_some_and(PlannedSending::has_stopped) && self.in_flight > 0
+    }
+
+    /// The next segment of new data, of `len` bytes, is to leave with low priority.
+    #[inline(never)]
+    pub fn marks(&mut self, len: u64) -> bool {
+        if self.window.has_order() {
+            self.take_order();
+        }
+        self.planned.as_ref().is_some_and(|planned| planned.marks(len))
+    }
+
+    fn take_order(&mut self) {
+        match self.window.take_order() {
+            Some(PlanOrder::Follow(plan)) => {
+                self.planned = Some(match self.planned.take() {
+                    Some(planned) => planned.follow(plan),
+                    None => PlannedSending::new(plan),
+                });
+            }
+            Some(PlanOrder::End) => self.planned = None,
+            None => {}
+        }
+    }
+
+    /// Books a segment that leaves now with `fresh` bytes of new data.
+    #[inline(never)]
+    pub(super) fn pace(&mut self, now: Instant, segment: &Segment, fresh: u64) {
+        let late = self.wait.end(now);
+        if let Some(pacer) = &mut self.pacer {
+            let set = self.window.pacing_rate();
+            let rate = set.filter(|_| self.segments_sent > UNPACED_SEGMENTS);
+            let bytes = (u64::from(segment.len), u64::from(segment.wire_bytes()));
+            let (mss, min_rtt) = (self.window.mss(), self.rtt.min_rtt());
+            pacer.on_sent((now, late), bytes, rate, || pacer::batch(set, mss, min_rtt));
+        }
+        self.take_order();
+        if let Some(planned) = &mut self.planned {
+            planned.on_sent(now, late, fresh);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Carries out the [`SendPlan`] of a start-up.
+
+use super::bucket::TokenBucket;
+use super::pacer::due;
+use policy::send_plan::{SendPlan, Shape};
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// A plan under way.
+#[derive(Clone, Debug)]
+pub(super) struct PlannedSending {
+    plan: SendPlan,
+    /// When the last segments left, up to `burst` of them, oldest first; those for which the timer was late, when they
+    /// were due ([`due`]).
+    recent: VecDeque<Instant>,
+    bucket: TokenBucket,
+    /// Segments of new data sent so far.
+    segments: u32,
+    /// Their bytes.
+    bytes: u64,
+}
+
+impl PlannedSending {
+    /// Begins with a burst at once.
+    pub(super) fn new(plan: SendPlan) -> Self {
+        let (recent, bucket) = (VecDeque::new(), TokenBucket::default());
+        Self { plan, recent, bucket, segments: 0, bytes: 0 }
+    }
+
+    /// When the next segment may leave.
+    pub(super) fn next_release(&self) -> Instant {
+        let SendPlan { burst, gap, shape, .. } = self.plan;
+        match (shape, self.recent.front()) {
+            (Shape::Bucket, _) => self.bucket.next_release(burst, gap),
+            (_, Some(&oldest)) if self.recent.len() >= self.burst() => oldest + gap,
+            _ => Instant::ZERO,
+        }
+    }
+
+    /// What lies between segments in the mean.
+    pub(super) fn segment_gap(&self) -> Duration {
+        match self.plan.shape {
+            Shape::Interval => self.plan.gap / u64::from(self.plan.burst.max(1)),
+            Shape::Bucket => self.plan.gap,
+        }
+    }
+
+    /// No new data leaves before the next order.
+    pub(super) fn has_stopped(&self) -> bool {
+        self.plan.stop_after.is_some_and(|n| self.segments >= n)
+    }
+
+    /// The next segment of new data, of `len` bytes, contains a byte of the range to be marked.
+    pub(super) fn marks(&self, len: u64) -> bool {
+        self.plan.mark.is_some_and(|mark| {
+            let end = mark.after.saturating_add(mark.len);
+            self.bytes < end && self.bytes + len > mark.after
+        })
+    }
+
+    /// The same path under another order: what has just left still counts for the spacing.
+    pub(super) fn follow(self, plan: SendPlan) -> Self {
+        let mut next = Self { recent: self.recent, ..Self::new(plan) };
+        let excess = next.recent.len().saturating_sub(next.burst());
+        next.recent.drain(..excess);
+        next
+    }
+
+    /// Books a segment leaving now with `fresh` bytes of new data, `late` after the timer that it waited for was due.
+    pub(super) fn on_sent(&mut self, now: Instant, late: Duration, fresh: u64) {
+        match self.plan.shape {
+            Shape::Bucket => self.bucket.take(now, self.plan.gap),
+            Shape::Interval => self.remember(due(now, late, self.plan.gap)),
+        }
+        self.segments += u32::from(fresh > 0);
+        self.bytes += fresh;
+    }
+
+    fn remember(&mut self, now: Instant) {
+        if self.recent.len() >= self.burst() {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(now);
+    }
+
+    fn burst(&self) -> usize {
+        self.plan.burst.max(1) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use policy::send_plan::Mark;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn plan() -> SendPlan {
+        SendPlan::spaced(2, Duration::from_millis(10))
+    }
+
+    #[test]
+    fn bursts_begin_a_gap_apart_and_time_is_not_saved_up() {
+        let mut planned = PlannedSending::new(plan());
+        // Two at 5 ms, the next burst from 15 ms on.
+        for _ in 0..2 {
+            assert!(planned.next_release() <= at(5));
+            planned.on_sent(at(5), Duration::ZERO, 1000);
+        }
+        assert_eq!(planned.next_release(), at(15));
+        // Late at 40 ms: again two, and the next not before 50 ms.
+        for _ in 0..2 {
+            assert!(planned.next_release() <= at(40));
+            planned.on_sent(at(40), Duration::ZERO, 1000);
+        }
+        assert_eq!(planned.next_release(), at(50));
+    }
+
+    #[test]
+    fn a_timer_that_is_late_does_not_stretch_the_gaps() {
+        let mut planned = PlannedSending::new(SendPlan::spaced(1, Duration::from_millis(10)));
+        planned.on_sent(at(5), Duration::ZERO, 1000);
+        // 1 ms late each time: due every 10 ms all the same.
+        for n in 1..=5 {
+            assert_eq!(planned.next_release(), at(5 + 10 * n));
+            planned.on_sent(at(6 + 10 * n), Duration::from_millis(1), 1000);
+        }
+        // 9 ms late: half a gap is made up for.
+        planned.on_sent(at(74), Duration::from_millis(9), 1000);
+        assert_eq!(planned.next_release(), at(79));
+    }
+
+    #[test]
+    fn no_interval_of_a_gap_holds_more_than_a_burst() {
+        // One at 5 ms, one late in the burst at 14: a burst at 15 would put three within 10 ms.
+        let mut planned = PlannedSending::new(plan());
+        planned.on_sent(at(5), Duration::ZERO, 1000);
+        planned.on_sent(at(14), Duration::ZERO, 1000);
+        assert_eq!(planned.next_release(), at(15));
+        planned.on_sent(at(15), Duration::ZERO, 1000);
+        assert_eq!(planned.next_release(), at(24));
+    }
+
+    #[test]
+    fn another_order_does_not_forget_what_has_just_left() {
+        let mut planned = PlannedSending::new(plan());
+        planned.on_sent(at(0), Duration::ZERO, 1000);
+        planned.on_sent(at(0), Duration::ZERO, 1000);
+        let mut planned = planned.follow(SendPlan::spaced(2, Duration::from_millis(4)));
+        assert_eq!(planned.next_release(), at(4));
+        planned.on_sent(at(4), Duration::ZERO, 1000);
+        planned.on_sent(at(4), Duration::ZERO, 1000);
+        // One at a time, from the last one on.
+        let planned = planned.follow(SendPlan::spaced(1, Duration::from_millis(4)));
+        assert_eq!(planned.next_release(), at(8));
+    }
+
+    #[test]
+    fn new_data_stops_where_it_is_told_to() {
+        let mut planned = PlannedSending::new(SendPlan { stop_after: Some(2), ..plan() });
+        planned.on_sent(at(0), Duration::ZERO, 1000);
+        planned.on_sent(at(0), Duration::ZERO, 0);
+        assert!(!planned.has_stopped(), "what is sent again does not count");
+        planned.on_sent(at(10), Duration::ZERO, 1000);
+        assert!(planned.has_stopped());
+    }
+
+    #[test]
+    fn segments_with_a_byte_of_the_range_are_marked() {
+        // The range is [1000, 3000): of segments of 400 bytes those from 800 to 3200 touch it.
+        let mark = Some(Mark { after: 1000, len: 2000 });
+        let mut planned = PlannedSending::new(SendPlan { mark, ..plan() });
+        let mut marked = Vec::new();
+        for n in 0..10 {
+            if planned.marks(400) {
+                marked.push(n);
+            }
+            planned.on_sent(at(n), Duration::ZERO, 400);
+        }
+        assert_eq!(marked, [2, 3, 4, 5, 6, 7]);
+    }
+}

@@ -1,0 +1,111 @@
+//! What losses, marks and setbacks do to a path: the window falls as congestion control and recovery say, the start-up hears of
+//! it, and what was lowered for nothing comes back.
+
+use super::{Path, StartUpExit};
+use policy::congestion::CongestionEvent;
+use policy::recovery::{Reduction, Report};
+use policy::startup::{Occasion, Phase, Setback};
+use policy::window::Cause;
+use units::Duration;
+
+impl Path {
+    /// Asks the start-up what to make of a setback; true if it takes back what it sent.
+    pub fn on_setback(&mut self, setback: Setback) -> bool {
+        self.startup.on_setback(&mut self.window, setback) == Phase::Retreat
+    }
+
+    /// The start-up takes back what it sent: the window is the initial one, and slow start follows.
+    pub fn retreat(&mut self) {
+        // What was reduced while it ran was its own doing, and is not to come back by an undo.
+        self.before_reduction = None;
+        self.startup_meter.on_exit(StartUpExit::Retreat);
+        if let Some(log) = &mut self.log {
+            log.on_timeout(self.segments_sent);
+        }
+        self.on_shared_retreat();
+        self.window.set_cwnd(self.restart_window, Cause::Retreat);
+        self.in_startup = self.window.below_ssthresh();
+    }
+
+    pub(super) fn enter_startup_if_below(&mut self, occasion: Occasion) {
+        self.in_startup = self.falls_to_startup();
+        if self.in_startup {
+            self.begin_startup(occasion, (None, None), Duration::ZERO);
+        }
+    }
+
+    /// Applies what recovery found: a reduction, an undo, a window it imposes.
+    pub fn on_report(&mut self, report: &Report, event: &CongestionEvent) {
+        if report.undo {
+            self.undo();
+        }
+        self.note_timeout(event.timeout);
+        if let Some(reduction) = report.congestion {
+            let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
+            self.reduce(reduction, event, cause);
+        }
+        if let Some(cwnd) = report.cwnd.filter(|_| event.timeout || !self.is_ruled()) {
+            let cause = if report.ended { Cause::RecoveryEnd } else { Cause::Recovery };
+            if cwnd != self.window.cwnd() {
+                self.window.set_cwnd(cwnd, cause);
+            }
+        }
+    }
+
+    /// Lowers `ssthresh` as congestion control says, and `cwnd` as recovery does.
+    pub fn reduce(&mut self, reduction: Reduction, event: &CongestionEvent, cause: Cause) {
+        if let Some(log) = &mut self.log
+            && event.timeout
+        {
+            log.on_timeout(self.segments_sent);
+        }
+        self.on_shared_reduction(event.timeout);
+        if reduction == Reduction::Again {
+            self.window.set_cwnd(self.window.mss(), cause);
+            self.enter_startup_if_below(Occasion::Loss);
+            return;
+        }
+        self.learn_of_congestion();
+        self.before_reduction = Some((self.window.cwnd(), self.window.ssthresh()));
+        self.note_reduction(event.timeout);
+        let ruled = self.is_ruled();
+        let ssthresh = match self.in_startup && ruled {
+            true => self.window.ssthresh(),
+            false => self.congestion.on_congestion(&self.window, event),
+        };
+        self.window.set_ssthresh(ssthresh, cause);
+        self.startup.on_congestion(&mut self.window);
+        self.startup_meter.on_exit(match cause {
+            Cause::Timeout => StartUpExit::Timeout,
+            Cause::Ecn => StartUpExit::Ecn,
+            _ => StartUpExit::Loss,
+        });
+        if cause == Cause::Ecn {
+            // A mark is never spurious: no later undo reaches behind it.
+            self.before_reduction = None;
+        }
+        match reduction {
+            Reduction::ToSsthresh if ruled => {}
+            Reduction::ToSsthresh => self.window.set_cwnd(self.half_window(event), cause),
+            Reduction::ToOneSegment => self.window.set_cwnd(self.window.mss(), cause),
+            Reduction::Gradual | Reduction::Again => {}
+        }
+        self.enter_startup_if_below(Occasion::Loss);
+    }
+
+    /// `cwnd` := `ssthresh`, or its exact value where the threshold was rounded to segments.
+    fn half_window(&self, event: &CongestionEvent) -> u64 {
+        let exact = self.congestion.exact_reduction(event).unwrap_or(0);
+        exact.max(self.window.ssthresh())
+    }
+
+    pub(super) fn undo(&mut self) {
+        if let Some((cwnd, ssthresh)) = self.before_reduction.take() {
+            self.window.set_ssthresh(ssthresh.max(self.window.ssthresh()), Cause::Undo);
+            self.window.set_cwnd(cwnd.max(self.window.cwnd()), Cause::Undo);
+            self.congestion.on_undo(&self.window);
+            self.startup.on_undo();
+            self.in_startup = self.falls_to_startup();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What idling does to a path: its restart rule, applied when data waits again with nothing in
+//! flight.
+
+use super::Path;
+use policy::config::IdleRestart;
+use policy::startup::{Occasion, Transfer};
+use policy::window::Cause;
+use units::{Duration, Instant};
+
+impl Path {
+    /// Applies the restart rule before the first data after an idle time. `rto` is
+    /// the timeout that a sender would have armed at the last ACK. Answers when a timer that runs on
+    /// while nothing is outstanding has first run out, if it has.
+    pub fn on_sending_resumed(
+        &mut self,
+        now: Instant,
+        rto: Duration,
+        transfer: Transfer,
+    ) -> Option<Instant> {
+        if self.begin(transfer) {
+            return None;
+        }
+        let last = self.last_sent.filter(|_| !self.resumed)?;
+        self.resumed = true;
+        let idle = now.saturating_since(last);
+        if self.meter.as_mut().is_none_or(|meter| meter.on_resumed(now)) {
+            self.congestion.on_restart(&mut self.window, now, idle);
+        }
+        if matches!(self.idle, IdleRestart::TimerSlowStart | IdleRestart::TimerKeep) {
+            // Every ACK of new data restarts the timer.
+            return self.last_acked.map(|armed| armed + rto).filter(|&ran_out| ran_out <= now);
+        }
+        if idle > self.rtt.rto(0) {
+            self.restart_after(idle, transfer);
+        } else if self.startup.awaits_transfer() {
+            self.begin_transfer(transfer);
+        }
+        None
+    }
+
+    /// Applies the restart rule of a timer that ran out while nothing was outstanding. However often
+    /// it did: the second time changes nothing more.
+    pub fn restart_by_timer(&mut self) {
+        if self.idle == IdleRestart::TimerSlowStart {
+            self.window.set_cwnd(self.window.mss(), Cause::Idle);
+            self.enter_startup_if_below(Occasion::Idle);
+        }
+    }
+
+    fn restart_after(&mut self, idle: Duration, transfer: Transfer) {
+        match self.idle {
+            IdleRestart::Keep | IdleRestart::TimerSlowStart | IdleRestart::TimerKeep => return,
+            IdleRestart::StartUp => {
+                self.in_startup = true;
+                let seed = self.recall(true);
+                self.begin_startup(Occasion::Idle, (seed, Some(transfer)), idle);
+                return;
+            }
+            IdleRestart::SlowStart => {
+                self.window.set_cwnd(self.restart_window.min(self.window.cwnd()), Cause::Idle);
+            }
+            IdleRestart::Decay => self.decay_after(idle),
+        }
+        self.enter_startup_if_below(Occasion::Idle);
+    }
+
+    /// Halves the window once per RTO of idling down to the restart window; `ssthresh` keeps three
+    /// quarters of the old one (RFC 2861 §3.1).
+    fn decay_after(&mut self, idle: Duration) {
+        let cwnd = self.window.cwnd();
+        let floor = self.restart_window.min(cwnd);
+        let rto = self.rtt.rto(0).as_nanos().max(1);
+        let halvings = (idle.as_nanos() / rto).min(63);
+        let kept = (cwnd / 4 * 3).max(self.window.ssthresh());
+        if self.window.ssthresh() != u64::MAX {
+            self.window.set_ssthresh(kept, Cause::Idle);
+        }
+        self.window.set_cwnd((cwnd >> halvings).max(floor), Cause::Idle);
+    }
+}

@@ -1,0 +1,326 @@
+//! Which segments of a shared path later ones have overtaken.
+//!
+//! Connections that share a path repair losses together (Balakrishnan et al. 1998 §5.3; Padmanabhan
+//! & Katz 1998 §6.1, §7.3; Eggert, Heidemann & Touch 2000 §3.3): an ACK for what was sent later, on
+//! whichever connection, is evidence against what was sent before. The papers count such "later
+//! ACKs" for each segment. Here nothing is counted: *overtaken at least k times* is the same as
+//! *sent before the k-th highest place acknowledged so far*, so a few places, kept in order, answer
+//! for all segments, and each segment is looked at once as each of them passes it.
+//!
+//! The log knows of a member only its [`Front`]; SACK ranges, retransmissions and all else stay
+//! with the connection. Only shared paths whose scheme asks for it have one.
+
+use policy::recovery::{News, Overtaken};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use units::{Duration, Instant};
+
+/// No segment is sent so late.
+const NOWHERE: u64 = u64::MAX;
+/// A receiver holds an ACK back 200 ms at most; twice that is "well over" (Balakrishnan et al. 1998
+/// §5.3, rule 5).
+const LONGEST_ACK_DELAY: Duration = Duration::from_millis(400);
+/// Segments of a member that matter: with three overtaken at once its count of duplicates is full.
+const FRONT: usize = 3;
+
+/// A member's oldest outstanding segments, as it sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Front {
+    /// Places in the order of sending of its lowest unacknowledged segments.
+    pub orders: [u64; FRONT],
+    /// When the lowest was sent.
+    pub sent_at: Instant,
+    /// It is repairing already, and wants to hear nothing.
+    pub busy: bool,
+    /// Had its two lowest arrived, an ACK would tell: they fill two segments, so no receiver holds it
+    /// back (RFC 1122 §4.2.3.2), or the second did arrive.
+    pub ack_due: bool,
+}
+
+impl Front {
+    /// Nothing outstanding.
+    pub const EMPTY: Self =
+        Self { orders: [NOWHERE; FRONT], sent_at: Instant::ZERO, busy: false, ack_due: true };
+
+    const fn lowest(&self) -> u64 {
+        self.orders[0]
+    }
+}
+
+/// A member, by its connection's number.
+pub(crate) type Member = u32;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    front: Front,
+    /// Its segment that was held, or lost: each place is so once.
+    held: u64,
+    lost: u64,
+    suspect: bool,
+}
+
+/// The send order of a path, and how far it was overtaken.
+#[derive(Clone, Debug)]
+pub struct SendLog {
+    rule: Overtaken,
+    members: FxHashMap<Member, Entry>,
+    /// What was sent, in order, and not yet overtaken as often as matters.
+    sent: VecDeque<(u64, Member)>,
+    /// So many of these were overtaken once less.
+    near: usize,
+    /// The highest places acknowledged, descending: as many as counts that matter.
+    highest: Vec<u64>,
+    /// What was sent before does not count: a timeout has emptied the list.
+    since: u64,
+    /// Place of the next segment to be noted.
+    next: u64,
+    /// Place, and time of sending, of the segment that the ACK at hand acknowledges.
+    arrived: Option<(u64, Instant)>,
+    /// Overtaken often enough, but the receiver may be holding the ACK back.
+    held: BinaryHeap<Reverse<(u64, Member)>>,
+    /// Lost, their members not yet told.
+    lost: BinaryHeap<Reverse<(u64, Member)>>,
+    /// Members of which something outstanding was overtaken ([`Overtaken::Each`]).
+    suspects: Vec<Member>,
+    told: VecDeque<(Member, News)>,
+    /// This ACK may still send one segment again.
+    due: bool,
+    /// Segments and members looked at, for the test that says how many.
+    #[cfg(test)]
+    steps: u64,
+}
+
+impl SendLog {
+    /// An empty log.
+    pub fn new(rule: Overtaken) -> Self {
+        let counts = match rule {
+            Overtaken::Lost { threshold, .. } => threshold as usize + 1,
+            Overtaken::Each => 1,
+        };
+        Self {
+            rule,
+            members: FxHashMap::default(),
+            sent: VecDeque::new(),
+            near: 0,
+            // Nothing is sent before place 0.
+            highest: vec![0; counts],
+            since: 0,
+            next: 0,
+            arrived: None,
+            held: BinaryHeap::new(),
+            lost: BinaryHeap::new(),
+            suspects: Vec::new(),
+            told: VecDeque::new(),
+            due: false,
+            #[cfg(test)]
+            steps: 0,
+        }
+    }
+
+    /// Notes that the ACK at hand says that the segment of this place, sent then, has arrived.
+    pub fn note_arrival(&mut self, order: u64, sent_at: Instant) {
+        self.arrived = Some((order, sent_at));
+    }
+
+    /// True if an ACK for place `order` is not to make the window grow: another member has something
+    /// outstanding that was sent before. `lowest` is the member's own lowest place before that ACK.
+    pub fn withholds_growth(&self, order: u64, lowest: Option<u64>) -> bool {
+        let overtakes = |entry: &Entry| {
+            let place = entry.front.lowest();
+            place < order && Some(place) != lowest
+        };
+        self.rule.withholds_growth() && self.members.values().any(overtakes)
+    }
+
+    /// Takes in what a member has done: all places up to `next` that are not noted yet are its
+    /// segments; so it stands now, and then the ACK that it got is digested.
+    pub fn follow(&mut self, member: Member, next: u64, front: Front) {
+        while self.next < next {
+            self.on_sent(member, self.next);
+            self.next += 1;
+        }
+        self.settle(member, front);
+        if let Some((order, sent_at)) = self.arrived.take() {
+            self.on_acked(member, order, sent_at);
+        }
+    }
+
+    /// Notes that `member` sends the segment of this place.
+    fn on_sent(&mut self, member: Member, order: u64) {
+        self.sent.push_back((order, member));
+    }
+
+    /// Takes in how a member stands now: after each of its ACKs, timeouts and segments.
+    fn settle(&mut self, member: Member, front: Front) {
+        let new = Entry { front, held: NOWHERE, lost: NOWHERE, suspect: false };
+        self.members.entry(member).or_insert(new).front = front;
+        // Its ACK may have uncovered a segment that was overtaken long ago.
+        self.consider(member);
+    }
+
+    /// Forgets a member that leaves.
+    pub fn leave(&mut self, member: Member) {
+        self.members.remove(&member);
+        self.suspects.retain(|m| *m != member);
+        self.told.retain(|(m, _)| *m != member);
+    }
+
+    /// A retransmission timeout empties the list (Eggert et al. 2000 §3.3): what was sent before place
+    /// `next` is neither overtaken nor lost by what comes.
+    pub fn on_timeout(&mut self, next: u64) {
+        self.since = next;
+        self.near = 0;
+        self.sent.clear();
+        self.held.clear();
+        self.lost.clear();
+        self.told.clear();
+    }
+
+    /// Digests an ACK, new or duplicate, that says that the segment of place `order`, sent at
+    /// `sent_at`, has arrived; [`SendLog::settle`] was called for `member`, which got it.
+    fn on_acked(&mut self, member: Member, order: u64, sent_at: Instant) {
+        let at = self.highest.partition_point(|&place| place >= order);
+        if at < self.highest.len() {
+            self.highest.pop();
+            self.highest.insert(at, order);
+        }
+        self.due = true;
+        self.overtake();
+        match self.rule {
+            Overtaken::Lost { .. } => self.release_held(sent_at),
+            Overtaken::Each => self.count_overtaken(member, order),
+        }
+    }
+
+    /// The next member to be told something on account of the last ACK.
+    pub fn next_news(&mut self) -> Option<(Member, News)> {
+        if let Some(told) = self.told.pop_front() {
+            return Some(told);
+        }
+        if matches!(self.rule, Overtaken::Lost { one_per_ack: true, .. }) && !self.due {
+            return None;
+        }
+        while let Some(Reverse((order, member))) = self.lost.pop() {
+            if self.still_lost(order, member) {
+                self.due = false;
+                return Some((member, News::Lost));
+            }
+        }
+        None
+    }
+
+    fn still_lost(&mut self, order: u64, member: Member) -> bool {
+        let Some(entry) = self.members.get_mut(&member) else { return false };
+        let lost = !entry.front.busy && entry.front.lowest() == order;
+        if !lost {
+            // Not told, so it may be found again.
+            entry.lost = NOWHERE;
+        }
+        lost
+    }
+
+    /// Looks at the members of all that the last ACK was one time too many for, or one less.
+    fn overtake(&mut self) {
+        let (far, near) = self.limits();
+        while let Some(&(order, member)) = self.sent.get(self.near) {
+            if order >= near {
+                break;
+            }
+            self.near += 1;
+            self.consider(member);
+        }
+        while let Some(&(order, member)) = self.sent.front() {
+            if order >= far {
+                break;
+            }
+            self.sent.pop_front();
+            self.near = self.near.saturating_sub(1);
+            self.consider(member);
+        }
+    }
+
+    /// What was sent before the first was overtaken as often as matters; before the second, once
+    /// less.
+    fn limits(&self) -> (u64, u64) {
+        match self.highest[..] {
+            [.., near, far] => (far, near),
+            [far] => (far, far),
+            [] => (0, 0),
+        }
+    }
+
+    /// Sees whether a member has something overtaken that matters.
+    fn consider(&mut self, member: Member) {
+        #[cfg(test)]
+        {
+            self.steps += 1;
+        }
+        let (far, near) = self.limits();
+        let Some(entry) = self.members.get_mut(&member) else { return };
+        let lowest = entry.front.lowest();
+        if entry.front.busy || lowest < self.since || lowest >= far {
+            return;
+        }
+        let Overtaken::Lost { delayed_acks, .. } = self.rule else {
+            if !std::mem::replace(&mut entry.suspect, true) {
+                self.suspects.push(member);
+            }
+            return;
+        };
+        if entry.lost == lowest {
+            return;
+        }
+        let next = entry.front.orders[1];
+        if !delayed_acks || (entry.front.ack_due && next < near) {
+            entry.lost = lowest;
+            self.lost.push(Reverse((lowest, member)));
+        } else if entry.held != lowest {
+            entry.held = lowest;
+            self.held.push(Reverse((lowest, member)));
+        }
+    }
+
+    /// No receiver holds an ACK back so long: what was sent that long before `acked` is lost.
+    fn release_held(&mut self, acked: Instant) {
+        while let Some(&Reverse((order, member))) = self.held.peek() {
+            let entry = self.members.get_mut(&member).filter(|e| e.front.lowest() == order);
+            if let Some(entry) = entry.filter(|e| !e.front.busy) {
+                if acked <= entry.front.sent_at + LONGEST_ACK_DELAY {
+                    return;
+                }
+                if entry.lost != order {
+                    entry.lost = order;
+                    self.lost.push(Reverse((order, member)));
+                }
+            }
+            self.held.pop();
+        }
+    }
+
+    /// Tells each other member how many of its segments the ACK for place `order` has overtaken.
+    fn count_overtaken(&mut self, acked: Member, order: u64) {
+        let Self { members, suspects, told, since, highest, .. } = self;
+        suspects.retain(|&member| {
+            let Some(entry) = members.get_mut(&member) else { return false };
+            let front = entry.front;
+            let before = |place: u64| {
+                let overtaken = front.orders.iter().filter(|o| (*since..place).contains(*o));
+                overtaken.count() as u32
+            };
+            entry.suspect = !front.busy && before(highest[0]) > 0;
+            let passed = before(order);
+            if entry.suspect && member != acked && passed > 0 {
+                told.push_back((member, News::Overtaken(passed)));
+            }
+            entry.suspect
+        });
+        #[cfg(test)]
+        {
+            self.steps += self.suspects.len() as u64;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,362 @@
+//! What the window of several connections needs beyond that of one.
+//!
+//! The window acts as one TCP's would: it falls once for a window of data, whichever members lose
+//! what in it (where it acts as one TCP for each client: once for each); it does not grow on ACKs of
+//! data sent before it fell; where a recovery would glide down ACK by ACK (RFC 6937), the path does,
+//! over the deliveries of all. A member cannot inflate it: duplicate ACKs lower what the member has
+//! in flight instead.
+
+use super::Path;
+use super::epochs::Epochs;
+use crate::client::Client;
+use policy::ack::{AckSample, Sent};
+use policy::congestion::CongestionEvent;
+use policy::recovery::prr::Prr;
+use policy::recovery::{Reduction, Report};
+use policy::sharing::{Sharing, TimerScope};
+use policy::window::Cause;
+use units::{Duration, Instant};
+
+/// Timeouts that a member waits at most for others' ACKs to bring news of what it has outstanding.
+const MOST_TIMEOUTS: u64 = 2;
+
+/// What happened to one member and concerns what the others have outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upheaval {
+    /// The path's timer ran out, which doubles the timeout so often.
+    Timeout {
+        /// Doublings in force from now on.
+        backoff: u32,
+    },
+    /// The start-up took back what all had sent.
+    Retreat,
+}
+
+/// The member that a report is of.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    /// Its local and remote port.
+    pub ports: (u16, u16),
+    /// Whom it is there for.
+    pub client: Client,
+}
+
+/// State of a path that several connections may share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    sharing: Sharing,
+    /// Connections that hold on to the path, members or not.
+    users: u32,
+    /// First place, in the order of sending, after the window last fell.
+    reduced_at: u64,
+    /// First place after it last fell by a timeout.
+    timed_out_at: u64,
+    /// The local and remote port of the connection on whose losses it last fell.
+    reduced_by: Option<(u16, u16)>,
+    /// Where each client loses its own part of the window.
+    epochs: Option<Epochs>,
+    /// The window glides down to the threshold.
+    glide: Option<Prr>,
+    /// Bytes that the last ACK took out of flight, until something is sent.
+    left_by_ack: u64,
+    upheaval: Option<Upheaval>,
+    /// Sending is spaced from this place on, because no ACKs clocked it.
+    paced_since: Option<u64>,
+}
+
+impl Shared {
+    pub(super) const fn new(sharing: Sharing, epochs: Option<Epochs>) -> Self {
+        Self {
+            sharing,
+            users: 1,
+            reduced_at: 0,
+            timed_out_at: 0,
+            reduced_by: None,
+            epochs,
+            glide: None,
+            left_by_ack: 0,
+            upheaval: None,
+            paced_since: None,
+        }
+    }
+
+    /// First place after the window, or the part of `client` in it, last fell.
+    fn reduced_at(&self, client: Client) -> u64 {
+        self.epochs.as_ref().map_or(self.reduced_at, |epochs| epochs.of(client))
+    }
+
+    /// The window may rise again as if it had not fallen for `client`.
+    fn forget_reduction(&mut self, client: Client) {
+        (self.reduced_at, self.reduced_by, self.glide) = (0, None, None);
+        self.forget_client(client);
+    }
+
+    /// The parts of all clients have fallen.
+    fn on_whole_reduced(&mut self, next: u64) {
+        if let Some(epochs) = &mut self.epochs {
+            epochs.on_whole_reduced(next);
+        }
+    }
+
+    fn forget_client(&mut self, client: Client) {
+        if let Some(epochs) = &mut self.epochs {
+            epochs.forget(client);
+        }
+    }
+
+    pub(super) fn on_sent(&mut self, bytes: u64) {
+        self.left_by_ack = 0;
+        if let Some(glide) = &mut self.glide {
+            glide.on_sent(bytes);
+        }
+    }
+}
+
+impl Path {
+    /// From now on several connections may share the path.
+    pub fn share(&mut self, sharing: Sharing) {
+        match &mut self.shared {
+            Some(shared) => shared.sharing = sharing,
+            None => {
+                let epochs = self.congestion.reduces_by_client().then(Epochs::default);
+                self.shared = Some(Box::new(Shared::new(sharing, epochs)));
+            }
+        }
+    }
+
+    /// Several connections may share it, or repair losses as if they did.
+    #[inline]
+    pub const fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// At present several hold on to it.
+    #[inline]
+    pub fn has_several_users(&self) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.users > 1)
+    }
+
+    /// A connection holds on to the path, whose own one, `before`, it leaves.
+    pub fn adopt(&mut self, before: &Self) {
+        if let Some(shared) = &mut self.shared {
+            shared.users += 1;
+        }
+        let handshake = before.rtt.min_rtt();
+        if handshake < Duration::MAX {
+            let now = self.window.now();
+            self.on_rtt_sample(now - handshake, now);
+        }
+    }
+
+    /// A connection lets go of the path; true if it was the last.
+    pub fn drop_user(&mut self) -> bool {
+        let Some(shared) = &mut self.shared else { return true };
+        shared.users -= 1;
+        shared.users == 0
+    }
+
+    /// Bytes that the window has room for.
+    pub fn room(&self) -> u64 {
+        self.window.usable().saturating_sub(self.in_flight)
+    }
+
+    /// True if a segment of this place, of a connection for `client`, was sent before the window last
+    /// fell for it: its loss, or growth for its arrival, belongs to the window before.
+    pub fn is_before_reduction(&self, client: Client, order: u64) -> bool {
+        self.shared.as_ref().is_some_and(|shared| order < shared.reduced_at(client))
+    }
+
+    /// True if an ACK for the segment of place `order` does not make the window grow, because it has
+    /// overtaken another member's segment ([`crate::path::Overtaken::Lost`]). `lowest`: the place of
+    /// its own lowest segment, before the ACK.
+    pub fn withholds_growth(&mut self, order: u64, lowest: Option<u64>) -> bool {
+        self.log().is_some_and(|log| log.withholds_growth(order, lowest))
+    }
+
+    /// True if the window is to fall for a loss of the segment of this place: it has not yet for that
+    /// window of data. After a timeout another lowers it again only for what was sent since.
+    fn admits_reduction(&self, client: Client, order: u64, timeout: bool) -> bool {
+        self.shared.as_ref().is_none_or(|shared| {
+            order >= if timeout { shared.timed_out_at } else { shared.reduced_at(client) }
+        })
+    }
+
+    /// Applies what the recovery of `member` found: of what it says of the window only that it shall
+    /// fall, or was lowered in vain. `order`: the place of its lowest outstanding segment.
+    pub fn on_member_report(
+        &mut self,
+        report: &Report,
+        event: &CongestionEvent,
+        (member, order): (Origin, u64),
+    ) {
+        let Some(shared) = &mut self.shared else { return };
+        if report.undo && shared.reduced_by == Some(member.ports) {
+            shared.forget_reduction(member.client);
+            self.undo();
+        }
+        let admitted = self.admits_reduction(member.client, order, event.timeout);
+        let Some(reduction) = report.congestion.filter(|_| admitted) else { return };
+        let prior = self.window.cwnd();
+        let ruled = self.is_ruled();
+        let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
+        self.reduce_for(member.client, reduction, event, cause);
+        if let Some(shared) = &mut self.shared {
+            shared.reduced_by = Some(member.ports);
+            shared.glide = (reduction == Reduction::Gradual && !ruled).then(|| Prr::new(prior));
+        }
+    }
+
+    /// Lowers the window for what a connection for `client` lost, or saw marked.
+    pub fn reduce_for(
+        &mut self,
+        client: Client,
+        reduction: Reduction,
+        event: &CongestionEvent,
+        cause: Cause,
+    ) {
+        self.reduce(reduction, &self.where_glide_ends(event), cause);
+        let next = self.next_order();
+        let epochs = self.shared.as_mut().and_then(|shared| shared.epochs.as_mut());
+        if let Some(epochs) = epochs
+            && !event.timeout
+        {
+            epochs.on_part_reduced(client, next);
+        }
+    }
+
+    /// While the window still glides down for one client, another takes its part of what will be left.
+    fn where_glide_ends(&self, event: &CongestionEvent) -> CongestionEvent {
+        let by_client = |shared: &Shared| shared.glide.is_some() && shared.epochs.is_some();
+        if event.timeout || !self.shared.as_deref().is_some_and(by_client) {
+            return *event;
+        }
+        let left = self.window.ssthresh();
+        let (flight_size, usable_window) =
+            (event.flight_size.min(left), event.usable_window.min(left));
+        CongestionEvent { flight_size, usable_window, ..*event }
+    }
+
+    /// Notes that the window falls.
+    pub(super) fn on_shared_reduction(&mut self, timeout: bool) {
+        let next = self.next_order();
+        if let Some(shared) = &mut self.shared {
+            shared.reduced_at = next;
+            shared.reduced_by = None;
+            shared.glide = None;
+            if timeout {
+                shared.timed_out_at = next;
+                shared.on_whole_reduced(next);
+            }
+        }
+    }
+
+    /// A client has no connection on the path any more.
+    pub fn forget_client(&mut self, client: Client) {
+        if let Some(shared) = &mut self.shared {
+            shared.forget_client(client);
+        }
+    }
+
+    /// An ACK of any member, for the segment of place `arrived`, once what it changes in flight is
+    /// booked: the window glides on, ends its glide when what was sent after it fell arrives; ACKs
+    /// clock sending again. `clean`: the cumulative acknowledgement moved.
+    pub fn on_member_ack(&mut self, sample: &AckSample, arrived: Option<u64>, clean: bool) {
+        let fell_at = self.shared.as_ref().map_or(0, |shared| shared.reduced_at);
+        let over = arrived.is_some_and(|order| order >= fell_at);
+        self.glide(sample, over, clean);
+        let left = sample.prior_in_flight.saturating_sub(self.in_flight);
+        let Some(shared) = &mut self.shared else { return };
+        shared.left_by_ack = left;
+        if shared.paced_since.is_none_or(|since| arrived.is_none_or(|order| order < since)) {
+            return;
+        }
+        if self.window.is_used_up(sample.prior_in_flight) {
+            shared.paced_since = None;
+            self.window.end_plan();
+        } else {
+            self.window.spread_over(self.rtt.srtt());
+        }
+    }
+
+    fn glide(&mut self, sample: &AckSample, over: bool, clean: bool) {
+        let Some(shared) = &mut self.shared else { return };
+        let Some(glide) = &mut shared.glide else { return };
+        let ssthresh = self.window.ssthresh();
+        if over {
+            shared.glide = None;
+            self.window.set_cwnd(ssthresh, Cause::RecoveryEnd);
+            return;
+        }
+        glide.on_delivered(sample.delivered, self.in_flight, clean);
+        let cwnd = glide.window(ssthresh, self.window.mss());
+        if cwnd != self.window.cwnd() {
+            self.window.set_cwnd(cwnd, Cause::Recovery);
+        }
+    }
+
+    /// Bytes that the ACK at hand took out of flight: they count in what is halved for a loss that it
+    /// tells of, on whichever connection (RFC 5681 §3.2 step 2: what was outstanding).
+    pub fn left_by_ack(&self) -> u64 {
+        self.shared.as_ref().map_or(0, |shared| shared.left_by_ack)
+    }
+
+    /// ACKs of other members have come since then.
+    pub fn has_news_since(&self, then: Instant) -> bool {
+        self.has_several_users() && self.last_acked.is_some_and(|last| last > then)
+    }
+
+    /// A member's retransmission timer has run out for the segment `head`. Where the timer is the
+    /// path's, answers until when ACKs of others put it off.
+    pub fn put_off_timeout(&self, now: Instant, head: &Sent, backoff: u32) -> Option<Instant> {
+        self.shared.as_ref().filter(|shared| shared.sharing.timer == TimerScope::Path)?;
+        let reset = self.reset_timeout(head.is_low_priority());
+        let timeout = reset.unwrap_or_else(|| self.rtt.rto(backoff));
+        let due =
+            (self.last_acked? + timeout).min(head.sent_at + timeout.saturating_mul(MOST_TIMEOUTS));
+        (due > now).then_some(due)
+    }
+
+    /// A timeout happens, `backoff` doublings being in force from now on: where the timer is the path's
+    /// and no ACK of others came all the time, to all members.
+    pub fn on_member_timeout(&mut self, now: Instant, backoff: u32) {
+        let silent = self.last_acked.is_none_or(|last| now >= last + self.rtt.rto(backoff - 1));
+        if let Some(shared) = &mut self.shared
+            && shared.sharing.timer == TimerScope::Path
+            && silent
+        {
+            shared.upheaval = Some(Upheaval::Timeout { backoff });
+        }
+    }
+
+    /// The start-up takes back what all members sent.
+    pub(super) fn on_shared_retreat(&mut self) {
+        self.on_shared_reduction(false);
+        let next = self.next_order();
+        if let Some(shared) = &mut self.shared {
+            shared.on_whole_reduced(next);
+            shared.upheaval = Some(Upheaval::Retreat);
+        }
+    }
+
+    /// What has just happened to all members.
+    pub fn take_upheaval(&mut self) -> Option<Upheaval> {
+        self.shared.as_mut()?.upheaval.take()
+    }
+
+    /// A member is about to send its first data, and no other has any to send. Its share of the
+    /// window would leave in one burst: where the scheme wants it, what is sent is spread over a round
+    /// trip until ACKs of it come (Eggert, Heidemann & Touch 2000 §3.1).
+    pub fn pace_first_window(&mut self) {
+        let next = self.next_order();
+        let srtt = self.rtt.srtt();
+        let Some(shared) = &mut self.shared else { return };
+        if !shared.sharing.paced_joins || srtt == Duration::ZERO || !self.begun {
+            return;
+        }
+        shared.paced_since = Some(next);
+        self.window.spread_over(srtt);
+    }
+}
+
+#[cfg(test)]
+mod tests;

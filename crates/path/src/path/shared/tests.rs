@@ -1,0 +1,83 @@
+//! The example of Balakrishnan et al. 1998 §5.5, two clients and a window of 8 KB, worked out by hand.
+
+use super::*;
+use policy::config::Config;
+use policy::congestion::{Halve, Proxy};
+use policy::startup::SlowStart;
+
+const A: Client = Client::Own(1, 9);
+const B: Client = Client::Named(7);
+
+/// In congestion avoidance with 8 segments of 1 KB, as if 100 had been sent.
+fn proxied() -> Path {
+    let config =
+        Config { mss: 1024, initial_window: 8, initial_ssthresh: Some(8), ..Config::default() };
+    let mut path =
+        Path::new(&config, Box::new(SlowStart), Box::new(Proxy::new(Halve::Window, false, None)));
+    path.share(Sharing::default());
+    path.set_clients(2);
+    path.segments_sent = 100;
+    path
+}
+
+/// `client` loses the segment of place `order`; answers what is left of the window.
+fn lose(path: &mut Path, client: Client, order: u64, reduction: Reduction) -> u64 {
+    let cwnd = path.window.cwnd();
+    let timeout = reduction == Reduction::ToOneSegment;
+    let event = CongestionEvent {
+        now: Instant::ZERO,
+        flight_size: cwnd,
+        usable_window: cwnd,
+        timeout,
+        repeated: false,
+    };
+    let report = Report { congestion: Some(reduction), ..Report::default() };
+    path.on_member_report(&report, &event, (Origin { ports: (1, 9), client }, order));
+    path.window.cwnd()
+}
+
+#[test]
+fn each_client_loses_half_of_its_part_once_for_a_window_of_data() {
+    let mut path = proxied();
+    let half = Reduction::ToSsthresh;
+    // 6 KB are left, 3 each; then 4.5 KB. What else was sent before, 0 to 99, costs nothing more.
+    assert_eq!(lose(&mut path, A, 92, half), 6144);
+    assert_eq!(lose(&mut path, A, 94, half), 6144);
+    assert_eq!(lose(&mut path, B, 93, half), 4608);
+    assert_eq!(lose(&mut path, A, 96, half), 4608);
+    assert_eq!(lose(&mut path, B, 99, half), 4608);
+    // What was sent since, does: three quarters of 4608.
+    assert_eq!(lose(&mut path, B, 100, half), 3456);
+    // Growth for what arrives ends for each when its part falls.
+    path.segments_sent = 110;
+    lose(&mut path, A, 105, half);
+    assert!(path.is_before_reduction(A, 109) && !path.is_before_reduction(A, 110));
+    assert!(path.is_before_reduction(B, 99) && !path.is_before_reduction(B, 100));
+}
+
+#[test]
+fn a_timeout_takes_the_whole_window_from_all() {
+    let mut path = proxied();
+    assert_eq!(lose(&mut path, A, 92, Reduction::ToOneSegment), 1024);
+    let ssthresh = path.window.ssthresh();
+    lose(&mut path, B, 93, Reduction::ToSsthresh);
+    assert_eq!((path.window.cwnd(), path.window.ssthresh()), (1024, ssthresh));
+}
+
+#[test]
+fn a_glide_under_way_goes_on_to_what_both_leave() {
+    // The window glides from 8 KB to 6 when B loses too: it is to be 4.5 KB in the end.
+    let mut path = proxied();
+    assert_eq!(lose(&mut path, A, 92, Reduction::Gradual), 8192);
+    assert_eq!(path.window.ssthresh(), 6144);
+    lose(&mut path, B, 93, Reduction::Gradual);
+    assert_eq!(path.window.ssthresh(), 4608);
+}
+
+#[test]
+fn a_client_that_is_gone_is_forgotten() {
+    let mut path = proxied();
+    lose(&mut path, A, 92, Reduction::ToSsthresh);
+    path.forget_client(A);
+    assert!(!path.is_before_reduction(A, 92));
+}

@@ -1,0 +1,351 @@
+//! Workloads as applications: adding them, and reading off what became of them.
+
+use super::flows::SharedFlows;
+use crate::document::Pairing;
+use crate::scenario::{Activity, Begin, Group, Net, RoundsPlan, UserPlan};
+use netsim::{
+    AppId, Application, Browsing, BrowsingSpec, BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowRecord,
+    HostId, OnOff, OnOffSpec, PageSpec, PairChoice, PoissonFlows, PoissonSpec, RoundPair, Rounds,
+    RoundsSpec, Simulation, Telnet, TelnetSpec, User, UserSpec, stream,
+};
+use rand_core::RngCore;
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::sync::Arc;
+use tcp::scheme::Transfers;
+use units::{Duration, Instant};
+use workload::{LoaderConfig, Page};
+
+/// One application of a workload: a member, or all members in one.
+pub(super) struct Actor {
+    /// Which workload, by its number.
+    pub(super) group: usize,
+    /// The first member it plays.
+    first: usize,
+    /// How many.
+    members: usize,
+    /// Which of its transfers, if it plays one of several at once.
+    part: usize,
+    app: AppId,
+}
+
+/// Adds a workload's applications; `index` is its number.
+pub(super) fn add(
+    simulation: &mut Simulation,
+    (index, group): (usize, &Group),
+    (net, seed, flows): (&Net, u64, &SharedFlows),
+) -> Vec<Actor> {
+    let members: Vec<Member<'_>> =
+        (0..group.members).map(|number| Member::new(group, number, (net, seed))).collect();
+    let actor = |first, app| Actor { group: index, first, members: 1, part: 0, app };
+    match &group.activity {
+        Activity::Rounds(plan) => {
+            let count = members.len();
+            let all = members.first().map(|first| {
+                let app = seat(simulation, group, (first.begin, rounds(plan, group, &members)));
+                Actor { members: count, ..actor(0, app) }
+            });
+            all.into_iter().collect()
+        }
+        Activity::Bulk { weights, .. } => {
+            let each = members.iter().enumerate();
+            let each = each.flat_map(|(first, member)| {
+                let parts = member.bulk(seed).into_iter().enumerate();
+                let parts = parts.map(|(part, spec)| {
+                    let weight = weights.iter().cycle().nth(part);
+                    let mut app = BulkTransfer::new(spec);
+                    if let Some(&weight) = weight {
+                        app = app.with_weight(Duration::ZERO, weight);
+                    }
+                    let app = seat(simulation, group, (member.begin, app));
+                    Actor { part, ..actor(first, app) }
+                });
+                parts.collect::<Vec<_>>()
+            });
+            each.collect()
+        }
+        Activity::Poisson { .. } => {
+            let each = members.iter().enumerate().map(|(first, member)| {
+                let sink = sink(flows, (index, first));
+                let app = PoissonFlows::with_sink(poisson(group, &member.name, net), sink);
+                actor(first, seat(simulation, group, (member.begin, app)))
+            });
+            each.collect()
+        }
+        Activity::User(plan) => {
+            let each = members.iter().enumerate().map(|(first, member)| {
+                let app = User::with_sink(member.user(plan), sink(flows, (index, first)));
+                actor(first, seat(simulation, group, (member.begin, app)))
+            });
+            each.collect()
+        }
+        _ => {
+            let each = members.iter().enumerate();
+            each.map(|(first, member)| actor(first, member.add(simulation))).collect()
+        }
+    }
+}
+
+/// A member with its hosts and its beginning.
+struct Member<'a> {
+    group: &'a Group,
+    /// Its name, for random streams.
+    name: String,
+    from: HostId,
+    to: HostId,
+    begin: Instant,
+}
+
+impl<'a> Member<'a> {
+    fn new(group: &'a Group, number: u32, (net, seed): (&Net, u64)) -> Self {
+        let name = format!("{}/{number}", group.name);
+        let (from, to) = hosts(group, number, (net, seed));
+        let begin = begin(group, number, seed);
+        Self { group, name, from, to, begin }
+    }
+
+    /// Its transfers that begin together: one with the bytes of all if its scheme wants a single
+    /// connection.
+    fn bulk(&self, seed: u64) -> Vec<BulkSpec> {
+        let Activity::Bulk { size, parallel, close, .. } = &self.group.activity else {
+            return Vec::new();
+        };
+        let mut stream = stream(seed, &format!("workload/{}/size", self.name));
+        let mut draw = || size.as_ref().map(|size| size.sample_count(&mut stream));
+        let mut sizes: Vec<Option<u64>> = (0..*parallel).map(|_| draw()).collect();
+        if self.group.scheme.transfers() == Transfers::Sequential {
+            sizes = vec![sizes.into_iter().sum()];
+        }
+        let spec = |bytes| BulkSpec {
+            from: self.from,
+            to: self.to,
+            bytes,
+            scheme: self.group.scheme.clone(),
+            receiver: self.group.receiver.clone(),
+            close: *close,
+        };
+        sizes.into_iter().map(spec).collect()
+    }
+
+    fn user(&self, plan: &UserPlan) -> UserSpec {
+        UserSpec {
+            name: self.name.clone(),
+            from: self.from,
+            to: self.to,
+            objects: plan.objects.clone(),
+            bytes: plan.size.clone(),
+            pause: plan.pause.clone(),
+            think: plan.think.clone(),
+            pages: plan.pages,
+            scheme: self.group.scheme.clone(),
+            receiver: self.group.receiver.clone(),
+        }
+    }
+
+    fn add(&self, simulation: &mut Simulation) -> AppId {
+        let Self { group, from, to, begin, .. } = *self;
+        let (scheme, receiver) = (group.scheme.clone(), group.receiver.clone());
+        match &group.activity {
+            Activity::Page { page, config, visits, think, one_way } => {
+                let spec = BrowsingSpec {
+                    name: self.name.clone(),
+                    pages: vec![page_spec(self, (page, config))],
+                    think: think.clone(),
+                    visits: Some(*visits),
+                    one_way: *one_way,
+                };
+                seat(simulation, group, (begin, Browsing::new(spec)))
+            }
+            Activity::Telnet { gaps, bytes, count } => {
+                let (name, gaps) = (self.name.clone(), gaps.clone());
+                let (bytes, count) = (*bytes, *count);
+                let spec = TelnetSpec { name, from, to, gaps, bytes, count, scheme, receiver };
+                seat(simulation, group, (begin, Telnet::new(spec)))
+            }
+            Activity::Cbr { interval, wire_bytes, count } => {
+                let (wire_bytes, interval, count) = (*wire_bytes, *interval, *count);
+                let spec = CbrSpec { from, to, wire_bytes, interval, count };
+                seat(simulation, group, (begin, Cbr::new(spec)))
+            }
+            Activity::OnOff { rate, wire_bytes, on, off } => {
+                let (name, rate, wire_bytes) = (self.name.clone(), *rate, *wire_bytes);
+                let (on, off) = (on.clone(), off.clone());
+                let spec = OnOffSpec { name, from, to, wire_bytes, rate, on, off };
+                seat(simulation, group, (begin, OnOff::new(spec)))
+            }
+            Activity::Bulk { .. }
+            | Activity::Rounds(_)
+            | Activity::Poisson { .. }
+            | Activity::User(_) => {
+                unreachable!("the caller adds these in its own way")
+            }
+        }
+    }
+}
+
+/// A page on the workload's servers, in turn, for the member's browser.
+fn page_spec(member: &Member<'_>, (page, config): (&Arc<Page>, &LoaderConfig)) -> PageSpec {
+    let group = member.group;
+    let first = group.from.iter().position(|host| *host == member.from).unwrap_or(0);
+    let servers = (first..first + page.hosts().len()).map(|n| nth(&group.from, n as u64));
+    PageSpec {
+        page: Arc::clone(page),
+        config: race::loader_for(config, &group.scheme),
+        client: member.to,
+        servers: servers.collect(),
+        client_scheme: race::as_browsers_use_it(&group.receiver),
+        server_scheme: race::as_browsers_use_it(&group.scheme),
+    }
+}
+
+/// All members of a workload of rounds in one application.
+fn rounds(plan: &RoundsPlan, group: &Group, members: &[Member<'_>]) -> Rounds {
+    let pairs = members.iter().map(|member| RoundPair {
+        from: member.from,
+        to: member.to,
+        scheme: group.scheme.clone(),
+        receiver: group.receiver.clone(),
+    });
+    Rounds::new(RoundsSpec {
+        name: group.name.clone(),
+        pairs: pairs.collect(),
+        rounds: plan.rounds,
+        bytes: plan.size.clone(),
+        start: plan.jitter.clone(),
+        first_start: plan.first_jitter.clone(),
+        idle: plan.idle,
+        every: plan.every,
+    })
+}
+
+/// Arrivals between all pairs of a workload's hosts.
+fn poisson(group: &Group, name: &str, net: &Net) -> PoissonSpec {
+    let Activity::Poisson { gaps, size, count } = &group.activity else {
+        unreachable!("the caller has looked");
+    };
+    let (choice, pairs) = match group.pairing {
+        Pairing::Parallel => {
+            let most = group.from.len().max(group.to.len()) as u64;
+            let pair = |n| (nth(&group.from, n), nth(&group.to, n));
+            (PairChoice::RoundRobin, (0..most).map(pair).collect())
+        }
+        Pairing::Random => (PairChoice::Random, pairs_apart(group, net)),
+    };
+    PoissonSpec {
+        name: name.to_owned(),
+        pairs,
+        choice,
+        gaps: gaps.clone(),
+        bytes: size.clone(),
+        count: *count,
+        scheme: group.scheme.clone(),
+        receiver: group.receiver.clone(),
+    }
+}
+
+/// All pairs with a link between them that is no side link.
+fn pairs_apart(group: &Group, net: &Net) -> Vec<(HostId, HostId)> {
+    let pairs = group.from.iter().flat_map(|from| group.to.iter().map(|to| (*from, *to)));
+    pairs.filter(|(from, to)| net.is_apart(*from, *to)).collect()
+}
+
+/// Takes a member's transfers as they are over, and numbers them.
+fn sink(flows: &SharedFlows, (group, member): (usize, usize)) -> impl FnMut(&FlowRecord) + 'static {
+    let flows = Rc::clone(flows);
+    let mut number = 0;
+    move |flow| {
+        flows.borrow_mut().push((group, member, number), flow, 0);
+        number += 1;
+    }
+}
+
+/// The n-th host, from the first again at the end.
+fn nth(hosts: &[HostId], n: u64) -> HostId {
+    hosts[(n % hosts.len() as u64) as usize]
+}
+
+fn seat(
+    simulation: &mut Simulation,
+    group: &Group,
+    (begin, app): (Instant, impl Application),
+) -> AppId {
+    match group.background {
+        true => simulation.add_background(begin, app),
+        false => simulation.add(begin, app),
+    }
+}
+
+/// The hosts of a member; drawn from a stream of its own if they are random.
+fn hosts(group: &Group, number: u32, (net, seed): (&Net, u64)) -> (HostId, HostId) {
+    if group.pairing == Pairing::Parallel {
+        return (nth(&group.from, u64::from(number)), nth(&group.to, u64::from(number)));
+    }
+    let mut stream = stream(seed, &format!("workload/{}/{number}/hosts", group.name));
+    loop {
+        let (from, to) = (nth(&group.from, stream.next_u64()), nth(&group.to, stream.next_u64()));
+        if net.is_apart(from, to) {
+            return (from, to);
+        }
+    }
+}
+
+/// When a member begins; drawn from a stream of its own, so that members shift no others.
+fn begin(group: &Group, number: u32, seed: u64) -> Instant {
+    match group.begin {
+        Begin::Fixed(at) => at,
+        Begin::Staggered(from, every) => from + every * u64::from(number),
+        Begin::Uniform(from, width) => {
+            let mut stream = stream(seed, &format!("workload/{}/{number}/start", group.name));
+            let nanos = (u128::from(stream.next_u64()) * u128::from(width.as_nanos())) >> 64;
+            from + Duration::from_nanos(nanos as u64)
+        }
+    }
+}
+
+impl Actor {
+    /// The transfers so far.
+    pub(super) fn flows<'a>(&self, simulation: &'a Simulation) -> Cow<'a, [FlowRecord]> {
+        let app = self.app;
+        if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
+            return bulk.flows().into();
+        }
+        if let Some(rounds) = simulation.application::<Rounds>(app) {
+            return rounds.flows().into();
+        }
+        if let Some(browsing) = simulation.application::<Browsing>(app) {
+            return browsing.flows().into();
+        }
+        simulation.application::<Telnet>(app).map_or(&[][..], Telnet::flows).into()
+    }
+
+    /// The member whose `nth` transfer in order this is, and which of its own it is.
+    pub(super) const fn place_of(&self, nth: usize) -> (usize, usize) {
+        (self.first + nth % self.members, self.part + nth / self.members)
+    }
+
+    /// Transfers that have begun, are not over and have no record yet.
+    pub(super) fn active(&self, simulation: &Simulation) -> u64 {
+        if let Some(user) = simulation.application::<User>(self.app) {
+            return u64::from(user.is_waiting());
+        }
+        let poisson = simulation.application::<PoissonFlows>(self.app);
+        poisson.map_or(0, |poisson| poisson.active() as u64)
+    }
+
+    /// Payload bytes received so far, as far as is known: a transfer of a workload of many counts
+    /// when it is over.
+    pub(super) fn received(&self, simulation: &Simulation) -> u64 {
+        if let Some(bulk) = simulation.application::<BulkTransfer>(self.app) {
+            return bulk.received();
+        }
+        if let Some(poisson) = simulation.application::<PoissonFlows>(self.app) {
+            return poisson.totals().bytes;
+        }
+        if let Some(user) = simulation.application::<User>(self.app) {
+            return user.totals().bytes;
+        }
+        let flows = self.flows(simulation);
+        let over = flows.iter().filter(|flow| flow.received_at.is_some());
+        over.map(|flow| flow.bytes).sum()
+    }
+}

@@ -1,0 +1,82 @@
+//! Transfers that are over: a line in flows.csv, and part of their workload's metrics.
+//!
+//! Workloads of many short transfers hand each on when it is over; nothing keeps them.
+
+use super::rows::{FlowRow, Output};
+use crate::metrics::{Tallies, WorkloadResult};
+use crate::scenario::{Interval, Scenario};
+use netsim::{FlowRecord, HostId};
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+/// Name of the file with a line for each transfer.
+const FILE: &str = "flows.csv";
+
+/// Where transfers go.
+pub(super) struct Flows {
+    tallies: Tallies,
+    /// Name and scheme, by workload.
+    names: Vec<(String, String)>,
+    /// Names, by host.
+    hosts: Vec<String>,
+    out: Option<csv::Writer<Box<dyn Write>>>,
+    failure: Option<csv::Error>,
+}
+
+/// Shared among the applications that hand transfers on.
+pub(super) type SharedFlows = Rc<RefCell<Flows>>;
+
+impl Flows {
+    pub(super) fn begin(scenario: &Scenario, output: Output<'_>) -> io::Result<SharedFlows> {
+        let groups = &scenario.groups;
+        let topology = &scenario.net.topology;
+        let hosts = (0..topology.host_count() as u32).map(HostId);
+        let out = match scenario.records.flows {
+            true => Some(csv::Writer::from_writer(output(FILE)?)),
+            false => None,
+        };
+        let names = groups.iter().map(|group| (group.name.clone(), group.scheme.name().to_owned()));
+        Ok(Rc::new(RefCell::new(Self {
+            tallies: Tallies::new(groups, scenario.interval),
+            names: names.collect(),
+            hosts: hosts.map(|host| topology.host_name(host).to_owned()).collect(),
+            out,
+            failure: None,
+        })))
+    }
+
+    /// A member's transfer, with its number; `received` are the bytes that the member received in
+    /// the measured interval.
+    pub(super) fn push(
+        &mut self,
+        (group, member, number): (usize, usize, usize),
+        flow: &FlowRecord,
+        received: u64,
+    ) {
+        self.tallies.flow(group, flow, received);
+        let (name, scheme) = &self.names[group];
+        if let Some(out) = &mut self.out
+            && self.failure.is_none()
+        {
+            let row = FlowRow::new((name, scheme), (member, number), flow, &self.hosts);
+            self.failure = out.serialize(row).err();
+        }
+    }
+
+    pub(super) const fn tallies(&mut self) -> &mut Tallies {
+        &mut self.tallies
+    }
+
+    /// Writes what is left; the sums, now that the measured interval is known.
+    pub(super) fn finish(&mut self, interval: Interval) -> io::Result<Vec<WorkloadResult>> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure.into());
+        }
+        if let Some(out) = &mut self.out {
+            out.flush()?;
+        }
+        let empty = Tallies::new(&[], interval);
+        Ok(std::mem::replace(&mut self.tallies, empty).results())
+    }
+}

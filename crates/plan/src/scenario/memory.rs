@@ -1,0 +1,82 @@
+//! The plan's memory as what hosts and sites of a simulation get.
+
+use super::net::Net;
+use crate::document::{self, Memory};
+use crate::error::Fault;
+use memory::{CacheConfig, GatewayConfig, HostCache, ReuseGate, Scope, shared};
+use netsim::{Collecting, HostId, Simulation, SiteSpec};
+use std::collections::BTreeSet;
+use tcp::MemoryKind;
+
+/// What hosts remember with.
+#[derive(Clone, Debug)]
+pub(crate) struct Memories {
+    sites: Vec<SiteSpec>,
+    cache: CacheConfig,
+    gate: ReuseGate,
+}
+
+impl Memories {
+    /// The memories of a plan.
+    pub(super) fn of(plan: &Memory, net: &Net) -> Result<Self, Fault> {
+        let gateway = gateway(plan);
+        let (gate, cache) = (ReuseGate::default(), CacheConfig::default());
+        let mut sites = Vec::new();
+        let mut alone: BTreeSet<HostId> = net.hosts().collect();
+        for name in &plan.sites {
+            let servers = net.hosts_named(name)?;
+            if let Some(twice) = servers.iter().find(|host| !alone.remove(host)) {
+                let host = net.topology.host_name(*twice);
+                let why = format!("{host} is in a site already: a host has one gateway");
+                return Err(Fault::new(name.span(), why));
+            }
+            sites.push(SiteSpec { servers, gateway, collecting: collecting(plan) });
+        }
+        let own = |host| SiteSpec { servers: vec![host], gateway, collecting: Collecting::Reports };
+        sites.extend(alone.into_iter().map(own));
+        let half_life = plan.half_life.map_or(cache.half_life, |half_life| half_life.0);
+        Ok(Self {
+            sites,
+            cache: CacheConfig { half_life, ..cache },
+            gate: ReuseGate {
+                cap: plan.cap.map_or(gate.cap, |cap| cap.0.0),
+                max_age: plan.max_age.map_or(gate.max_age, |age| age.0),
+            },
+        })
+    }
+
+    /// Gives the hosts of a simulation what they remember with.
+    pub(crate) fn equip(&self, simulation: &mut Simulation) {
+        for site in &self.sites {
+            simulation.add_site(site);
+            for host in &site.servers {
+                simulation.configure_host(*host, |host| {
+                    host.set_memory(MemoryKind::Temporal, shared(HostCache::new(self.cache)));
+                    host.set_reuse_gate(self.gate);
+                });
+            }
+        }
+    }
+}
+
+fn gateway(plan: &Memory) -> GatewayConfig {
+    let config = GatewayConfig::default();
+    GatewayConfig {
+        scope: match plan.scope {
+            document::Scope::Network => Scope::Network,
+            document::Scope::Host => Scope::Host,
+        },
+        window: plan.window.map_or(config.window, |window| window.0),
+        enough: plan.enough.map_or(config.enough, |enough| enough.0 as usize),
+        decay: plan.decay.map(|half_life| half_life.0),
+        ..config
+    }
+}
+
+const fn collecting(plan: &Memory) -> Collecting {
+    match plan.collecting {
+        document::Collecting::Reports => Collecting::Reports,
+        document::Collecting::Option => Collecting::Option,
+        document::Collecting::Passive => Collecting::Passive,
+    }
+}

@@ -1,0 +1,14 @@
+//! From an arriving ACK to what the policies are told.
+
+pub mod rate;
+pub mod rounds;
+pub mod rtt;
+pub mod sample;
+pub mod scoreboard;
+
+pub use rate::{Delivered, DeliveryMarks, DeliveryMeter, micros};
+pub use rate::{Delivery, Episode, RateSample};
+pub use rounds::{RoundMeter, RoundTrip};
+pub use rtt::RttEstimator;
+pub use sample::{AckInfo, AckSample};
+pub use scoreboard::{Newest, Progress, Scoreboard, Sent};

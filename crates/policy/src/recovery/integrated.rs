@@ -1,0 +1,95 @@
+//! Integrated loss recovery (Balakrishnan et al. 1998 §5.3; Padmanabhan & Katz 1998 §6.1): what is
+//! lost is found by the path, from the ACKs of all its members; here it is sent again.
+//!
+//! path's send log says when a member's lowest unacknowledged segment is lost. It
+//! goes again whatever the window says, and until it is acknowledged the member hears of no other
+//! loss (unless the scheme wants to hear that the retransmission is lost too): its cumulative ACK
+//! tells of one per round trip. Duplicate ACKs count only as the later ACKs that they are. What is
+//! not found so is left to the timeout.
+
+use super::reno::ENTERED;
+use super::{Context, LossRecovery, News, Reduction, Report, SentInfo};
+use crate::ack::AckInfo;
+use units::Instant;
+
+/// One member's part in integrated recovery.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Integrated {
+    /// A retransmission may be found lost too ([`Overtaken::Lost`](super::Overtaken)).
+    again: bool,
+    /// End of the segment that was lost, until it is acknowledged.
+    repairing: Option<u64>,
+    /// It is still to be sent again, whatever the window says.
+    forced: bool,
+    /// Without SACK: bytes that duplicates say have left the network.
+    left_network: u64,
+}
+
+impl Integrated {
+    /// `again`: a retransmission may be found lost as well.
+    pub fn new(again: bool) -> Self {
+        Self { again, ..Self::default() }
+    }
+}
+
+impl LossRecovery for Integrated {
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        if ack.advanced() {
+            let ended = self.repairing.is_some_and(|end| ack.una >= end);
+            if ended {
+                self.repairing = None;
+                self.forced = false;
+            }
+            self.left_network = self.left_network.saturating_sub(ack.una - ack.una_before);
+            return Report { ended, grow: true, ..Report::default() };
+        }
+        if ack.duplicate && ack.progress.sacked == 0 {
+            self.left_network += cx.mss;
+        }
+        Report::default()
+    }
+
+    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+        if news != News::Lost || cx.board.mark_lost(0) == 0 {
+            return Report::default();
+        }
+        self.repairing = cx.board.segment(0).map(|s| s.end());
+        self.forced = true;
+        ENTERED
+    }
+
+    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+        *self = Self::new(self.again);
+        if cx.board.segment(0).is_some_and(|head| head.is_sacked()) {
+            // RFC 2018 §8: the receiver has reneged.
+            cx.board.forget_sacks();
+        }
+        cx.board.mark_all_lost();
+        Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
+    }
+
+    fn allowance(&self, cx: &Context<'_>) -> u64 {
+        if self.forced && cx.board.waiting() > 0 {
+            return cx.mss;
+        }
+        cx.cwnd.saturating_sub(cx.board.pipe().saturating_sub(self.left_network))
+    }
+
+    fn on_sent(&mut self, sent: &SentInfo) {
+        if sent.retransmission {
+            self.forced = false;
+        }
+    }
+
+    fn left_network(&self, _: u64) -> u64 {
+        self.left_network
+    }
+
+    fn is_busy(&self) -> bool {
+        self.repairing.is_some() && !self.again
+    }
+
+    fn recovery_point(&self) -> Option<u64> {
+        self.repairing
+    }
+}

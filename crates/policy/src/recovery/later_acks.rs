@@ -1,0 +1,67 @@
+//! What ACKs of one connection say of the segments of others on the same path (Balakrishnan et al.
+//! 1998 §5.3; Padmanabhan & Katz 1998 §7.3; Eggert, Heidemann & Touch 2000 §3.3).
+//!
+//! The rule is a scheme's; the path applies it and brings a member's recovery the [`News`].
+
+/// What becomes of segments that were overtaken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overtaken {
+    /// A member's lowest unacknowledged segment is lost once overtaken more than `threshold` times.
+    Lost {
+        /// Later ACKs that mean nothing yet (3).
+        threshold: u32,
+        /// Receivers may hold ACKs back. Then the next segment of the connection must have been
+        /// overtaken `threshold` times too, or the ACK at hand be for a segment sent 400 ms later
+        /// (Balakrishnan et al. 1998 §5.3, rules 4 and 5). The papers' segments are all full; the short
+        /// end of a transfer makes no receiver acknowledge, so it does not count as the next.
+        delayed_acks: bool,
+        /// One segment goes again for each ACK, the oldest (TCP-INT); else all that are lost.
+        one_per_ack: bool,
+        /// A retransmission may be found lost as well. TCP-INT leaves that to the timeout (rule 3).
+        again: bool,
+        /// The window grows on an ACK that overtakes another member's outstanding segment, as on any that
+        /// says of delivery (§6.1). ns-2's `dontIncrCwnd_` does not let it.
+        grow: bool,
+    },
+    /// Each segment overtaken counts as a duplicate ACK of its connection (Eggert et al. 2000 §3.3).
+    Each,
+}
+
+impl Overtaken {
+    /// TCP-INT's rules for receivers that may delay ACKs (Balakrishnan et al. 1998 §5.3).
+    pub const OLDEST_LOST: Self = Self::Lost {
+        threshold: 3,
+        delayed_acks: true,
+        one_per_ack: true,
+        again: false,
+        grow: true,
+    };
+    /// TCP Session's: all that are lost go again, retransmissions like any other segment (Padmanabhan &
+    /// Katz 1998 §7.3).
+    pub const ALL_LOST: Self = Self::Lost {
+        threshold: 3,
+        delayed_acks: true,
+        one_per_ack: false,
+        again: true,
+        grow: true,
+    };
+
+    /// The window stays on ACKs that overtake.
+    pub const fn withholds_growth(self) -> bool {
+        matches!(self, Self::Lost { grow: false, .. })
+    }
+
+    /// Retransmissions may be found lost.
+    pub const fn judges_again(self) -> bool {
+        matches!(self, Self::Lost { again: true, .. })
+    }
+}
+
+/// What a member is to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Its lowest unacknowledged segment is lost.
+    Lost,
+    /// So many of its segments were overtaken by one more ACK.
+    Overtaken(u32),
+}

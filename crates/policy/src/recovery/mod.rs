@@ -1,0 +1,210 @@
+//! Loss recovery: which bytes are lost, what goes again, and how much may go now.
+//!
+//! A policy marks losses on the connection's [`Scoreboard`] and says, in a [`Report`], what
+//! happened; the path then asks congestion control for the new threshold. The window itself is
+//! never inflated: a policy that lets duplicate ACKs clock out segments does so in its
+//! [`LossRecovery::allowance`].
+
+pub mod dupacks;
+pub mod integrated;
+pub mod later_acks;
+pub mod newreno;
+pub mod prr;
+pub mod rack;
+pub mod reno;
+pub mod sack;
+pub mod sack_pipe;
+pub mod tahoe;
+pub mod vegas;
+
+use crate::ack::{AckInfo, Scoreboard};
+pub use later_acks::{News, Overtaken};
+use units::{Duration, Instant};
+
+/// What a recovery policy may see and mark.
+pub struct Context<'a> {
+    /// The connection's outstanding segments.
+    pub board: &'a mut Scoreboard,
+    /// The path's window, bytes.
+    pub cwnd: u64,
+    /// The path's threshold, bytes.
+    pub ssthresh: u64,
+    /// Segment size, bytes.
+    pub mss: u64,
+    /// Smoothed round trip time; zero before the first sample.
+    pub srtt: Duration,
+    /// Lowest round trip seen; [`Duration::MAX`] before the first sample.
+    pub min_rtt: Duration,
+    /// Retransmission timeout as it would be armed now, back-off included.
+    pub rto: Duration,
+    /// Next new byte to be sent.
+    pub snd_nxt: u64,
+    /// Unsent application data waits, and the peer's window has room for it.
+    pub new_data: bool,
+    /// What is outstanding is being taken back, not presumed lost by congestion: no reason to think
+    /// that the receiver has discarded anything.
+    pub retreat: bool,
+    /// The path moves the window itself where a recovery would glide to the threshold for a lone
+    /// connection: others share it, or a policy rules that answers losses itself.
+    pub shared: bool,
+}
+
+/// How the window falls when recovery begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// `cwnd` := `ssthresh` at once (RFC 5681 §3.2).
+    ToSsthresh,
+    /// `cwnd` := one segment, and slow start (Jacobson 1988).
+    ToOneSegment,
+    /// `cwnd` := one segment, `ssthresh` held: the same segment timed out again (RFC 5681 §3.1).
+    Again,
+    /// `ssthresh` only; the policy lowers `cwnd` ACK by ACK (RFC 6937).
+    Gradual,
+}
+
+/// What a recovery policy found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// A new episode of congestion began.
+    pub congestion: Option<Reduction>,
+    /// The segment lost in it had been sent again before.
+    pub repeated: bool,
+    /// The last reduction was spurious: restore the window.
+    pub undo: bool,
+    /// Recovery ended with this ACK.
+    pub ended: bool,
+    /// Window that recovery imposes, after the reduction of `congestion`, bytes.
+    pub cwnd: Option<u64>,
+    /// The window may grow on this ACK (start-up or congestion control is asked).
+    pub grow: bool,
+    /// What this does to the retransmission timer.
+    pub timer: TimerAction,
+    /// Send a tail-loss probe: one segment regardless of the window.
+    pub probe: bool,
+}
+
+impl Report {
+    /// True if it changes neither the window nor what is known of it.
+    pub const fn is_quiet(&self) -> bool {
+        self.congestion.is_none() && self.cwnd.is_none() && !self.undo && !self.ended
+    }
+}
+
+/// What happens to the retransmission timer on an ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimerAction {
+    /// Restart if the cumulative acknowledgement moved (RFC 6298 §5.3).
+    #[default]
+    OnProgress,
+    /// Restart in any case.
+    Restart,
+    /// Restart with a timeout twice as long, as after a timeout.
+    BackOff,
+    /// Leave it running.
+    Keep,
+}
+
+/// What a retransmission timer means that runs out while nothing is outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleTimeout {
+    /// The sender was idle: the restart rule applies.
+    Restart,
+    /// A timeout like any other, with its penalties, each time it runs out.
+    Timeout,
+}
+
+/// What was just sent.
+#[derive(Clone, Copy, Debug)]
+pub struct SentInfo {
+    /// When.
+    pub now: Instant,
+    /// Sequence space taken.
+    pub len: u64,
+    /// Offset one past its end.
+    pub end: u64,
+    /// It had been sent before.
+    pub retransmission: bool,
+    /// Smoothed round trip time; zero before the first sample.
+    pub srtt: Duration,
+    /// Retransmission timeout as it would be armed now, back-off included.
+    pub rto: Duration,
+}
+
+/// A loss recovery policy; one value per connection.
+pub trait LossRecovery {
+    /// Digests one ACK: marks losses, moves between open and recovering.
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report;
+
+    /// On a shared path: digests what ACKs of other members say of this one's segments.
+    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+        let _ = (cx, news);
+        Report::default()
+    }
+
+    /// On a shared path: it is repairing, or knows already, and need not be told more.
+    fn is_busy(&self) -> bool {
+        self.recovering()
+    }
+
+    /// Digests a retransmission timeout: marks losses, leaves fast recovery.
+    fn on_rto(&mut self, cx: &mut Context<'_>, now: Instant) -> Report;
+
+    /// Is told that the retransmission timer ran out while nothing was outstanding, all up to
+    /// `snd_nxt` being acknowledged: senders whose timer runs on (ns-2) have this.
+    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
+        let _ = snd_nxt;
+        IdleTimeout::Restart
+    }
+
+    /// Bytes that may be sent now, retransmissions and new data together. The peer's window and
+    /// the pacer are applied elsewhere. While nothing is SACKed or lost, new data that is sent takes
+    /// its length off it and makes nothing go again.
+    fn allowance(&self, cx: &Context<'_>) -> u64;
+
+    /// The window right after a gradual reduction, once the threshold is known (`cx.ssthresh`).
+    fn window_after_reduction(&self, cx: &Context<'_>) -> Option<u64> {
+        let _ = cx;
+        None
+    }
+
+    /// Index on the scoreboard of the segment to send again next, if any.
+    fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {
+        cx.board.next_lost()
+    }
+
+    /// Is told what was sent.
+    fn on_sent(&mut self, sent: &SentInfo) {
+        let _ = sent;
+    }
+
+    /// When the policy's own timer (reordering, tail-loss probe) fires, if armed.
+    fn timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Digests the policy's own timer.
+    fn on_timeout(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+        let _ = (cx, now);
+        Report::default()
+    }
+
+    /// The policy is of no use with a peer that does not send SACK: NewReno takes its place.
+    fn needs_sack(&self) -> bool {
+        false
+    }
+
+    /// Bytes outstanding that, by duplicate ACKs without SACK, have left the network: on a path that
+    /// others share they are not in flight, instead of the window being inflated by them.
+    fn left_network(&self, mss: u64) -> u64 {
+        let _ = mss;
+        0
+    }
+
+    /// True in fast recovery or after a timeout until all that was lost is repaired.
+    fn recovering(&self) -> bool {
+        self.recovery_point().is_some()
+    }
+
+    /// While recovering: the offset whose acknowledgement ends it (RFC 6675 `RecoveryPoint`).
+    fn recovery_point(&self) -> Option<u64>;
+}

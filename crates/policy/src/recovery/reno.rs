@@ -1,0 +1,167 @@
+//! Fast retransmit and fast recovery of RFC 5681 §3.2 ("Reno").
+//!
+//! Each duplicate ACK means that a segment has left the network; where the RFC inflates `cwnd` for
+//! it, this policy lets as much more be in flight. The first ACK of new data ends recovery, so a
+//! second loss in the window usually costs a timeout.
+
+use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
+use super::{Context, IdleTimeout, LossRecovery, News, Reduction, Report, SentInfo, TimerAction};
+use crate::ack::AckInfo;
+use units::Instant;
+
+/// Reno's fast recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno {
+    dup: DupAcks,
+    /// Of the duplicates, those that ACKs of other members stand for.
+    overtaken: u32,
+    fast: Option<FastRecovery>,
+    /// `snd_nxt` at the last timeout.
+    timed_out: u64,
+}
+
+/// State of fast recovery without SACK.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FastRecovery {
+    /// Bytes that duplicate ACKs say have left the network.
+    pub(super) left_network: u64,
+    /// The retransmission that may go whatever the window says is still to be sent.
+    pub(super) forced: bool,
+}
+
+impl FastRecovery {
+    /// Enters on the third duplicate: three segments have left, the first one goes again.
+    pub(super) fn enter(cx: &mut Context<'_>) -> Self {
+        Self::enter_after(cx, DUP_THRESH)
+    }
+
+    /// Enters after so many duplicates.
+    fn enter_after(cx: &mut Context<'_>, duplicates: u32) -> Self {
+        cx.board.mark_lost(0);
+        Self { left_network: u64::from(duplicates) * cx.mss, forced: true }
+    }
+
+    /// `cwnd` plus what has left the network, less what was sent and not acknowledged.
+    pub(super) fn allowance(&self, cx: &Context<'_>) -> u64 {
+        if self.forced && cx.board.waiting() > 0 {
+            return cx.mss;
+        }
+        (cx.cwnd + self.left_network).saturating_sub(cx.board.pipe_ignoring_sacks())
+    }
+
+    pub(super) fn on_sent(&mut self, sent: &SentInfo) {
+        if sent.retransmission {
+            self.forced = false;
+        }
+    }
+}
+
+/// What every entry into fast recovery reports.
+pub(super) const ENTERED: Report = Report {
+    congestion: Some(Reduction::ToSsthresh),
+    repeated: false,
+    undo: false,
+    ended: false,
+    cwnd: None,
+    grow: false,
+    timer: TimerAction::Restart,
+    probe: false,
+};
+
+impl Reno {
+    /// `limited_transmit`: RFC 3042.
+    pub const fn new(limited_transmit: LimitedTransmit) -> Self {
+        let dup = DupAcks::new(limited_transmit);
+        Self { dup, overtaken: 0, fast: None, timed_out: 0 }
+    }
+
+    fn on_duplicate(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        self.dup.on_duplicate(cx.snd_nxt);
+        if let Some(fast) = &mut self.fast {
+            fast.left_network += cx.mss;
+        } else if self.dup.count == DUP_THRESH && self.may_enter(cx, ack.una) {
+            return self.enter(cx);
+        }
+        Report::default()
+    }
+
+    /// A second loss of the same window is not to lower the window again (RFC 6582 §3.2 `recover`). A
+    /// path that is shared sees to that, so there it is repaired as RFC 5681 has it, and only
+    /// duplicates of what a timeout repeated mean nothing.
+    const fn may_enter(&self, cx: &Context<'_>, una: u64) -> bool {
+        una > if cx.shared { self.timed_out } else { self.dup.recover }
+    }
+
+    /// What others' segments overtook counts, but their bytes are not this member's.
+    fn enter(&mut self, cx: &mut Context<'_>) -> Report {
+        self.dup.begin_episode(cx.snd_nxt);
+        let own = self.dup.count - self.overtaken;
+        self.fast = Some(FastRecovery::enter_after(cx, own));
+        ENTERED
+    }
+
+    fn forget_duplicates(&mut self) {
+        self.dup.count = 0;
+        self.overtaken = 0;
+    }
+}
+
+impl LossRecovery for Reno {
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report {
+        if ack.advanced() {
+            self.forget_duplicates();
+            let ended = self.fast.take().is_some();
+            return Report { ended, grow: true, ..Report::default() };
+        }
+        if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
+    }
+
+    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+        let News::Overtaken(segments) = news else { return Report::default() };
+        if self.is_busy() {
+            return Report::default();
+        }
+        self.dup.count += segments;
+        self.overtaken += segments;
+        let una = cx.board.segment(0).map_or(0, |s| s.start);
+        if self.is_busy() && self.may_enter(cx, una) { self.enter(cx) } else { Report::default() }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.dup.count >= DUP_THRESH
+    }
+
+    fn on_rto(&mut self, cx: &mut Context<'_>, _: Instant) -> Report {
+        self.forget_duplicates();
+        self.fast = None;
+        self.timed_out = cx.snd_nxt;
+        self.dup.on_rto(cx)
+    }
+
+    fn on_idle_timeout(&mut self, snd_nxt: u64) -> IdleTimeout {
+        self.dup.on_idle_timeout(snd_nxt)
+    }
+
+    fn allowance(&self, cx: &Context<'_>) -> u64 {
+        match &self.fast {
+            Some(fast) => fast.allowance(cx),
+            None => self.dup.open_allowance(cx),
+        }
+    }
+
+    fn on_sent(&mut self, sent: &SentInfo) {
+        if let Some(fast) = &mut self.fast {
+            fast.on_sent(sent);
+        }
+    }
+
+    fn left_network(&self, mss: u64) -> u64 {
+        // What others' segments overtook has not left, for all that is known.
+        let own = self.dup.left_network(mss).saturating_sub(u64::from(self.overtaken) * mss);
+        self.fast.as_ref().map_or(own, |fast| fast.left_network)
+    }
+
+    fn recovery_point(&self) -> Option<u64> {
+        self.fast.as_ref().map(|_| self.dup.recover)
+    }
+}

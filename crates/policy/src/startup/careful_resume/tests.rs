@@ -1,0 +1,190 @@
+use super::*;
+use crate::ack::RttEstimator;
+use crate::startup::{SlowStart, StartUp, Wrapping};
+use crate::window::PlanOrder;
+use units::Duration;
+
+const MSS: u64 = 1000;
+const RTT: Duration = Duration::from_millis(100);
+
+/// A sender that keeps its window full, with a round trip of 100 ms. IW 10.
+struct Sender {
+    window: Window,
+    resume: Wrapping<CarefulResume>,
+    sent: u64,
+    acked: u64,
+    now: Instant,
+}
+
+impl Sender {
+    /// What is remembered: a window in segments and the lowest round trip in ms.
+    fn new(cwnd: u64, min_rtt: u64) -> Self {
+        let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
+        let resume = CarefulResume::new(CarefulResumeOptions::default());
+        let mut resume = Wrapping::new(resume, Box::new(SlowStart));
+        let seed = Remembered {
+            cwnd: cwnd * MSS,
+            // A queue that was there then says nothing of the path.
+            srtt: Duration::from_millis(10 * min_rtt),
+            min_rtt: Some(Duration::from_millis(min_rtt)),
+            ..Remembered::default()
+        };
+        let rtt = RttEstimator::new(crate::config::Config::default().rto);
+        let start = Start {
+            seed: Some(seed),
+            initial_window: 10 * MSS,
+            ..Start::of(Occasion::NewPath, &rtt)
+        };
+        resume.begin(&mut window, &start);
+        Self { window, resume, sent: 10, acked: 0, now: Instant::ZERO + RTT }
+    }
+
+    /// An ACK of `segments`; what is outstanding then is `in_flight`.
+    fn see(&mut self, segments: u64) -> AckSample {
+        let prior = self.sent - self.acked;
+        self.acked += segments;
+        let sample = AckSample {
+            srtt: RTT,
+            min_rtt: RTT,
+            prior_in_flight: prior * MSS,
+            in_flight: (self.sent - self.acked) * MSS,
+            sent_total: self.sent * MSS,
+            acked_total: self.acked * MSS,
+            ..AckSample::of(self.now, segments * MSS)
+        };
+        self.resume.observe(&mut self.window, &sample);
+        sample
+    }
+
+    /// As many ACKs of a segment each; `fill`: what the window then lets go leaves.
+    fn acks(&mut self, count: u64, fill: bool) {
+        for _ in 0..count {
+            let sample = self.see(1);
+            self.resume.on_ack(&mut self.window, &sample);
+            if fill {
+                self.sent = self.sent.max(self.acked + self.window.cwnd() / MSS);
+            }
+        }
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.window.cwnd() / MSS
+    }
+
+    fn plan(&mut self) -> Option<PlanOrder> {
+        self.window.take_order()
+    }
+}
+
+/// The jump of 50 is ordered: 9 ACKs take the window from 10 to 19, the tenth jumps.
+fn jumped() -> Sender {
+    let mut s = Sender::new(100, 100);
+    s.acks(9, true);
+    assert_eq!((s.cwnd(), s.plan()), (19, None));
+    s.acks(1, false);
+    // 28 segments had left by then, 18 are outstanding.
+    assert_eq!((s.sent, s.resume.overlay.pipe), (28, 18 * MSS));
+    assert_eq!(s.cwnd(), 50);
+    // 50 segments over 100 ms.
+    let gap = Duration::from_millis(2);
+    assert_eq!(s.plan(), Some(PlanOrder::Follow(SendPlan::spaced(1, gap))));
+    s
+}
+
+#[test]
+fn the_initial_window_confirms_the_path_then_half_of_what_is_remembered() {
+    jumped();
+}
+
+#[test]
+fn the_window_stands_until_something_unvalidated_is_acknowledged() {
+    let mut s = jumped();
+    // 18 ACKs of what was sent before, while 17 unvalidated segments leave: nothing grows.
+    s.sent = 45;
+    s.acks(18, false);
+    assert_eq!((s.cwnd(), s.plan()), (50, None));
+    assert_eq!(s.resume.overlay.pipe, 36 * MSS);
+    // Two unvalidated ones more leave, 47 in all. The ACK of the 29th: 18 are outstanding, 37 have
+    // proved to fit: not even what is known was used, and that is the window.
+    s.sent = 47;
+    s.acks(1, false);
+    assert_eq!(s.plan(), Some(PlanOrder::End));
+    assert_eq!((s.cwnd(), s.resume.overlay.stage), (38, Stage::Normal));
+}
+
+#[test]
+fn validated_the_jump_is_the_window_and_slow_start_goes_on() {
+    let mut s = jumped();
+    // The whole jump leaves: 10 acknowledged and 50 more. It is used up, so the window is what is
+    // outstanding after this ACK, 49, which slow start makes 50.
+    s.sent = 60;
+    s.acks(1, false);
+    assert_eq!(s.plan(), Some(PlanOrder::End));
+    assert_eq!((s.cwnd(), s.resume.overlay.stage), (50, Stage::Validating { until: 60 * MSS }));
+    s.acks(48, true);
+    assert_eq!(s.cwnd(), 98);
+    assert_eq!(s.resume.overlay.stage, Stage::Validating { until: 60 * MSS });
+    s.acks(1, true);
+    assert_eq!((s.cwnd(), s.resume.overlay.stage), (99, Stage::Normal));
+}
+
+#[test]
+fn congestion_takes_the_window_to_half_of_what_the_path_held() {
+    let mut s = jumped();
+    s.sent = 60;
+    s.acks(5, false);
+    // 18 at the jump, 5 since, of which the first began validation.
+    assert_eq!(s.resume.overlay.pipe, 23 * MSS);
+    // Congestion control would halve what is outstanding; half the pipe is 11.5 segments.
+    s.window.set_ssthresh(22 * MSS, Cause::Loss);
+    s.resume.on_congestion(&mut s.window);
+    assert_eq!(s.window.ssthresh(), 11_500);
+    // Recovery: 55 to 60 arrive at last. The pipe is 23 + 45 segments; only an ACK of what was sent
+    // after that says that all is repaired, and the threshold is what the path held.
+    for _ in 0..45 {
+        s.see(1);
+    }
+    assert_eq!(s.window.ssthresh(), 11_500);
+    s.sent = 70;
+    s.see(1);
+    assert_eq!((s.window.ssthresh(), s.resume.overlay.stage), (69 * MSS, Stage::Normal));
+}
+
+#[test]
+fn a_retreat_is_not_below_the_initial_window() {
+    let mut s = jumped();
+    s.resume.overlay.pipe = 12 * MSS;
+    s.resume.on_congestion(&mut s.window);
+    assert_eq!(s.window.ssthresh(), 10 * MSS);
+}
+
+#[test]
+fn another_round_trip_is_another_path() {
+    // Less than half of 201 ms; more than ten times 9 ms.
+    for rtt in [201, 9] {
+        let mut s = Sender::new(100, rtt);
+        s.acks(12, true);
+        assert_eq!((s.cwnd(), s.plan()), (22, None), "{rtt} ms remembered");
+    }
+    for rtt in [200, 10] {
+        let mut s = Sender::new(100, rtt);
+        s.acks(10, true);
+        assert_eq!(s.cwnd(), 50, "{rtt} ms remembered");
+    }
+}
+
+#[test]
+fn nothing_is_jumped_to_that_slow_start_has_already() {
+    let mut s = Sender::new(20, 100);
+    s.acks(10, true);
+    assert_eq!((s.cwnd(), s.plan()), (20, None));
+}
+
+#[test]
+fn loss_in_reconnaissance_ends_it() {
+    let mut s = Sender::new(100, 100);
+    s.acks(3, true);
+    s.window.set_ssthresh(6 * MSS, Cause::Loss);
+    s.resume.on_congestion(&mut s.window);
+    assert_eq!((s.window.ssthresh(), s.resume.overlay.stage), (6 * MSS, Stage::Normal));
+}

@@ -1,0 +1,383 @@
+//! Fast start (Padmanabhan & Katz 1998 §3, §7.1): after an idle time the last window that went
+//! through whole is sent again at once, spread over a round trip.
+//!
+//! What plain slow start would not have sent, the first window beyond the initial one, leaves with
+//! low priority, so that the attempt harms nobody. If it fails, a fine timer or the first sign of
+//! several losses takes it back: slow start as if there had been none. The same on a new path to a
+//! destination of which something is remembered. The idle rule must leave the window to the start-up
+//! ([`crate::config::IdleRestart::StartUp`]).
+
+use super::{Occasion, Overlay, Phase, Remembered, Setback, Start, Turn};
+use crate::ack::{AckSample, RttEstimator};
+use crate::send_plan::{Mark, SendPlan};
+use crate::window::{Cause, Window};
+use arith::rtt::Estimator;
+use units::Duration;
+
+/// A remembered round trip longer than any timeout (RFC 6298 §2.5) is no memory of a path.
+const LONGEST_RTT: Duration = Duration::from_secs(60);
+
+/// When the reset timer takes the place of the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetTimer {
+    /// While the earliest segment not acknowledged is one of low priority, whose loss it is to
+    /// detect (§3.4.4). What slow start would have sent too is guarded as slow start guards it.
+    Marked,
+    /// During the whole attempt (§7.1). Of another segment it detects the loss as early, at the price
+    /// of a timeout.
+    Attempt,
+}
+
+/// Options of [`FastStart`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FastStartOptions {
+    /// `maxburst`, segments: no more leave in any interval of `maxburst * srtt / cwnd`.
+    pub max_burst: u32,
+    /// Quick detection of and recovery from failure (§3.4.4): the reset timer, and retreats.
+    pub quick_recovery: bool,
+    /// When the reset timer runs.
+    pub reset: ResetTimer,
+    /// The round trip stays at its first sample: what ns-2's integer division makes of its gains.
+    pub first_rtt: bool,
+    /// How many times its usual weight a sample of the round trip has during an attempt, up to that of
+    /// a whole round trip; at least 1. §3.4.2 leaves larger weights to be tried.
+    pub weight: u32,
+    /// Older windows are not used again.
+    pub max_age: Duration,
+    /// Most segments that are believed of a remembered window.
+    pub cap: u32,
+}
+
+impl Default for FastStartOptions {
+    fn default() -> Self {
+        Self {
+            max_burst: 4,
+            quick_recovery: true,
+            reset: ResetTimer::Marked,
+            first_rtt: false,
+            weight: 1,
+            max_age: Duration::from_secs(600),
+            cap: 4096,
+        }
+    }
+}
+
+/// Fast start; another start-up grows the window, and begins where there is nothing to begin from.
+pub struct FastStart {
+    options: FastStartOptions,
+    /// Round trips, nanoseconds, whatever the clock of the retransmission timer. A round trip weighs
+    /// an eighth as ever, not each of its ACKs: by these it would follow the queue that the transfer
+    /// itself builds.
+    exact: Estimator,
+    round: Round,
+    attempt: Option<Attempt>,
+    /// Bytes of new data sent and acknowledged on the path, as the last ACK told.
+    sent: u64,
+    acked: u64,
+}
+
+/// A fast start under way.
+#[derive(Clone, Copy, Debug)]
+struct Attempt {
+    /// The first window, bytes: whole segments.
+    first_window: u64,
+    /// Of these, what plain slow start would have sent too.
+    unmarked: u64,
+    /// What was sent and acknowledged before it.
+    sent_before: u64,
+    acked_before: u64,
+    /// The threshold that a retreat brings back.
+    ssthresh: u64,
+    /// The first window is still being clocked out.
+    clocking: bool,
+}
+
+/// A round trip: from the sending of something to its acknowledgement.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// What was sent when it began.
+    end: u64,
+    /// Most bytes in flight since.
+    flight: u64,
+}
+
+impl Round {
+    /// Most bytes in flight during the round trip that this ACK belongs to.
+    fn flight(&mut self, sample: &AckSample) -> u64 {
+        if sample.acked_total > self.end {
+            *self = Self { end: sample.sent_total, flight: 0 };
+        }
+        self.flight = self.flight.max(sample.prior_in_flight);
+        self.flight
+    }
+}
+
+impl FastStart {
+    /// A start-up that has not begun.
+    pub fn new(options: FastStartOptions) -> Self {
+        let (exact, round) = (Estimator::new(), Round::default());
+        Self { options, exact, round, attempt: None, sent: 0, acked: 0 }
+    }
+
+    fn srtt(&self) -> Duration {
+        Duration::from_nanos(self.exact.srtt8() / 8)
+    }
+
+    /// Takes over what is remembered, if it is of use. A handshake has measured the path since.
+    fn begin_new(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
+        let Some(seed) = start.seed.filter(|seed| self.trusts(seed)) else {
+            return Turn::Left;
+        };
+        let measured = self.exact;
+        if !seed.srtt.is_zero() {
+            self.exact = Estimator::seeded(seed.srtt.as_nanos(), seed.rttvar.as_nanos());
+            if measured.srtt8() > 0 {
+                self.exact.on_sample(measured.srtt8() / 8);
+            }
+        }
+        let ssthresh = seed.ssthresh.unwrap_or(u64::MAX);
+        let cap = u64::from(self.options.cap) * window.mss();
+        let cwnd = went_through(seed.cwnd, ssthresh, window.mss()).min(cap);
+        if ssthresh < window.ssthresh() {
+            window.set_ssthresh(ssthresh, Cause::Seed);
+        }
+        self.attempt(window, cwnd, start.initial_window);
+        Turn::Taken
+    }
+
+    fn trusts(&self, seed: &Remembered) -> bool {
+        seed.age <= self.options.max_age && seed.srtt.max(seed.rttvar) <= LONGEST_RTT
+    }
+
+    /// The path's own last window, or, if that is too old, slow start again (RFC 5681 §4.1).
+    fn begin_idle(&mut self, window: &mut Window, start: &Start<'_>) {
+        let cwnd = went_through(window.cwnd(), window.ssthresh(), window.mss());
+        if start.idle <= self.options.max_age && self.exact.srtt8() > 0 {
+            self.attempt(window, cwnd, start.initial_window);
+        } else {
+            window.set_cwnd(start.initial_window.min(window.cwnd()), Cause::Idle);
+        }
+    }
+
+    /// Sends `cwnd` bytes at once if that is more than slow start would.
+    fn attempt(&mut self, window: &mut Window, cwnd: u64, initial_window: u64) {
+        window.set_cwnd(cwnd.max(initial_window), Cause::Seed);
+        let first_window = window.usable() / window.mss() * window.mss();
+        if first_window <= initial_window || self.exact.srtt8() == 0 {
+            return window.set_cwnd(initial_window, Cause::Seed);
+        }
+        let attempt = Attempt {
+            first_window,
+            unmarked: initial_window,
+            sent_before: self.sent,
+            acked_before: self.acked,
+            ssthresh: window.ssthresh(),
+            clocking: true,
+        };
+        self.attempt = Some(attempt);
+        self.clock(window, &attempt);
+    }
+
+    /// Orders the first window, or what is left of it, to be spaced at `cwnd / srtt` and marked
+    /// (§3.4.3, §7.1).
+    fn clock(&self, window: &mut Window, attempt: &Attempt) {
+        let burst = self.options.max_burst;
+        let bytes = u128::from(burst) * u128::from(window.mss());
+        let gap = bytes * u128::from(self.srtt().as_nanos()) / u128::from(window.usable());
+        let gap = Duration::from_nanos(u64::try_from(gap).unwrap_or(u64::MAX));
+        let sent = self.sent - attempt.sent_before;
+        let after = attempt.unmarked.saturating_sub(sent);
+        let len = attempt.first_window.saturating_sub(sent.max(attempt.unmarked));
+        let mark = Some(Mark { after, len });
+        window.follow_plan(SendPlan { mark, ..SendPlan::spaced(burst, gap) });
+    }
+
+    /// ACKs clock what follows the first window. The attempt is over when all of that has arrived.
+    fn follow(&mut self, window: &mut Window, mut attempt: Attempt) {
+        if self.acked >= attempt.acked_before + attempt.first_window {
+            return self.end(window);
+        }
+        if attempt.clocking {
+            attempt.clocking = self.sent < attempt.sent_before + attempt.first_window;
+            if attempt.clocking {
+                self.clock(window, &attempt);
+            } else {
+                window.end_plan();
+            }
+        }
+        self.attempt = Some(attempt);
+    }
+
+    fn end(&mut self, window: &mut Window) {
+        if self.attempt.take().is_some_and(|attempt| attempt.clocking) {
+            window.end_plan();
+        }
+    }
+}
+
+/// The last window that was sent whole without loss: half of `cwnd` in slow start, one segment less
+/// than it after (§3.4.2).
+fn went_through(cwnd: u64, ssthresh: u64, mss: u64) -> u64 {
+    if cwnd < ssthresh { cwnd / 2 / mss * mss } else { cwnd.saturating_sub(mss) }
+}
+
+impl Overlay for FastStart {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
+        self.end(window);
+        match start.occasion {
+            Occasion::NewPath => return self.begin_new(window, start),
+            Occasion::Idle => self.begin_idle(window, start),
+            Occasion::Loss => return Turn::Left,
+        }
+        Turn::Taken
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        (self.sent, self.acked) = (sample.sent_total, sample.acked_total);
+        let known = self.options.first_rtt && self.exact.srtt8() > 0;
+        if let Some(rtt) = sample.rtt.filter(|_| !known) {
+            let weight = if self.attempt.is_some() { self.options.weight } else { 1 };
+            let acks = self.round.flight(sample) / sample.delivered.max(window.mss());
+            self.exact.on_one_of(acks / u64::from(weight), rtt.as_nanos());
+        }
+        if let Some(attempt) = self.attempt {
+            self.follow(window, attempt);
+        }
+    }
+
+    /// A mark counts however the attempt ends: what it took from the threshold stays taken (§4.3).
+    fn on_congestion(&mut self, window: &mut Window) {
+        if let Some(attempt) = &mut self.attempt
+            && window.last_cause() == Cause::Ecn
+        {
+            attempt.ssthresh = attempt.ssthresh.min(window.ssthresh());
+        }
+    }
+
+    /// The loss of what had low priority says only that the attempt was too bold (§3.4.4).
+    fn on_setback(&mut self, window: &mut Window, setback: Setback) -> Option<Phase> {
+        let attempt = self.attempt?;
+        let failed = match setback {
+            Setback::Timeout { marked } => marked,
+            Setback::PartialAck => true,
+        };
+        if failed && self.options.quick_recovery {
+            self.end(window);
+            window.set_ssthresh(attempt.ssthresh, Cause::Retreat);
+            return Some(Phase::Retreat);
+        }
+        if setback != Setback::PartialAck {
+            self.end(window);
+        }
+        None
+    }
+
+    /// `srtt + 4 * rttvar`, exact (§3.4.4).
+    fn reset_timeout(&self, _: &RttEstimator, marked: bool) -> Option<Duration> {
+        let guards = marked || self.options.reset == ResetTimer::Attempt;
+        self.attempt.filter(|_| self.options.quick_recovery && guards)?;
+        self.exact.rto().map(Duration::from_nanos)
+    }
+
+    fn has_reset_timer(&self) -> bool {
+        self.options.quick_recovery
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::PlanOrder;
+    use proptest::prelude::*;
+
+    const MSS: u64 = 1460;
+    const IW: u64 = 3 * MSS;
+
+    fn begin(seed: Remembered, handshake: Option<Duration>) -> (Window, FastStart) {
+        let mut window = Window::new(MSS, IW, u64::MAX, false);
+        window.set_limit(u64::MAX);
+        let mut policy = FastStart::new(FastStartOptions::default());
+        if let Some(rtt) = handshake {
+            policy.exact.on_sample(rtt.as_nanos());
+        }
+        let rtt = RttEstimator::new(crate::config::Config::default().rto);
+        let start =
+            Start { seed: Some(seed), initial_window: IW, ..Start::of(Occasion::NewPath, &rtt) };
+        policy.begin(&mut window, &start);
+        (window, policy)
+    }
+
+    const SEED: Remembered = Remembered {
+        cwnd: 40 * MSS,
+        ssthresh: None,
+        srtt: Duration::from_millis(100),
+        rttvar: Duration::from_millis(10),
+        min_rtt: None,
+        age: Duration::from_secs(60),
+        share: None,
+        mss: None,
+        early_data: false,
+    };
+
+    #[test]
+    fn a_remembered_path_begins_as_one_that_was_idle() {
+        // Half of 40 in slow start; the timer is 100 + 4 * 10 ms.
+        let (window, policy) = begin(SEED, None);
+        assert_eq!((window.cwnd(), window.ssthresh()), (20 * MSS, u64::MAX));
+        let rtt = RttEstimator::new(crate::config::Config::default().rto);
+        assert_eq!(policy.reset_timeout(&rtt, true), Some(Duration::from_millis(140)));
+        // One segment less in avoidance, straight in which it goes on.
+        let (window, _) = begin(Remembered { ssthresh: Some(20 * MSS), ..SEED }, None);
+        assert_eq!((window.cwnd(), window.ssthresh()), (39 * MSS, 20 * MSS));
+    }
+
+    #[test]
+    fn what_is_too_old_or_of_no_path_is_as_good_as_nothing() {
+        for seed in [
+            Remembered { age: Duration::from_secs(601), ..SEED },
+            Remembered { srtt: Duration::from_secs(61), ..SEED },
+            Remembered { srtt: Duration::ZERO, ..SEED },
+            Remembered { cwnd: 0, ..SEED },
+        ] {
+            let (mut window, policy) = begin(seed, None);
+            assert_eq!((window.cwnd(), window.ssthresh()), (IW, u64::MAX), "{seed:?}");
+            assert!(policy.attempt.is_none() && window.take_order().is_none());
+        }
+    }
+
+    proptest! {
+        /// Whatever is remembered: not below the initial window, not above the cap, the initial window
+        /// not marked and all else of the first one marked, no longer than a round trip apart.
+        #[test]
+        fn an_absurd_seed_does_no_harm(
+            cwnd: u64, ssthresh: Option<u64>, srtt: u64, rttvar: u64, age in 0u64..1 << 42,
+            small: bool, handshake in proptest::option::of(1u64..1_000_000_000),
+        ) {
+            let cwnd = if small { cwnd % (100 * MSS) } else { cwnd };
+            let [srtt, rttvar] = [srtt, rttvar].map(|n| Duration::from_nanos(if small { n % (1 << 33) } else { n }));
+            let seed = Remembered { cwnd, ssthresh, srtt, rttvar, age: Duration::from_nanos(age), ..SEED };
+            let (mut window, policy) = begin(seed, handshake.map(Duration::from_nanos));
+            prop_assert!((IW..=4096 * MSS).contains(&window.cwnd()), "{}", window.cwnd());
+            match window.take_order() {
+                Some(PlanOrder::Follow(plan)) => {
+                    let mark = plan.mark.unwrap();
+                    prop_assert_eq!(mark.after, IW);
+                    prop_assert_eq!(mark.after + mark.len, window.cwnd() / MSS * MSS);
+                    prop_assert!(plan.gap <= policy.srtt() * 4);
+                    prop_assert!(policy.attempt.is_some());
+                }
+                _ => prop_assert!(policy.attempt.is_none() && window.cwnd() == IW),
+            }
+        }
+
+        /// The reset timer is never longer than that of a path whose round trip is a minute.
+        #[test]
+        fn the_reset_timer_is_bounded(srtt in 1u64..1 << 40, rttvar in 0u64..1 << 40) {
+            let [srtt, rttvar] = [srtt, rttvar].map(Duration::from_nanos);
+            let (_, policy) = begin(Remembered { srtt, rttvar, ..SEED }, None);
+            let rtt = RttEstimator::new(crate::config::Config::default().rto);
+            let timeout = policy.reset_timeout(&rtt, true);
+            prop_assert!(timeout.is_none_or(|t| t <= Duration::from_secs(300)));
+        }
+    }
+}

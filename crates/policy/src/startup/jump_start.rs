@@ -1,0 +1,105 @@
+//! Jump Start (Liu, Allman, Jin & Wang 2007): no start-up at all. What waits to be sent, as far as
+//! the peer's window admits it, is spread over the first round trip, which the handshake measured;
+//! congestion avoidance follows.
+//!
+//! Where no round trip was measured (data in the first segment) and for what fits into the initial
+//! window, and after idling and loss, another start-up acts. A TLS handshake, which fits, is not what
+//! the connection is for: the jump waits for what follows.
+
+use super::{Occasion, Overlay, Phase, Start, Turn};
+use crate::ack::AckSample;
+use crate::send_plan::SendPlan;
+use crate::window::{Cause, Window};
+use units::Duration;
+
+/// Sends all there is within a round trip.
+pub struct JumpStart {
+    stage: Stage,
+    /// Bytes that the path had sent when the last ACK came.
+    sent: u64,
+    /// Nothing yet was more than an initial window.
+    awaits_transfer: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Left to the other start-up.
+    Inner,
+    /// Paced, until this offset of what the path sends.
+    Jump { until: u64 },
+    /// All that was to be paced has left.
+    Done,
+}
+
+impl JumpStart {
+    /// A start-up that has not begun.
+    pub const fn new() -> Self {
+        Self { stage: Stage::Inner, sent: 0, awaits_transfer: false }
+    }
+
+    fn jump(&mut self, window: &mut Window, (bytes, round_trip): (u64, Duration)) {
+        let segments = bytes.div_ceil(window.mss());
+        let cwnd = segments.saturating_mul(window.mss());
+        window.set_ssthresh(cwnd, Cause::Seed);
+        window.set_cwnd(cwnd, Cause::Seed);
+        window.follow_plan(SendPlan::spaced(1, round_trip / segments));
+        self.stage = Stage::Jump { until: self.sent.saturating_add(bytes) };
+    }
+
+    fn end(&mut self, window: &mut Window, stage: Stage) {
+        if matches!(self.stage, Stage::Jump { .. }) {
+            window.end_plan();
+        }
+        self.stage = stage;
+    }
+}
+
+impl Default for JumpStart {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Overlay for JumpStart {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
+        self.end(window, Stage::Inner);
+        let transfer = start.transfer.filter(|_| start.occasion == Occasion::NewPath);
+        self.awaits_transfer = transfer.is_some_and(|t| t.bytes <= start.initial_window);
+        let bytes = transfer.map_or(0, |t| t.bytes.min(t.admitted));
+        if bytes <= start.initial_window || !start.rtt.has_sample() {
+            return Turn::Left;
+        }
+        self.jump(window, (bytes, start.rtt.srtt()));
+        Turn::Taken
+    }
+
+    fn lets_observe(&self) -> bool {
+        self.stage == Stage::Inner
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.sent = sample.sent_total;
+        if let Stage::Jump { until } = self.stage {
+            let all_in = sample.acked > 0 && sample.acked_total >= sample.sent_total;
+            if all_in || sample.sent_total >= until {
+                self.end(window, Stage::Done);
+            }
+        }
+    }
+
+    fn on_ack(&mut self, _: &mut Window, _: &AckSample) -> Option<Phase> {
+        match self.stage {
+            Stage::Inner => None,
+            Stage::Jump { .. } => Some(Phase::Continue),
+            Stage::Done => Some(Phase::Done),
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window) {
+        self.end(window, Stage::Inner);
+    }
+
+    fn awaits_transfer(&self) -> bool {
+        self.awaits_transfer
+    }
+}

@@ -1,0 +1,156 @@
+//! Rate-based pacing after idle (Visweswaraiah & Heidemann 1997): the old window is used again, one
+//! segment at a time, until an ACK comes that clocks the rest.
+//!
+//! The window is scaled down a little and spread over a round trip. A new path whose destination is
+//! remembered begins alike; others, and windows that fell by loss, are left to the start-up inside. The idle rule must leave the window to the
+//! start-up ([`crate::config::IdleRestart::StartUp`]).
+
+use super::{Occasion, Overlay, Remembered, Start, Turn};
+use crate::ack::AckSample;
+use crate::window::{Cause, Window};
+use units::Duration;
+
+/// At least this many segments are paced.
+const LEAST: u64 = 2;
+
+/// Where the window to be paced comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RbpRate {
+    /// The old window.
+    Window,
+    /// The rate of the last whole round trip, times the latest round-trip time: Vegas's estimate.
+    Measured,
+}
+
+/// Options of [`Rbp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RbpOptions {
+    /// Part of the window that is used, thousandths.
+    pub scale: u32,
+    /// Where the window comes from.
+    pub rate: RbpRate,
+    /// The window is spread over the smoothed round trip; otherwise over the latest.
+    pub smoothed: bool,
+    /// What ends it.
+    pub end: RbpEnd,
+}
+
+/// What ends the pacing of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RbpEnd {
+    /// The first ACK.
+    FirstAck,
+    /// The first ACK, which takes the window to what had been sent until then, as in ns-2.
+    Cut,
+    /// An ACK that finds the window used up. Where an application had too little to send, the first
+    /// one does not, and would let the rest of the window go at once.
+    UsedUp,
+}
+
+impl Default for RbpOptions {
+    fn default() -> Self {
+        Self { scale: 750, rate: RbpRate::Window, smoothed: true, end: RbpEnd::Cut }
+    }
+}
+
+/// Paces after idle, else does as another start-up.
+pub struct Rbp {
+    options: RbpOptions,
+    srtt: Duration,
+    latest: Duration,
+    /// Bytes sent in the last whole round trip, and how long that took.
+    rate: Option<(u64, Duration)>,
+    pacing: bool,
+}
+
+impl Rbp {
+    /// A start-up that has not begun.
+    pub const fn new(options: RbpOptions) -> Self {
+        let (srtt, latest) = (Duration::ZERO, Duration::ZERO);
+        Self { options, srtt, latest, rate: None, pacing: false }
+    }
+
+    /// The window to pace, whole segments, rounded to the nearest.
+    fn segments(&self, window: &Window) -> u64 {
+        let per_mille = u128::from(self.options.scale);
+        let unit = 1000 * u128::from(window.mss());
+        let measured = self.rate.filter(|_| self.options.rate == RbpRate::Measured);
+        let (bytes, per) = match measured {
+            Some((sent, rtt)) => {
+                (u128::from(sent) * u128::from(self.latest.as_nanos()), rtt.as_nanos())
+            }
+            None => (u128::from(window.cwnd()), 1),
+        };
+        let unit = unit * u128::from(per.max(1));
+        let segments = (bytes * per_mille + unit / 2) / unit;
+        u64::try_from(segments).unwrap_or(u64::MAX).max(LEAST)
+    }
+
+    fn start(&mut self, window: &mut Window) {
+        let rtt = if self.options.smoothed { self.srtt } else { self.latest };
+        if rtt.is_zero() {
+            return;
+        }
+        let paced = self.segments(window).saturating_mul(window.mss());
+        window.set_cwnd(paced.min(window.cwnd()), Cause::Seed);
+        window.spread_over(rtt);
+        self.pacing = true;
+    }
+
+    /// A new path begins as the remembered one was (Eggert, Heidemann & Touch 2000 §3.1).
+    fn reuse(&mut self, window: &mut Window, seed: &Remembered) {
+        if let Some(ssthresh) = seed.ssthresh {
+            window.set_ssthresh(ssthresh, Cause::Seed);
+        }
+        window.set_cwnd(seed.cwnd, Cause::Seed);
+        (self.srtt, self.latest) = (seed.srtt, seed.srtt);
+        self.start(window);
+    }
+
+    fn on_paced_ack(&mut self, window: &mut Window, sample: &AckSample) {
+        if self.options.end == RbpEnd::UsedUp && !window.is_used_up(sample.prior_in_flight) {
+            return window.spread_over(self.srtt);
+        }
+        self.stop(window);
+        if self.options.end == RbpEnd::Cut && sample.acked > 0 {
+            window.set_cwnd(sample.prior_in_flight, Cause::Seed);
+        }
+    }
+
+    fn stop(&mut self, window: &mut Window) {
+        self.pacing = false;
+        window.end_plan();
+    }
+}
+
+impl Overlay for Rbp {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Turn {
+        match (start.occasion, &start.seed) {
+            (Occasion::Idle, _) => self.start(window),
+            (Occasion::NewPath, Some(seed)) => self.reuse(window, seed),
+            (Occasion::NewPath, None) | (Occasion::Loss, _) => return Turn::Left,
+        }
+        Turn::Taken
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.srtt = sample.srtt;
+        self.latest = sample.rtt.unwrap_or(self.latest);
+        if let Some(round) = sample.round {
+            self.rate = Some((round.sent, round.rtt));
+        }
+        if self.pacing {
+            self.on_paced_ack(window, sample);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window) {
+        if self.pacing {
+            self.stop(window);
+        }
+    }
+
+    fn needs_rounds(&self) -> bool {
+        self.options.rate == RbpRate::Measured
+    }
+}

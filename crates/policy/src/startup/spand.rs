@@ -1,0 +1,239 @@
+//! TCP/SPAND (Zhang, Qiu & Keshav 2000 §4, §5): the window to begin a transfer with follows from a
+//! connection's share of the path, which a performance gateway knows, and from the transfer's size.
+//!
+//! A transfer, of a new connection or after an idle time, begins with `cwnd_opt` ([`arith::epoch`])
+//! straight in congestion avoidance; a token bucket spreads that first window over the gateway's
+//! round trip. Without an estimate it is slow start. What fits into the initial window needs no
+//! other, and does not count as the transfer: a TLS handshake is not what the connection is for. The
+//! idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
+
+use super::{Occasion, Phase, Remembered, SlowStart, Start, StartUp, Transfer};
+use crate::ack::AckSample;
+use crate::send_plan::SendPlan;
+use crate::window::{Cause, Window};
+use arith::epoch::{Choice, MAX_CAPACITY, Share};
+
+/// Options of [`Spand`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpandOptions {
+    /// Segments that an ACK of the receiver covers, `b`: 1, or 2 where it delays ACKs.
+    pub per_ack: u32,
+    /// How the window is chosen.
+    pub choice: Choice,
+    /// Depth of the token bucket, segments (§5.2.5).
+    pub depth: u32,
+    /// Segments that the share is taken to be, whatever the gateway has learnt: what a better
+    /// estimate of it would be worth.
+    pub assumed_share: Option<u32>,
+    /// An average between two whole segments is taken as the nearer, not as the lower one. The paper
+    /// leaves it open.
+    pub nearest: bool,
+}
+
+impl Default for SpandOptions {
+    fn default() -> Self {
+        let choice = Choice { shift: true, not_below_bottom: false };
+        Self { per_ack: 1, choice, depth: 4, assumed_share: None, nearest: false }
+    }
+}
+
+/// Begins with the window that ends the transfer with an epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct Spand {
+    options: SpandOptions,
+    /// Bytes that the path had sent when the last ACK came.
+    sent: u64,
+    /// Sending is shaped until this offset of what the path sends.
+    shaped_until: Option<u64>,
+    /// Nothing yet was more than an initial window.
+    awaits_transfer: bool,
+}
+
+impl Spand {
+    /// A start-up that has not begun.
+    pub const fn new(options: SpandOptions) -> Self {
+        Self { options, sent: 0, shaped_until: None, awaits_transfer: false }
+    }
+
+    /// `cwnd_opt`, segments. A transfer of unknown size is taken as one of whole epochs.
+    fn first_window(&self, share: u64, transfer: Option<Transfer>, mss: u64) -> u64 {
+        let SpandOptions { per_ack, assumed_share, nearest, .. } = self.options;
+        let share = if nearest { share.saturating_add(mss / 2) } else { share };
+        let learnt = (share / mss).min(u64::from(MAX_CAPACITY)) as u32;
+        let share = Share { capacity: assumed_share.unwrap_or(learnt), per_ack };
+        match transfer {
+            Some(Transfer { bytes, .. }) => {
+                share.initial_window(bytes.div_ceil(mss), self.options.choice)
+            }
+            None => share.bottom(),
+        }
+    }
+
+    fn resume(&mut self, window: &mut Window, start: &Start<'_>, (seed, share): (Remembered, u64)) {
+        let segments = self.first_window(share, start.transfer, window.mss());
+        let cwnd = segments * window.mss();
+        window.set_ssthresh(cwnd, Cause::Seed);
+        window.set_cwnd(cwnd, Cause::Seed);
+        if segments > u64::from(self.options.depth) {
+            window.follow_plan(SendPlan::bucket(self.options.depth, seed.srtt / segments));
+            self.shaped_until = Some(self.sent.saturating_add(cwnd));
+        }
+    }
+
+    fn stop_shaping(&mut self, window: &mut Window) {
+        if self.shaped_until.take().is_some() {
+            window.end_plan();
+        }
+    }
+}
+
+impl StartUp for Spand {
+    fn begin(&mut self, window: &mut Window, start: &Start<'_>) {
+        self.stop_shaping(window);
+        self.awaits_transfer = start.transfer.is_some_and(|t| t.bytes <= start.initial_window);
+        let share = start.seed.and_then(|seed| Some((seed, seed.share?)));
+        let known = share.filter(|_| !self.awaits_transfer);
+        match (start.occasion, known) {
+            (Occasion::NewPath | Occasion::Idle, Some(known)) => self.resume(window, start, known),
+            (Occasion::Idle, None) => {
+                window.set_cwnd(start.initial_window.min(window.cwnd()), Cause::Idle);
+            }
+            (Occasion::NewPath, None) | (Occasion::Loss, _) => {}
+        }
+    }
+
+    fn observe(&mut self, window: &mut Window, sample: &AckSample) {
+        self.sent = sample.sent_total;
+        if self.shaped_until.is_some_and(|until| self.sent >= until) {
+            self.stop_shaping(window);
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
+        SlowStart.on_ack(window, sample)
+    }
+
+    fn on_congestion(&mut self, window: &mut Window) {
+        self.stop_shaping(window);
+    }
+
+    fn awaits_transfer(&self) -> bool {
+        self.awaits_transfer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ack::RttEstimator;
+    use crate::window::PlanOrder;
+    use units::{Duration, Instant};
+
+    const MSS: u64 = 1000;
+
+    fn seed(share: u64) -> Remembered {
+        let (srtt, bytes) = (Duration::from_millis(100), share * MSS);
+        Remembered { cwnd: bytes, srtt, share: Some(bytes), ..Remembered::default() }
+    }
+
+    /// A window of 10 segments after a start on this occasion with this share, in segments, if any.
+    fn begun(occasion: Occasion, share: Option<u64>, bytes: u64) -> (Spand, Window) {
+        let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
+        let mut spand = Spand::new(SpandOptions::default());
+        let rtt = RttEstimator::new(crate::config::Config::default().rto);
+        let start = Start {
+            seed: share.map(seed),
+            transfer: Some(Transfer { bytes, admitted: u64::MAX }),
+            initial_window: 3 * MSS,
+            ..Start::of(occasion, &rtt)
+        };
+        spand.begin(&mut window, &start);
+        (spand, window)
+    }
+
+    #[test]
+    fn the_papers_example_in_a_bucket_over_the_gateways_round_trip() {
+        // Wc = 10, F = 11 (the last segment is not full): 5, straight in avoidance. A token every
+        // 20 ms.
+        for occasion in [Occasion::NewPath, Occasion::Idle] {
+            let (mut spand, mut window) = begun(occasion, Some(10), 10_500);
+            assert_eq!((window.cwnd(), window.ssthresh()), (5 * MSS, 5 * MSS));
+            let plan = SendPlan::bucket(4, Duration::from_millis(20));
+            assert_eq!(window.take_order(), Some(PlanOrder::Follow(plan)));
+            // Four have left when the first ACK comes; with the fifth it is plain TCP.
+            let sample = |sent: u64| AckSample {
+                sent_total: sent * MSS,
+                ..AckSample::of(Instant::from_nanos(1), MSS)
+            };
+            spand.observe(&mut window, &sample(4));
+            assert_eq!(window.take_order(), None);
+            assert_eq!(spand.on_ack(&mut window, &sample(4)), Phase::Done);
+            spand.observe(&mut window, &sample(5));
+            assert_eq!(window.take_order(), Some(PlanOrder::End));
+        }
+    }
+
+    #[test]
+    fn an_assumed_share_takes_the_place_of_the_learnt_one() {
+        // Wc = 31, F = 30: all in one window; with 12 it would be 9 (9 + 10 + 11 = 30).
+        let assumed_share = Some(31);
+        let spand = Spand::new(SpandOptions { assumed_share, ..SpandOptions::default() });
+        let transfer = Some(Transfer { bytes: 30 * MSS, admitted: u64::MAX });
+        assert_eq!(spand.first_window(12 * MSS, transfer, MSS), 30);
+        assert_eq!(Spand::new(SpandOptions::default()).first_window(12 * MSS, transfer, MSS), 9);
+    }
+
+    #[test]
+    fn a_share_between_two_segments_is_the_lower_one_unless_said() {
+        // F = 30: Wc = 8 begins with 4 (4 + ... + 8 = 30), Wc = 9 with 6 (6 + ... + 9 = 30).
+        let transfer = Some(Transfer { bytes: 30 * MSS, admitted: u64::MAX });
+        let begins = |nearest, share| {
+            let options = SpandOptions { nearest, ..SpandOptions::default() };
+            Spand::new(options).first_window(share, transfer, MSS)
+        };
+        assert_eq!([begins(false, 8999), begins(true, 8500), begins(true, 8499)], [4, 6, 4]);
+    }
+
+    #[test]
+    fn a_tls_handshake_is_not_the_transfer() {
+        // The initial window is 3: what fits leaves it alone, and the next data begins.
+        let (spand, window) = begun(Occasion::NewPath, Some(10), 3 * MSS);
+        assert_eq!((window.cwnd(), spand.awaits_transfer()), (10 * MSS, true));
+        let (spand, _) = begun(Occasion::NewPath, Some(10), 3 * MSS + 1);
+        assert!(!spand.awaits_transfer());
+    }
+
+    #[test]
+    fn what_the_bucket_holds_needs_no_spacing() {
+        // Wc = 4, F = 4: the whole transfer in a window.
+        let (_, mut window) = begun(Occasion::NewPath, Some(4), 4 * MSS);
+        assert_eq!((window.cwnd(), window.take_order()), (4 * MSS, None));
+    }
+
+    #[test]
+    fn a_window_of_one_is_as_good_as_avoidance() {
+        // Wc = 10, F = 67 is an epoch and a segment: one. A threshold is at least two, so the first
+        // ACK is slow start's; avoidance would add a segment as well.
+        let (mut spand, mut window) = begun(Occasion::NewPath, Some(10), 67 * MSS);
+        assert_eq!(window.cwnd(), MSS);
+        let sample = AckSample::of(Instant::from_nanos(1), MSS);
+        assert_eq!(spand.on_ack(&mut window, &sample), Phase::Done);
+        assert_eq!(window.cwnd(), 2 * MSS);
+    }
+
+    #[test]
+    fn without_an_estimate_slow_start() {
+        let (_, window) = begun(Occasion::NewPath, None, 50 * MSS);
+        assert_eq!((window.cwnd(), window.ssthresh()), (10 * MSS, u64::MAX));
+        // After idle from the restart window (RFC 5681 §4.1).
+        let (_, window) = begun(Occasion::Idle, None, 50 * MSS);
+        assert_eq!((window.cwnd(), window.ssthresh()), (3 * MSS, u64::MAX));
+    }
+
+    #[test]
+    fn congestion_ends_the_shaping() {
+        let (mut spand, mut window) = begun(Occasion::NewPath, Some(10), 11 * MSS);
+        spand.on_congestion(&mut window);
+        assert_eq!(window.take_order(), Some(PlanOrder::End));
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of several modules together: a start-up hands its model to a controller.
+
+mod bbr;

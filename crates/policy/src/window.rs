@@ -1,0 +1,280 @@
+//! The congestion window of a path. Every change carries its cause.
+//!
+//! Bytes throughout; `mss` = 1 turns the unit into segments. The window lives beside the policies,
+//! not inside one, so a report can always say why it moved.
+
+use crate::send_plan::SendPlan;
+use units::{Duration, Instant, Rate};
+
+/// Why `cwnd` or `ssthresh` changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cause {
+    /// The path begins (RFC 5681 §3.1, RFC 6928).
+    Initial,
+    /// Slow start (RFC 5681 §3.1).
+    SlowStart,
+    /// Slow start left early on rising delay or an ACK train (HyStart).
+    HyStart,
+    /// Congestion avoidance.
+    Avoidance,
+    /// Lowered on rising delay (Vegas).
+    Delay,
+    /// Loss detected by duplicate ACKs, SACK or RACK.
+    Loss,
+    /// Window carried down during recovery (PRR) or by a partial ACK (RFC 6582).
+    Recovery,
+    /// Recovery ended.
+    RecoveryEnd,
+    /// Retransmission timeout.
+    Timeout,
+    /// A reduction turned out spurious and was undone.
+    Undo,
+    /// Restart after idle.
+    Idle,
+    /// The application, not the window, limited sending.
+    AppLimited,
+    /// ECN echo.
+    Ecn,
+    /// A start-up policy seeded the window from what is remembered or measured.
+    Seed,
+    /// A start-up policy gave up.
+    Retreat,
+    /// A connection joined or left the ensemble.
+    Membership,
+    /// The window follows a model of the path: bandwidth times round trip (BBR).
+    Model,
+}
+
+impl Cause {
+    /// A short name for tables and figures.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::SlowStart => "slow start",
+            Self::HyStart => "hystart",
+            Self::Avoidance => "congestion avoidance",
+            Self::Delay => "delay",
+            Self::Loss => "loss",
+            Self::Recovery => "recovery",
+            Self::RecoveryEnd => "recovery ended",
+            Self::Timeout => "timeout",
+            Self::Undo => "undo",
+            Self::Idle => "idle",
+            Self::AppLimited => "application-limited",
+            Self::Ecn => "ecn",
+            Self::Seed => "seed",
+            Self::Retreat => "retreat",
+            Self::Membership => "membership",
+            Self::Model => "model",
+        }
+    }
+}
+
+/// One recorded change of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowChange {
+    /// When.
+    pub at: Instant,
+    /// Why.
+    pub cause: Cause,
+    /// Window after the change, bytes.
+    pub cwnd: u64,
+    /// Threshold after the change, bytes; `u64::MAX` while unlimited.
+    pub ssthresh: u64,
+}
+
+/// What a start-up wants of the pacer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanOrder {
+    /// Space sending so.
+    Follow(SendPlan),
+    /// Space it no more.
+    End,
+}
+
+/// Congestion window, slow-start threshold and pacing of one path.
+#[derive(Clone, Debug)]
+pub struct Window {
+    cwnd: u64,
+    ssthresh: u64,
+    mss: u64,
+    /// Never more than this is used, bytes.
+    limit: u64,
+    pacing_rate: Option<Rate>,
+    /// A start-up's orders for the pacer, not yet taken.
+    order: Option<PlanOrder>,
+    /// A policy's order that rates measured from now on do not tell how fast the path is.
+    ignore_rates: bool,
+    /// Numerator left over by [`Window::grow_by_fraction`].
+    remainder: u64,
+    now: Instant,
+    last_cause: Cause,
+    log: Option<Vec<WindowChange>>,
+}
+
+impl Window {
+    /// A window of `cwnd` bytes for segments of `mss` bytes; `recorded` keeps every change.
+    pub fn new(mss: u64, cwnd: u64, ssthresh: u64, recorded: bool) -> Self {
+        Self {
+            cwnd,
+            ssthresh,
+            mss,
+            limit: u64::MAX,
+            pacing_rate: None,
+            order: None,
+            ignore_rates: false,
+            remainder: 0,
+            now: Instant::ZERO,
+            last_cause: Cause::Initial,
+            log: recorded.then(Vec::new),
+        }
+    }
+
+    /// Congestion window, bytes.
+    pub const fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+    /// Bytes that may be in flight: `cwnd`, bounded by the configured limit.
+    pub const fn usable(&self) -> u64 {
+        if self.cwnd < self.limit { self.cwnd } else { self.limit }
+    }
+    /// The configured limit, bytes; `u64::MAX` if there is none.
+    pub const fn limit(&self) -> u64 {
+        self.limit
+    }
+    /// Slow-start threshold, bytes; `u64::MAX` while unlimited.
+    pub const fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+    /// Segment size the window counts in, bytes.
+    pub const fn mss(&self) -> u64 {
+        self.mss
+    }
+    /// Pacing rate, if the path is paced.
+    pub const fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing_rate
+    }
+    /// True below `ssthresh`: slow start by RFC 5681 §3.1.
+    pub const fn below_ssthresh(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+    /// Cause of the last change.
+    pub const fn last_cause(&self) -> Cause {
+        self.last_cause
+    }
+
+    /// The clock as it was last set.
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Sets the clock that the next changes are recorded with.
+    pub fn set_now(&mut self, now: Instant) {
+        self.now = now;
+    }
+
+    /// Sets the configured limit, bytes.
+    pub fn set_limit(&mut self, limit: u64) {
+        self.limit = limit;
+    }
+
+    /// Sets the segment size once the handshake has told it; the window keeps its bytes.
+    pub fn set_mss(&mut self, mss: u64) {
+        self.mss = mss;
+    }
+
+    /// Sets `cwnd`, at least one segment.
+    pub fn set_cwnd(&mut self, cwnd: u64, cause: Cause) {
+        self.cwnd = cwnd.max(self.mss);
+        self.remainder = 0;
+        self.record(cause);
+    }
+
+    /// Adds `bytes` to `cwnd`.
+    pub fn grow(&mut self, bytes: u64, cause: Cause) {
+        self.cwnd = self.cwnd.saturating_add(bytes);
+        self.record(cause);
+    }
+
+    /// Adds `numerator / cwnd` bytes (`mss * mss` is formula (3) of RFC 5681 §3.1); what the
+    /// division leaves over is carried to the next call, so small increments do not vanish.
+    #[inline]
+    pub fn grow_by_fraction(&mut self, numerator: u64, cause: Cause) {
+        let total = self.remainder.saturating_add(numerator);
+        let cwnd = self.cwnd;
+        self.cwnd = cwnd.saturating_add(total / cwnd);
+        self.remainder = total % cwnd;
+        self.record(cause);
+    }
+
+    /// Sets `ssthresh`, at least two segments (RFC 5681 §3.1 formula (4)).
+    pub fn set_ssthresh(&mut self, ssthresh: u64, cause: Cause) {
+        self.ssthresh = ssthresh.max(2 * self.mss);
+        self.record(cause);
+    }
+
+    /// Sets or clears the pacing rate.
+    pub fn set_pacing_rate(&mut self, rate: Option<Rate>) {
+        self.pacing_rate = rate;
+    }
+
+    /// True if `in_flight` bytes leave no room for two segments: what goes then goes for an ACK.
+    pub const fn is_used_up(&self, in_flight: u64) -> bool {
+        in_flight + 2 * self.mss > self.usable()
+    }
+
+    /// What is sent from now on is spaced so that a window takes `rtt`.
+    pub fn spread_over(&mut self, rtt: Duration) {
+        let segments = (self.usable() / self.mss).max(1);
+        self.follow_plan(SendPlan::spaced(1, rtt / segments));
+    }
+
+    /// What is sent from now on is spaced as `plan` says, in place of an earlier plan.
+    pub fn follow_plan(&mut self, plan: SendPlan) {
+        self.order = Some(PlanOrder::Follow(plan));
+    }
+
+    /// Sending is spaced by no plan any more.
+    pub fn end_plan(&mut self) {
+        self.order = Some(PlanOrder::End);
+    }
+
+    /// What is in flight now, and what leaves before it arrives, is too little to tell how fast the
+    /// path is.
+    pub fn ignore_rates(&mut self) {
+        self.ignore_rates = true;
+    }
+
+    /// Takes the order to ignore rates.
+    pub fn take_ignore_rates(&mut self) -> bool {
+        std::mem::take(&mut self.ignore_rates)
+    }
+
+    /// True if there is an order for the pacer to take.
+    pub const fn has_order(&self) -> bool {
+        self.order.is_some()
+    }
+
+    /// Takes the last order for the pacer.
+    pub fn take_order(&mut self) -> Option<PlanOrder> {
+        self.order.take()
+    }
+
+    /// The recorded changes so far, oldest first; empty when not recorded.
+    pub fn changes(&self) -> &[WindowChange] {
+        self.log.as_deref().unwrap_or(&[])
+    }
+
+    #[inline]
+    fn record(&mut self, cause: Cause) {
+        self.last_cause = cause;
+        let change = WindowChange { at: self.now, cause, cwnd: self.cwnd, ssthresh: self.ssthresh };
+        if let Some(log) = &mut self.log {
+            // A threshold and a window set for the same cause at once are one change.
+            match log.last_mut() {
+                Some(last) if last.at == change.at && last.cause == cause => *last = change,
+                _ => log.push(change),
+            }
+        }
+    }
+}

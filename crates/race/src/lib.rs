@@ -1,0 +1,290 @@
+//! The race: one page, one path, under each scheme, beside the physical limit.
+//!
+//! Every load runs by itself on the same topology: the client behind its access link, the page's
+//! hosts on the other side of it, all at the same distance. With background traffic, bulk `linux`
+//! flows to the same client begin about ten seconds before the page ([`Race::background`]).
+//! `linux` always runs, because gains and harm are held against it.
+//!
+//! Repeats differ by their seed: it moves the instants at which page and background flows start
+//! and, where the path loses packets, which. The schemes of a repeat share its seed, so gains are
+//! paired. Runs are independent of one another: they are spread over threads, and their results
+//! do not depend on how many.
+//!
+//! A client may visit the page several times, idling between ([`Visits`]): what connections and hosts
+//! know from one visit serves the next.
+//!
+//! Read on in `path` (paths as people write them), `limit` (what no transport can beat), `setup`
+//! (topology and start phases), `run` (one client's visits), `tally` and `record` (what is observed),
+//! `result` (means over repeats), `visits` (first and repeated). `scoreboard` holds every scheme against
+//! the limit over a fixed `matrix` of paths and sizes.
+
+pub mod estimate;
+mod harm;
+pub mod limit;
+pub mod matrix;
+pub mod path;
+mod record;
+mod result;
+mod run;
+pub mod scoreboard;
+mod setup;
+mod tally;
+mod visits;
+
+pub use record::{Queue, QueueLevel, Recording, SequenceEvent, SequenceStep, TransferRecord};
+pub use result::{Metric, PathJson, RaceResult, SchemeResult, VisitsJson};
+pub use run::Load;
+pub use run::as_browsers_use_it;
+pub(crate) use setup::Phases;
+pub use visits::{VisitKind, Visits};
+
+use crate::estimate::Estimate;
+use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};
+use crate::path::PathSpec;
+use netsim::ProcessingDelay;
+use rayon::prelude::*;
+use std::sync::Arc;
+use tcp::Scheme;
+use tcp::scheme::Transfers;
+use units::{Duration, Rate};
+use workload::{Http, LoaderConfig, Page};
+
+/// The scheme that gains and harm are held against.
+pub const BASELINE: &str = "linux";
+/// The name of the limit's row.
+pub const LIMIT: &str = "limit";
+/// The name of the row of the limit that no handshake delays.
+pub const LIMIT_WITHOUT_HANDSHAKE: &str = "limit, no handshake";
+/// A load that is not done after this long, in virtual time, has not completed.
+pub const TIME_LIMIT: Duration = Duration::from_secs(600);
+/// How long before the page background flows begin, give or take a second of start phase.
+pub const HEAD_START: Duration = Duration::from_secs(10);
+
+/// What to race.
+#[derive(Clone, Debug)]
+pub struct Race {
+    /// The page.
+    pub page: Arc<Page>,
+    /// The path.
+    pub path: PathSpec,
+    /// How the page's hosts are spoken to, unless a scheme has a way of its own.
+    pub loader: LoaderConfig,
+    /// The contestants; see [`contestants`].
+    pub schemes: Vec<Scheme>,
+    /// The browser's TCP; `None`: as its servers'.
+    pub client: Option<Scheme>,
+    /// What the page's hosts are.
+    pub hosts: Hosts,
+    /// How often the page is visited.
+    pub visits: Visits,
+    /// Bulk `linux` flows that share the access link.
+    pub background: u32,
+    /// Loads under each scheme; at least 1.
+    pub repeats: u32,
+    /// Seed of all repeats.
+    pub seed: u64,
+}
+
+/// What the page's hosts are: it matters to schemes that share a path among the connections to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hosts {
+    /// Servers of their own, that see a packet when it arrives.
+    Apart,
+    /// Ports of one server. As where all of this is real, it and the client take some time before a packet
+    /// that they send, in answer or by a timer, is on its way: in order, another time in each repeat.
+    Together(ProcessingDelay),
+}
+
+/// How to run it.
+#[derive(Clone, Copy)]
+pub struct RunOptions<'a> {
+    /// Threads to spread runs over; 0: as many as there are cores.
+    pub threads: usize,
+    /// Record the loads of the first repeat for figures.
+    pub record: bool,
+    /// Capture the packets of the first repeat.
+    pub capture: bool,
+    /// Called after each run, from any thread.
+    pub on_run: &'a (dyn Fn() + Sync),
+}
+
+/// What came of a race.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The physical limit of a first visit, which has to open its connections.
+    pub limit: Limit,
+    /// The physical limit of a repeated visit: connections that the protocol keeps alive are open.
+    pub limit_again: Limit,
+    /// The physical limit of every visit under every scheme: no handshake delays it.
+    pub limit_without_handshake: Limit,
+    /// Each contestant's loads.
+    pub contestants: Vec<Contestant>,
+}
+
+/// One scheme's loads.
+#[derive(Clone, Debug)]
+pub struct Contestant {
+    /// The scheme's text.
+    pub name: String,
+    /// One load per repeat: the first visit's.
+    pub loads: Vec<Load>,
+    /// For each load, the background's loss against the same interval of a `linux` load: 1 − bytes
+    /// delivered / bytes delivered then. `None` without background or if the load never ended.
+    pub harm: Vec<Option<f64>>,
+    /// The visits after the first, in order.
+    pub again: Vec<Again>,
+}
+
+/// A visit after the first, under one scheme.
+#[derive(Clone, Debug)]
+pub struct Again {
+    /// One load per repeat.
+    pub loads: Vec<Load>,
+    /// As [`Contestant::harm`], against the same time after the beginning of `linux`'s same visit.
+    pub harm: Vec<Option<f64>>,
+}
+
+/// The schemes named in a comma-separated list, each once, `linux` first if it was not named.
+/// [`LIMIT`] may be named and adds nothing: it is always there.
+///
+/// # Errors
+/// On a scheme that does not exist.
+pub fn contestants(list: &str) -> Result<Vec<Scheme>, tcp::SchemeError> {
+    named(list).into_iter().map(Scheme::parse).collect()
+}
+
+/// Their texts, whether they are schemes or not.
+pub fn named(list: &str) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in list.split(',').map(str::trim).filter(|name| *name != LIMIT) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if !names.contains(&BASELINE) {
+        names.insert(0, BASELINE);
+    }
+    names
+}
+
+impl Race {
+    /// Number of times that [`RunOptions::on_run`] will be called.
+    pub fn run_count(&self) -> u64 {
+        let contestants = self.schemes.len() as u64;
+        let baselines = u64::from(self.background > 0);
+        u64::from(self.repeats) * (contestants + baselines)
+    }
+
+    /// Servers that a visit needs.
+    pub(crate) fn servers_of_a_visit(&self) -> usize {
+        match self.hosts {
+            Hosts::Apart => self.page.hosts().len(),
+            Hosts::Together(_) => 1,
+        }
+    }
+
+    /// How hosts are spoken to in all visits: connections stay open between them, unless visits open their own.
+    pub fn loader_between(&self, scheme: &Scheme) -> LoaderConfig {
+        loader_for(&self.loader_of_visits(), scheme)
+    }
+
+    /// The same under schemes that have no way of their own.
+    pub fn loader_of_visits(&self) -> LoaderConfig {
+        LoaderConfig { keep_open: self.visits.keep_open(), ..self.loader.clone() }
+    }
+
+    /// How hosts are spoken to under a scheme: `phttp` has one connection per host.
+    pub fn loader_for(&self, scheme: &Scheme) -> LoaderConfig {
+        loader_for(&self.loader, scheme)
+    }
+
+    /// The limit of a visit of a kind. It does not depend on the schemes of the race.
+    pub fn limit(&self, kind: VisitKind) -> Limit {
+        // Other servers of the site have no connection with the client yet.
+        let is_open =
+            kind == VisitKind::Repeated && self.visits.site <= 1 && self.visits.keep_open();
+        let limit = if is_open { limit_again } else { limit };
+        limit(&self.page, &self.loader, self.capacity())
+    }
+
+    /// The limit of every visit under every scheme: no handshake delays it.
+    pub fn limit_without_handshake(&self) -> Limit {
+        limit_without_handshake(&self.page, &self.loader, self.capacity())
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity::of(&self.path, Rate::from_bps(0))
+    }
+
+    /// Runs all loads.
+    ///
+    /// # Panics
+    /// If there is no scheme, or the operating system gives no threads.
+    pub fn run(&self, options: RunOptions<'_>) -> Outcome {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads)
+            .build()
+            .expect("threads to run in");
+        let [limit, limit_again] =
+            [VisitKind::First, VisitKind::Repeated].map(|kind| self.limit(kind));
+        let limit_without_handshake = self.limit_without_handshake();
+        let contestants = pool.install(|| self.run_all(options));
+        Outcome { limit, limit_again, limit_without_handshake, contestants }
+    }
+
+    fn run_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {
+        let all = self.schemes.iter().flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
+        let runs: Vec<(&Scheme, u32)> = all.collect();
+        let visits = |(scheme, repeat): &(&Scheme, u32)| {
+            let visits = run::run(self, scheme, (*repeat, options));
+            (options.on_run)();
+            visits
+        };
+        let runs: Vec<Vec<Load>> = runs.par_iter().map(visits).collect();
+        let mut runs = runs.into_iter();
+        let mut contestants: Vec<Contestant> = self
+            .schemes
+            .iter()
+            .map(|scheme| Contestant::new(scheme, runs.by_ref().take(self.repeats as usize)))
+            .collect();
+        if self.background > 0 {
+            harm::judge(self, &mut contestants, options);
+        }
+        contestants
+    }
+}
+
+impl Outcome {
+    /// The contestant that the others are held against.
+    pub fn baseline(&self) -> Option<&Contestant> {
+        self.contestants.iter().find(|c| c.name == BASELINE)
+    }
+
+    /// True if every load of every contestant ended with every object.
+    pub fn is_complete(&self) -> bool {
+        let mut loads = self.contestants.iter().flat_map(Contestant::all_loads);
+        loads.all(|load| load.page.is_some())
+    }
+
+    /// The limit of a visit of a kind.
+    pub fn limit_of(&self, kind: VisitKind) -> &Limit {
+        match kind {
+            VisitKind::First => &self.limit,
+            VisitKind::Repeated => &self.limit_again,
+        }
+    }
+}
+
+/// How hosts are spoken to under a scheme that may have a way of its own.
+pub fn loader_for(loader: &LoaderConfig, scheme: &Scheme) -> LoaderConfig {
+    let mut loader = loader.clone();
+    if scheme.transfers() == Transfers::Sequential {
+        loader.http = Some(Http::Persistent);
+    }
+    loader
+}
+
+/// The mean of values of which none may be missing.
+fn mean_of(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
+    values.collect::<Option<Vec<f64>>>().and_then(|v| Estimate::of(&v))
+}

@@ -1,0 +1,92 @@
+//! The backlog of the access link: what cannot have been sent before an instant has yet to pass.
+
+use super::chain::{Bound, is_alone};
+use super::wire::{Load, Wire};
+use std::collections::BTreeMap;
+use units::Duration;
+use workload::{LoaderConfig, ObjectId, Page};
+
+/// Bytes on their way down: from when on, over which connections, how many.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    released: Duration,
+    stream: Stream,
+    bytes: u64,
+}
+
+/// Whose packets they may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stream {
+    /// The connections of a host, taken together: packets are fewest if it has only one.
+    Host(u32),
+    /// The connection of one object.
+    Object(ObjectId),
+    /// SYN-ACKs, which carry no data.
+    SynAcks,
+}
+
+/// Everything that has to come down before something is done.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Backlog(Vec<Item>);
+
+impl Backlog {
+    /// What the wanted objects need: their own bytes and the opening of their connections.
+    pub(super) fn of(
+        page: &Page,
+        config: &LoaderConfig,
+        (bounds, wanted): (&[Bound], &dyn Fn(usize) -> bool),
+    ) -> Self {
+        let mut backlog = Self::default();
+        for id in page.ids().filter(|id| wanted(id.index())) {
+            backlog.add(page, config, (id, &bounds[id.index()]));
+        }
+        backlog
+    }
+
+    fn add(&mut self, page: &Page, config: &LoaderConfig, (id, bound): (ObjectId, &Bound)) {
+        let object = page.object(id);
+        let protocol = config.protocol(page.host(object.host));
+        let stream = match is_alone(&protocol) {
+            true => Stream::Object(id),
+            false => Stream::Host(object.host.0),
+        };
+        let mut need = |released, stream, bytes| {
+            self.0.push(Item { released, stream, bytes });
+        };
+        need(bound.released, stream, protocol.response_bytes(object));
+        let Some(opened) = bound.opened else { return };
+        need(opened.syn_arrived, Stream::SynAcks, 1);
+        if let Some(hello) = opened.hello_arrived {
+            need(hello, stream, protocol.tls_server_flight);
+        }
+        need(bound.answering, stream, protocol.server_opening());
+    }
+
+    /// The earliest instant at which all of it can have arrived: the latest, over all instants, of
+    /// the instant and the time that what is released no earlier then takes.
+    pub(super) fn bound(mut self, wire: &Wire) -> Duration {
+        self.0.sort_unstable_by_key(|item| std::cmp::Reverse(item.released));
+        let (mut streams, mut load, mut latest) =
+            (BTreeMap::new(), Load::default(), Duration::ZERO);
+        for item in &self.0 {
+            let bytes = streams.entry(item.stream).or_insert(0u64);
+            let before = item.stream.load(*bytes);
+            *bytes = bytes.saturating_add(item.bytes);
+            load = load.minus(before).plus(item.stream.load(*bytes));
+            latest = latest.max(item.released + wire.down(load));
+        }
+        latest
+    }
+}
+
+impl Stream {
+    /// The fewest packets for so many bytes, or for so many SYN-ACKs.
+    fn load(self, amount: u64) -> Load {
+        match self {
+            Self::SynAcks => {
+                Load { packets: amount, bytes: Wire::syn().bytes.saturating_mul(amount) }
+            }
+            Self::Host(_) | Self::Object(_) => Wire::stream(amount),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Chains of discovery: when each object can be there if it has the links to itself.
+//!
+//! Objects are taken in the order of their discovery, which is the order in which a host is first
+//! needed: its first object opens the connection that all others then find open.
+
+use super::wire::Wire;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::Duration;
+use workload::{Discovery, Http, LoaderConfig, ObjectId, Page, Protocol, TLS_CLIENT_HELLO, Tls};
+
+/// The earliest instants in an object's life, counted from the start of the load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectLimit {
+    /// The client can know of it.
+    pub discovered: Duration,
+    /// A connection can be ready for its request.
+    pub requested: Duration,
+    /// Its first byte can have arrived.
+    pub first_byte: Duration,
+    /// Its last byte can have arrived.
+    pub done: Duration,
+}
+
+impl ObjectLimit {
+    pub(super) fn keep_earlier(&mut self, other: &Self) {
+        self.discovered = self.discovered.min(other.discovered);
+        self.requested = self.requested.min(other.requested);
+        self.first_byte = self.first_byte.min(other.first_byte);
+        self.done = self.done.min(other.done);
+    }
+}
+
+/// What `backlog` needs to know of an object besides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub(super) limit: ObjectLimit,
+    /// The client's opening can be at a server that can answer.
+    pub(super) answering: Duration,
+    /// No byte of its response can be on the link before this.
+    pub(super) released: Duration,
+    /// The connection it opened, if it had to.
+    pub(super) opened: Option<Opened>,
+}
+
+/// A connection that had to be opened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opened {
+    /// The client's side can carry requests.
+    ready: Duration,
+    /// The server's side can carry responses.
+    serving: Duration,
+    /// The SYN can have reached the server.
+    pub(super) syn_arrived: Duration,
+    /// The ClientHello can have, if there is TLS.
+    pub(super) hello_arrived: Option<Duration>,
+}
+
+/// What a load finds of connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// None is open.
+    Closed,
+    /// One to every host is, if its protocol keeps connections alive.
+    KeptAlive,
+    /// As many as are wanted are.
+    Open,
+}
+
+/// A connection that was open before the load.
+const THERE: Opened = Opened {
+    ready: Duration::ZERO,
+    serving: Duration::ZERO,
+    syn_arrived: Duration::ZERO,
+    hello_arrived: None,
+};
+
+/// The bounds of all objects, by id.
+pub(super) fn bounds(
+    page: &Page,
+    (config, beginning): (&LoaderConfig, Beginning),
+    wire: &Wire,
+) -> Vec<Bound> {
+    let first = match beginning {
+        Beginning::Closed => None,
+        Beginning::KeptAlive | Beginning::Open => Some(THERE),
+    };
+    let open = vec![first; page.hosts().len()];
+    let mut chains = Chains { page, config, wire, beginning, open, due: BinaryHeap::new() };
+    let at_start = |id: &ObjectId| page.object(*id).discovery == Discovery::AtStart;
+    let start = page.ids().filter(at_start);
+    chains.due.extend(start.map(|id| Reverse((Duration::ZERO, id))));
+    let mut bounds = vec![None; page.objects().len()];
+    while let Some(Reverse((discovered, id))) = chains.due.pop() {
+        bounds[id.index()] = Some(chains.follow(discovered, id));
+    }
+    // Every object is asked for at the start or revealed by an earlier one, so none is missing.
+    bounds.into_iter().flatten().collect()
+}
+
+struct Chains<'a> {
+    page: &'a Page,
+    config: &'a LoaderConfig,
+    wire: &'a Wire,
+    beginning: Beginning,
+    /// The first connection of each host.
+    open: Vec<Option<Opened>>,
+    due: BinaryHeap<Reverse<(Duration, ObjectId)>>,
+}
+
+impl Chains<'_> {
+    /// The bound of an object discovered then; puts what it reveals in line.
+    fn follow(&mut self, discovered: Duration, id: ObjectId) -> Bound {
+        let object = self.page.object(id);
+        let protocol = self.config.protocol(self.page.host(object.host));
+        let is_kept = protocol.keeps_alive() || self.beginning == Beginning::Open;
+        let there = self.open[object.host.index()].filter(|_| is_kept);
+        let connection = there.unwrap_or_else(|| self.open_at(discovered, &protocol));
+        self.open[object.host.index()] = Some(connection);
+        let first = there.is_none();
+        let requested = discovered.max(connection.ready);
+        // Opening and request follow one another in the stream; the server answers each as it comes.
+        let opening = if first { protocol.client_opening() } else { 0 };
+        let at_server = |bytes| self.at_server(requested, bytes);
+        let answering = connection.serving.max(at_server(opening));
+        let asked = at_server(opening + protocol.request_bytes(object));
+        // A server may think before the handshake is over, if it is asked without a trip.
+        let released = connection.serving.max(asked + object.server_wait);
+        // Its settings go ahead of its first response.
+        let ahead = if first { protocol.server_opening() } else { 0 };
+        let down = |bytes| self.wire.down(Wire::stream(bytes));
+        let arrives = |bytes: u64| (released + down(bytes)).max(answering + down(ahead + bytes));
+        let limit = ObjectLimit {
+            discovered,
+            requested,
+            first_byte: arrives(1),
+            done: arrives(protocol.response_bytes(object)),
+        };
+        let revealed = self.page.children(id).iter().filter_map(|child| {
+            let Discovery::InBody { offset, delay, .. } = self.page.object(*child).discovery else {
+                return None;
+            };
+            // What is named at offset 0 is seen with the first byte, if there is no header.
+            let seen = protocol.response_prefix(object, offset).max(1);
+            Some(Reverse((arrives(seen) + delay, *child)))
+        });
+        self.due.extend(revealed.collect::<Vec<_>>());
+        Bound { limit, answering, released, opened: first.then_some(connection) }
+    }
+
+    fn open_at(&self, at: Duration, protocol: &Protocol) -> Opened {
+        let wire = self.wire;
+        let syn_arrived = at + wire.up(Wire::syn());
+        let connected = syn_arrived + wire.down(Wire::syn());
+        // The server's data waits for the ACK that completes the handshake.
+        let serving = connected + wire.up(Wire::ack());
+        let mut opened = Opened { ready: connected, serving, syn_arrived, hello_arrived: None };
+        if protocol.tls == Tls::Tls13 {
+            let hello = connected + wire.up(Wire::stream(TLS_CLIENT_HELLO));
+            opened.hello_arrived = Some(hello);
+            opened.ready = hello + wire.down(Wire::stream(protocol.tls_server_flight));
+        }
+        opened
+    }
+
+    /// When the last of so many bytes can be at the server; none cost no trip.
+    fn at_server(&self, sent: Duration, bytes: u64) -> Duration {
+        match bytes {
+            0 => sent,
+            bytes => sent + self.wire.up(Wire::stream(bytes)),
+        }
+    }
+}
+
+/// True if every object of a host has a connection of its own.
+pub(super) const fn is_alone(protocol: &Protocol) -> bool {
+    matches!(protocol.http, Http::Http10)
+}

@@ -1,0 +1,118 @@
+//! The physical limit of a page load: the earliest instants that no transport can beat.
+//!
+//! Computed, not simulated. It depends on the page, its protocols and the path, and on no scheme.
+//! Every step takes the least it can:
+//!
+//! - [`limit`]: a connection opens by TCP's handshake, and TLS's where there is TLS. The bytes of both
+//!   pass at the links' rates. [`limit_again`]: connections that the protocol keeps alive are open.
+//!   [`limit_without_handshake`]: every connection is open and secure, as 0-RTT has it at best.
+//! - An object is asked for the instant it is discovered, on a connection that is already open
+//!   (HTTP/1.0: on one of its own, opened then), however many are in progress.
+//! - Its server answers after its think time; each of its bytes, headers of packets included,
+//!   passes the access link at the full rate, less what unresponsive traffic takes. Nothing is
+//!   lost, nothing waits for a window, and packets are full: 1460 bytes behind 40 of headers.
+//!
+//! Two kinds of bound come of this. Along a *chain* of discovery, each object has the link to
+//! itself (`chain`). And from any instant on, all bytes that cannot have been sent before it have
+//! yet to pass the one link (`backlog`). The limit is the larger of both, for the HTML and for the
+//! whole page separately: the order of sending that is best for one is not best for the other, so
+//! a single load may be unable to reach both.
+//!
+//! Simulated transmission times are rounded to the nearest nanosecond per packet; half a
+//! nanosecond per packet is granted, so that rounding cannot beat the limit either (`wire`).
+
+mod backlog;
+mod chain;
+mod wire;
+
+pub use chain::ObjectLimit;
+pub use wire::Capacity;
+
+use crate::path::PathSpec;
+use backlog::Backlog;
+use chain::Beginning;
+use units::{Duration, Rate};
+use wire::Wire;
+use workload::{Http, Kind, LoaderConfig, Page};
+
+/// The earliest instants, counted from the start of the load, of one page on one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// When the last byte of the last HTML part can have arrived; `None` if the page has no HTML.
+    pub html: Option<Duration>,
+    /// When the last byte of the page can have arrived.
+    pub page: Duration,
+    /// For each object by itself, by [`workload::ObjectId`].
+    pub objects: Vec<ObjectLimit>,
+}
+
+/// The limit of a first visit of `page`, whose hosts are spoken to as `config` says, on links of
+/// `capacity`: every connection has to be opened.
+///
+/// A scheme that needs no handshake (`open=data`), or has its own way to use connections (`phttp`), may
+/// be faster than this, but never than [`limit_without_handshake`].
+pub fn limit(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
+    limit_from(page, (config, Beginning::Closed), capacity)
+}
+
+/// The same for a repeated visit: connections that the protocol keeps alive are open already.
+pub fn limit_again(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
+    limit_from(page, (config, Beginning::KeptAlive), capacity)
+}
+
+/// The limit of every visit under every scheme: no connection has to be opened or secured, and all
+/// objects of a host may share one.
+pub fn limit_without_handshake(page: &Page, config: &LoaderConfig, capacity: Capacity) -> Limit {
+    let persistent = LoaderConfig { http: Some(Http::Persistent), ..config.clone() };
+    let of = |config| limit_from(page, (config, Beginning::Open), capacity);
+    of(config).earlier(&of(&persistent))
+}
+
+fn limit_from(
+    page: &Page,
+    (config, beginning): (&LoaderConfig, Beginning),
+    capacity: Capacity,
+) -> Limit {
+    let wire = Wire::new(capacity);
+    let objects = chain::bounds(page, (config, beginning), &wire);
+    let is_html = |n: usize| page.objects()[n].kind == Kind::Html;
+    let bound = |wanted: &dyn Fn(usize) -> bool| {
+        let chain = objects
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| wanted(*n))
+            .map(|(_, bound)| bound.limit.done)
+            .max()?;
+        let backlog = Backlog::of(page, config, (&objects, wanted));
+        Some(chain.max(backlog.bound(&wire)))
+    };
+    Limit {
+        html: bound(&is_html),
+        page: bound(&|_| true).unwrap_or(Duration::ZERO),
+        objects: objects.iter().map(|bound| bound.limit).collect(),
+    }
+}
+
+impl Limit {
+    /// The earlier of two limits, instant by instant: a bound on whatever obeys either.
+    #[must_use]
+    fn earlier(mut self, other: &Self) -> Self {
+        self.html = self.html.min(other.html);
+        self.page = self.page.min(other.page);
+        for (mine, theirs) in self.objects.iter_mut().zip(&other.objects) {
+            mine.keep_earlier(theirs);
+        }
+        self
+    }
+}
+
+impl Capacity {
+    /// All of a path, less `unresponsive` traffic on the way down.
+    pub fn of(path: &PathSpec, unresponsive: Rate) -> Self {
+        let down = path.down().as_bps().saturating_sub(unresponsive.as_bps());
+        Self { down: Rate::from_bps(down), up: path.up(), delays: path.delays() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

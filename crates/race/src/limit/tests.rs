@@ -1,0 +1,179 @@
+use super::*;
+use netsim::Duplex;
+use workload::{Discovery, Host, HostId, Http, Object, ObjectId, Tls};
+
+const MS: u64 = 1_000_000;
+const US: u64 = 1_000;
+
+/// 8 Mbit/s each way, a microsecond per byte; 10 ms each way.
+fn capacity() -> Capacity {
+    Capacity {
+        down: Rate::from_mbps(8),
+        up: Rate::from_mbps(8),
+        delays: Duplex::symmetric(Duration::from_millis(10)),
+    }
+}
+
+fn object(kind: Kind, body_bytes: u64, discovery: Discovery) -> Object {
+    Object {
+        label: String::new(),
+        host: HostId(0),
+        kind,
+        request_bytes: 300,
+        response_header_bytes: 100,
+        body_bytes,
+        server_wait: Duration::ZERO,
+        discovery,
+    }
+}
+
+/// Found when so many bytes of the root's body are there.
+const fn found(offset: u64) -> Discovery {
+    Discovery::InBody { parent: ObjectId(0), offset, delay: Duration::ZERO }
+}
+
+fn page(http: Http, tls: Tls, objects: Vec<Object>) -> Page {
+    let host = Host { name: "a.example".to_owned(), http, tls, http10_connections: 4 };
+    Page::new("test", vec![host], objects).unwrap()
+}
+
+fn limit_of(page: &Page) -> Limit {
+    limit(page, &LoaderConfig::default(), capacity())
+}
+
+/// Expected values are in whole nanoseconds, less what is granted to rounding: half a nanosecond
+/// per packet, each step of it rounded up.
+#[track_caller]
+fn assert_at(got: Duration, exact: u64, granted: u64) {
+    assert_eq!(got.as_nanos(), exact - granted, "{got}");
+}
+
+#[test]
+fn one_object_after_a_handshake() {
+    let one = page(Http::Http11, Tls::None, vec![object(Kind::Html, 2820, Discovery::AtStart)]);
+    let limit = limit_of(&one);
+    let there = limit.objects[0];
+    // SYN and SYN-ACK of 44 bytes: 10.044 ms each. Request of 340 bytes on the wire: 10.340 ms.
+    assert_at(there.requested, 20 * MS + 88 * US, 2);
+    // Response of 2920 bytes in two packets of 1500: 13 ms more.
+    assert_at(there.done, 43 * MS + 428 * US, 4);
+    assert_eq!((limit.html, limit.page), (Some(there.done), there.done));
+}
+
+#[test]
+fn without_a_handshake_the_request_leaves_at_once() {
+    let root = vec![object(Kind::Html, 2820, Discovery::AtStart)];
+    // Request 10.340 ms, response 13 ms.
+    for (http, tls) in [(Http::Http10, Tls::None), (Http::Http11, Tls::None)] {
+        let one = page(http, tls, root.clone());
+        let limit = limit_without_handshake(&one, &LoaderConfig::default(), capacity());
+        assert_at(limit.page, 23 * MS + 340 * US, 2);
+    }
+    // TLS: records of request and response are 22 bytes longer each.
+    let one = page(Http::Http11, Tls::Tls13, root);
+    let limit = limit_without_handshake(&one, &LoaderConfig::default(), capacity());
+    assert_at(limit.page, 23 * MS + 424 * US, 3);
+}
+
+#[test]
+fn http10_saves_a_handshake_an_object() {
+    let objects =
+        vec![object(Kind::Html, 1360, Discovery::AtStart), object(Kind::Image, 1360, found(1360))];
+    let page = page(Http::Http10, Tls::None, objects);
+    let again = limit_again(&page, &LoaderConfig::default(), capacity());
+    let without = limit_without_handshake(&page, &LoaderConfig::default(), capacity());
+    // Two objects of 10.340 up and 11.5 down, one after the other. HTTP/1.0 keeps no connection alive:
+    // of a repeated visit it saves the first handshake at most.
+    assert_at(without.page, 43 * MS + 680 * US, 4);
+    assert!(again.page > without.page);
+}
+
+#[test]
+fn tls_takes_a_round_trip_and_its_bytes() {
+    let one = page(Http::Http11, Tls::Tls13, vec![object(Kind::Html, 2820, Discovery::AtStart)]);
+    let there = limit_of(&one).objects[0];
+    // 20.088 ms; ClientHello of 522 bytes: 10.562; 3500 bytes in three packets: 13.620.
+    assert_at(there.requested, 44 * MS + 270 * US, 2 + 1 + 2);
+    // Finished of 80, request of 300 and its record of 22: 10.442. Response of 2920 and 22 in
+    // three packets: 13.062.
+    assert_at(there.done, 67 * MS + 774 * US, 5 + 1 + 2);
+}
+
+#[test]
+fn http2_settings_go_ahead_of_the_first_response() {
+    let mut root = object(Kind::Html, 2820, Discovery::AtStart);
+    let of = |root: &Object| limit_of(&page(Http::Http2, Tls::None, vec![root.clone()])).page;
+    // 20.088 ms; opening of 70 bytes, frame header 9 and request 300: 10.419. 2920 bytes in two
+    // frames (header, body) with 9 each are 2938 in three packets: 13.058.
+    assert_at(of(&root), 43 * MS + 565 * US, 2 + 1 + 2);
+    // A request of 3000 bytes and the opening take 3.199 ms and the delay; two frames of 10 bytes
+    // come back: 10.060 ms. The settings of 36, which answer the opening alone, are past by then.
+    (root.request_bytes, root.response_header_bytes, root.body_bytes) = (3000, 1, 1);
+    assert_at(of(&root), 43 * MS + 347 * US, 2 + 2 + 1);
+}
+
+#[test]
+fn a_request_that_costs_no_trip_waits_for_the_handshake_alone() {
+    let mut root = object(Kind::Html, 1360, Discovery::AtStart);
+    root.request_bytes = 0;
+    let one = page(Http::Http10, Tls::None, vec![root]);
+    // Handshake 20.088 ms, its ACK of 40 bytes 10.040, one full packet 11.5.
+    assert_at(limit_of(&one).page, 41 * MS + 628 * US, 4);
+}
+
+#[test]
+fn what_is_found_early_is_asked_for_early() {
+    let objects = vec![
+        object(Kind::Html, 14_500, Discovery::AtStart),
+        object(Kind::Image, 1360, found(1360)),
+    ];
+    let limit = limit_of(&page(Http::Http11, Tls::None, objects));
+    // The root's first packet of 1500 bytes: 30.428 + 11.5 ms.
+    assert_at(limit.objects[1].discovered, 41 * MS + 928 * US, 4);
+    assert_eq!(limit.objects[1].requested, limit.objects[1].discovered);
+    // 10.340 up, 11.5 down.
+    assert_at(limit.objects[1].done, 63 * MS + 768 * US, 6);
+    // The root alone: 14,600 bytes in ten packets take 15 + 10 ms.
+    assert_at(limit.html.unwrap(), 55 * MS + 428 * US, 3 + 5);
+    assert_eq!(limit.page, limit.objects[1].done);
+}
+
+#[test]
+fn what_competes_for_the_link_adds_up() {
+    // Four pictures found at once, 100 packets each; alone, each takes 150 ms.
+    let mut objects = vec![object(Kind::Html, 1360, Discovery::AtStart)];
+    objects.extend((0..4).map(|_| object(Kind::Image, 145_900, found(1360))));
+    let limit = limit_of(&page(Http::Http11, Tls::None, objects));
+    // Found at 41.928, at the server at 52.268; 600 ms of packets and 10 ms of delay.
+    assert_at(limit.objects[1].done, 212 * MS + 268 * US, 5 + 50);
+    assert_at(limit.page, 662 * MS + 268 * US, 5 + 200);
+}
+
+#[test]
+fn http10_opens_a_connection_for_each_object() {
+    let objects =
+        vec![object(Kind::Html, 1360, Discovery::AtStart), object(Kind::Image, 1360, found(1360))];
+    let limit = limit_of(&page(Http::Http10, Tls::None, objects));
+    // Found at 41.928; handshake 20.088, request 10.340, response 11.5.
+    assert_at(limit.page, 83 * MS + 856 * US, 8);
+}
+
+#[test]
+fn unresponsive_traffic_leaves_less() {
+    let one = page(Http::Http11, Tls::None, vec![object(Kind::Html, 2820, Discovery::AtStart)]);
+    let path: PathSpec = "8mbit,20ms,inf".parse().unwrap();
+    let half = Capacity::of(&path, Rate::from_mbps(4));
+    assert_eq!(Capacity::of(&path, Rate::from_bps(0)), capacity());
+    let limit = limit(&one, &LoaderConfig::default(), half);
+    // As `one_object_after_a_handshake`, bytes down taking twice as long: 44 us and 3 ms more.
+    assert_at(limit.page, 46 * MS + 472 * US, 4);
+}
+
+#[test]
+fn the_earlier_of_two_limits_is_taken_instant_by_instant() {
+    let one = page(Http::Http11, Tls::None, vec![object(Kind::Html, 2820, Discovery::AtStart)]);
+    let (late, early) = (limit_of(&one), limit_again(&one, &LoaderConfig::default(), capacity()));
+    assert!(early.page < late.page);
+    assert_eq!(late.clone().earlier(&early), early);
+    assert_eq!(early.clone().earlier(&late), early);
+}

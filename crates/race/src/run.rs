@@ -1,0 +1,336 @@
+//! One client's visits: builds the simulation of a repeat, runs it, keeps what the race needs.
+
+use super::record::{Recorder, Recording};
+use super::setup::Setup;
+use super::tally::Tally;
+use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
+use memory::GatewayConfig;
+use netsim::{
+    Access, AppId, BulkSpec, BulkTransfer, Captures, Collecting, HostId, LinkId, Observer,
+    PageLoad, PageSpec, Simulation, SimulationConfig, SiteSpec, Transfer, WireSizes,
+};
+use std::any::Any;
+use std::sync::Arc;
+use tcp::Scheme;
+use units::{Duration, Instant};
+
+/// One load of the page. Durations count from its start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Load {
+    /// When it began, on the simulation's clock; `None` if it never did.
+    pub began: Option<Instant>,
+    /// Until the last byte of the last HTML part had arrived.
+    pub html: Option<Duration>,
+    /// Until the last byte of the page had; `None` if it never did.
+    pub page: Option<Duration>,
+    /// Segments sent again, by servers and client.
+    pub retransmitted: u64,
+    /// Expiries of retransmission timers, of servers and client.
+    pub timeouts: u64,
+    /// The page's own packets dropped by queues or lost on the way.
+    pub dropped: u64,
+    /// Bytes the background flows received from the load's start to its end.
+    pub background_bytes: u64,
+    /// Why it did not complete.
+    pub failure: Option<String>,
+    /// When each object arrived, by [`workload::ObjectId`].
+    pub objects: Vec<Option<Duration>>,
+    /// For figures; if asked for.
+    pub recording: Option<Recording>,
+    /// Captures of the access link in all visits, with the first, if asked for: what crossed each direction, by its name, and
+    /// with `-sent` behind it what was handed to its queue.
+    pub captures: Vec<(String, Vec<u8>)>,
+}
+
+/// A simulation of a repeat under a scheme, and who is in it.
+pub(super) struct Stage {
+    pub(super) simulation: Simulation,
+    /// When the first visit begins.
+    pub(super) start: Instant,
+    background: Vec<AppId>,
+    /// The page's servers, once for each of the site's: in the order of the page's hosts, or one for all.
+    sites: Vec<Vec<HostId>>,
+    /// The loads from each of them, from the first visit there on.
+    loads: Vec<AppId>,
+    access: Access,
+    scheme: Scheme,
+    /// What visits before the present one counted.
+    before: Counts,
+}
+
+/// Totals over all visits so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    retransmitted: u64,
+    dropped: u64,
+    timeouts: u64,
+}
+
+/// Visits the page under `scheme`, as often as the race has it.
+pub(super) fn run(
+    race: &Race,
+    scheme: &Scheme,
+    (repeat, options): (u32, RunOptions<'_>),
+) -> Vec<Load> {
+    let first = repeat == 0;
+    let record = options.record && first;
+    let scheme = if record { &scheme.recorded() } else { scheme };
+    let mut stage = Stage::new(race, scheme, repeat);
+    let servers = stage.sites.concat();
+    stage.simulation.observe(Tally::of(&servers));
+    if record {
+        stage.simulation.observe(Recorder::new(&servers));
+    }
+    if options.capture && first {
+        stage.capture();
+    }
+    let mut loads = stage.visits(race, record);
+    stage.finish(&mut loads);
+    loads
+}
+
+impl Stage {
+    pub(super) fn new(race: &Race, scheme: &Scheme, repeat: u32) -> Self {
+        let scheme = as_browsers_use_it(scheme);
+        let setup = Setup::new(race, repeat);
+        let access = setup.topology(race);
+        let config = SimulationConfig { seed: setup.seed, wire_sizes: WireSizes::default() };
+        let mut simulation = Simulation::new(access.topology.clone(), config);
+        let own = race.servers_of_a_visit();
+        let (servers, sources) = access.servers.split_at(own * race.visits.site.max(1) as usize);
+        let flows = setup.background.iter().zip(sources);
+        let background = flows
+            .map(|(at, from)| simulation.add_background(*at, bulk(*from, access.client)))
+            .collect();
+        let sites = servers.chunks(own).map(<[HostId]>::to_vec).collect();
+        let (loads, before) = (Vec::new(), Counts::default());
+        let start = setup.page;
+        let mut stage =
+            Self { simulation, start, background, sites, loads, access, scheme, before };
+        stage.share_gateways();
+        stage.begin_visit(race, 0, start);
+        stage
+    }
+
+    /// The servers behind one of the page's hosts are a site, if there are several.
+    fn share_gateways(&mut self) {
+        if self.sites.len() < 2 {
+            return;
+        }
+        for host in 0..self.sites[0].len() {
+            self.simulation.add_site(&SiteSpec {
+                servers: self.sites.iter().map(|servers| servers[host]).collect(),
+                gateway: GatewayConfig::default(),
+                collecting: Collecting::Reports,
+            });
+        }
+    }
+
+    /// The `n`-th visit is to begin at `at`.
+    pub(super) fn begin_visit(&mut self, race: &Race, n: u32, at: Instant) {
+        let site = n as usize % self.sites.len();
+        match self.loads.get(site) {
+            Some(load) => self.simulation.wake(*load, at, PageLoad::AGAIN),
+            None => {
+                let load = PageLoad::new(PageSpec {
+                    page: Arc::clone(&race.page),
+                    config: race.loader_between(&self.scheme),
+                    client: self.access.client,
+                    servers: self.servers(race, site),
+                    client_scheme: self.client_scheme(race),
+                    server_scheme: self.scheme.clone(),
+                });
+                self.loads.push(self.simulation.add(at, load));
+            }
+        }
+    }
+
+    /// The server of each of the page's hosts.
+    fn servers(&self, race: &Race, site: usize) -> Vec<HostId> {
+        let hosts = race.page.hosts().len();
+        self.sites[site].iter().copied().cycle().take(hosts).collect()
+    }
+
+    fn client_scheme(&self, race: &Race) -> Scheme {
+        race.client.as_ref().map_or_else(|| self.scheme.clone(), as_browsers_use_it)
+    }
+
+    /// All visits, in order. Behind one that does not end there is none.
+    fn visits(&mut self, race: &Race, record: bool) -> Vec<Load> {
+        let mut loads: Vec<Load> = Vec::new();
+        let mut start = self.start;
+        for n in 0..race.visits.count.max(1) {
+            if n > 0 {
+                self.begin_visit(race, n, start);
+            }
+            let (bytes, failure) = self.load_page(start);
+            // Two visits are drawn at most.
+            let load = self.result(race, (n, start), (bytes, failure, record && n < 2));
+            let over = load.page.is_some();
+            loads.push(load);
+            if !over {
+                break;
+            }
+            start = self.simulation.now() + race.visits.idle;
+        }
+        let missing = loads.len()..race.visits.count.max(1) as usize;
+        let unreached = || Some("the visit before it did not end".to_owned());
+        loads.extend(missing.map(|_| Load { failure: unreached(), ..Load::default() }));
+        loads
+    }
+
+    /// Captures both directions of the access link, behind their queues and ahead of them.
+    fn capture(&mut self) {
+        let access = self.access.access;
+        let links = || [access.forward, access.reverse].map(|link| (link, Vec::new()));
+        let crossed = Captures::begin(links()).expect("writing to memory");
+        let sent = Captures::begin_at_sender(links()).expect("writing to memory");
+        self.simulation.observe(crossed);
+        self.simulation.observe(sent);
+    }
+
+    /// The captures among the observers, by name, in the order in which they were begun.
+    fn captured(&self, observers: &mut Vec<Box<dyn Observer>>) -> Vec<(String, Vec<u8>)> {
+        let name = |link: LinkId| self.access.topology.links()[link.index()].name.as_str();
+        let mut files = Vec::new();
+        for place in ["", "-sent"] {
+            let Some(captures) = take::<Captures<Vec<u8>>>(observers) else { break };
+            let captures = captures.finish().expect("writing to memory");
+            files.extend(
+                captures.into_iter().map(|(l, file)| (format!("{}{place}", name(l)), file)),
+            );
+        }
+        files
+    }
+
+    /// Bytes that the background flows have received so far.
+    pub(super) fn background_bytes(&self) -> u64 {
+        let flows = self.background.iter();
+        flows
+            .filter_map(|id| self.simulation.application::<BulkTransfer>(*id))
+            .map(BulkTransfer::received)
+            .sum()
+    }
+
+    /// Runs to the end of the load; returns the background's bytes during it, and what went wrong.
+    fn load_page(&mut self, start: Instant) -> (u64, Option<String>) {
+        let warm_up = self.simulation.run_until(start);
+        let before = self.background_bytes();
+        let end = self.simulation.run(start + TIME_LIMIT);
+        let failure = warm_up.and(end.map(drop)).err();
+        (self.background_bytes() - before, failure.map(|error| error.to_string()))
+    }
+
+    fn load_of(&self, n: u32) -> &PageLoad {
+        let id = self.loads[n as usize % self.sites.len()];
+        self.simulation.application(id).expect("the load was added")
+    }
+
+    /// Totals so far.
+    fn counts(&self) -> Counts {
+        let tally = self.simulation.observer::<Tally>().cloned().unwrap_or_default();
+        let loads = (0..self.loads.len()).map(|n| self.load_of(n as u32));
+        Counts {
+            retransmitted: tally.retransmitted,
+            dropped: tally.dropped,
+            timeouts: loads.flat_map(PageLoad::transfers).map(|t| self.timeouts(t)).sum(),
+        }
+    }
+
+    /// Expiries of both ends' timers; of a load that never ended, so far.
+    fn timeouts(&self, transfer: &Transfer) -> u64 {
+        let live = |host: HostId, conn| {
+            let connection = self.simulation.host(host).connection(conn);
+            connection.map_or(0, |connection| connection.stats().timeouts)
+        };
+        let server = match (transfer.is_recorded(), transfer.server_conn()) {
+            (false, Some(conn)) => live(transfer.server(), conn),
+            _ => transfer.stats().timeouts,
+        };
+        let client = match (transfer.client_stats(), transfer.client_conn()) {
+            (Some(stats), _) => stats.timeouts,
+            (None, Some(conn)) => live(self.access.client, conn),
+            (None, None) => 0,
+        };
+        server + client
+    }
+
+    fn result(
+        &mut self,
+        race: &Race,
+        (n, start): (u32, Instant),
+        (background_bytes, failure, record): (u64, Option<String>, bool),
+    ) -> Load {
+        let counts = self.counts();
+        let before = std::mem::replace(&mut self.before, counts);
+        let load = self.load_of(n);
+        let loader = load.loader();
+        let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
+        let lost = loader
+            .failures()
+            .first()
+            .map(|(id, why)| format!("{:?}: {why}", race.page.object(*id).label));
+        Load {
+            began: Some(start),
+            html: since(loader.html_done_at()),
+            page: since(loader.page_done_at()),
+            retransmitted: counts.retransmitted - before.retransmitted,
+            timeouts: counts.timeouts - before.timeouts,
+            dropped: counts.dropped - before.dropped,
+            background_bytes,
+            failure: failure.or(lost),
+            objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
+            recording: record.then(|| Recording::begun(start, load)),
+            captures: Vec::new(),
+        }
+    }
+
+    /// What the observers have seen goes to the loads.
+    fn finish(mut self, loads: &mut [Load]) {
+        let mut observers = self.simulation.take_observers();
+        if let Some(recorder) = take::<Recorder>(&mut observers) {
+            let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
+            for (n, load) in loads.iter_mut().enumerate() {
+                if let Some(recording) = &mut load.recording {
+                    let next = starts.get(n + 1).copied().flatten();
+                    recorder.complete(recording, next, &self.access);
+                }
+            }
+        }
+        if let Some(first) = loads.first_mut() {
+            first.captures = self.captured(&mut observers);
+        }
+    }
+}
+
+/// Browsers and web servers set `TCP_NODELAY`; a scheme may say otherwise (`nagle=on`).
+pub fn as_browsers_use_it(scheme: &Scheme) -> Scheme {
+    let says = scheme.name().split('+').any(|part| part.starts_with("nagle="));
+    match says {
+        true => scheme.clone(),
+        false => scheme.without_nagle(),
+    }
+}
+
+/// An endless `linux` flow to the client.
+fn bulk(from: HostId, to: HostId) -> BulkTransfer {
+    let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
+    BulkTransfer::new(BulkSpec {
+        from,
+        to,
+        bytes: None,
+        scheme: linux.clone(),
+        receiver: linux,
+        close: false,
+    })
+}
+
+/// Takes the observer of this kind out.
+fn take<T: Observer>(observers: &mut Vec<Box<dyn Observer>>) -> Option<T> {
+    let index = observers.iter().position(|observer| {
+        let observer: &dyn Any = &**observer;
+        observer.is::<T>()
+    })?;
+    let observer: Box<dyn Any> = observers.remove(index);
+    observer.downcast().ok().map(|observer| *observer)
+}

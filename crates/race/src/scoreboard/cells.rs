@@ -1,0 +1,266 @@
+//! The matrix: 5400 cells of seven factors, and a sample of 300 in which every two levels meet.
+//!
+//! The sample is built, not drawn: cell by cell, the one is taken whose pairs of levels have been
+//! taken the fewest times, rare pairs counting more; what is left is settled by a hash. So every prefix
+//! of it is balanced, and its first cells are the quick set.
+
+use crate::matrix::{MatrixPath, QUEUES, RATES, RTTS, SIZES};
+use crate::path::PathSpec;
+use netsim::derive_seed;
+use serde::Serialize;
+
+/// Cells of the sample.
+pub const SAMPLE_CELLS: usize = 300;
+/// Cells of the quick set, the first of the sample: all pairs of the two largest factors among them.
+pub const QUICK_CELLS: usize = 40;
+/// Factors of a cell.
+pub const FACTORS: usize = 7;
+/// Levels of each factor.
+pub const LEVELS: [usize; FACTORS] = [SIZES.len(), RTTS.len(), RATES.len(), QUEUES.len(), 3, 3, 3];
+
+/// What else is on the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Load {
+    /// Nothing.
+    Idle,
+    /// A `linux` transfer whose window is half of the bandwidth-delay product.
+    Half,
+    /// Two `linux` transfers that take what there is.
+    Full,
+}
+
+/// What there is to remember.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Memory {
+    /// Nothing: the client is met for the first time.
+    Cold,
+    /// The same transfer a while ago over the same path.
+    Warm,
+    /// The same transfer a while ago, when the path was four times faster.
+    Stale,
+}
+
+/// What is transferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// One object over one connection.
+    One,
+    /// Four equal objects at once, a connection each.
+    Page4,
+    /// Twelve.
+    Page12,
+}
+
+impl Shape {
+    /// Objects.
+    pub const fn objects(self) -> u64 {
+        match self {
+            Self::One => 1,
+            Self::Page4 => 4,
+            Self::Page12 => 12,
+        }
+    }
+}
+
+/// One cell of the matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Cell {
+    /// Bytes of all objects together.
+    pub bytes: u64,
+    /// Round trip, milliseconds.
+    pub rtt_ms: u64,
+    /// Rate of the path, bit/s, when the transfer is measured.
+    pub rate_bps: u64,
+    /// Thousandths of the bandwidth-delay product that the queue holds.
+    pub queue_millibdp: u64,
+    /// What else is on the path.
+    pub load: Load,
+    /// What there is to remember.
+    pub memory: Memory,
+    /// What is transferred.
+    pub shape: Shape,
+}
+
+/// A factor of the matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factor {
+    /// [`Cell::bytes`].
+    Size,
+    /// [`Cell::rtt_ms`].
+    Rtt,
+    /// [`Cell::rate_bps`].
+    Rate,
+    /// [`Cell::queue_millibdp`].
+    Queue,
+    /// [`Cell::load`].
+    Load,
+    /// [`Cell::memory`].
+    Memory,
+    /// [`Cell::shape`].
+    Shape,
+}
+
+impl Factor {
+    /// All of them, in the order of [`LEVELS`].
+    pub const ALL: [Self; FACTORS] =
+        [Self::Size, Self::Rtt, Self::Rate, Self::Queue, Self::Load, Self::Memory, Self::Shape];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Rtt => "rtt",
+            Self::Rate => "rate",
+            Self::Queue => "queue",
+            Self::Load => "load",
+            Self::Memory => "memory",
+            Self::Shape => "shape",
+        }
+    }
+
+    /// Names of its levels.
+    pub const fn levels(self) -> &'static [&'static str] {
+        match self {
+            Self::Size => &["10 kB", "30 kB", "100 kB", "300 kB", "1 MB"],
+            Self::Rtt => &["10 ms", "40 ms", "80 ms", "200 ms", "600 ms"],
+            Self::Rate => &["1.5 Mbit/s", "10 Mbit/s", "50 Mbit/s", "200 Mbit/s"],
+            Self::Queue => &["0.25 bdp", "1 bdp"],
+            Self::Load => &["idle", "half", "full"],
+            Self::Memory => &["cold", "warm", "stale"],
+            Self::Shape => &["1 object", "page of 4", "page of 12"],
+        }
+    }
+}
+
+/// Which cells are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Set {
+    /// The first [`QUICK_CELLS`] of the sample.
+    Quick,
+    /// The sample.
+    Sample,
+    /// The whole matrix.
+    All,
+}
+
+impl Set {
+    /// The cells, in the order in which they are reported.
+    pub fn cells(self) -> Vec<Cell> {
+        match self {
+            Self::Quick => sample(QUICK_CELLS),
+            Self::Sample => sample(SAMPLE_CELLS),
+            Self::All => all().into_iter().map(Cell::at).collect(),
+        }
+    }
+}
+
+/// A level of every factor.
+pub(super) type Place = [usize; FACTORS];
+
+impl Cell {
+    /// The cell of these levels.
+    pub(super) fn at([size, rtt, rate, queue, load, memory, shape]: Place) -> Self {
+        Self {
+            bytes: SIZES[size],
+            rtt_ms: RTTS[rtt],
+            rate_bps: RATES[rate],
+            queue_millibdp: QUEUES[queue],
+            load: [Load::Idle, Load::Half, Load::Full][load],
+            memory: [Memory::Cold, Memory::Warm, Memory::Stale][memory],
+            shape: [Shape::One, Shape::Page4, Shape::Page12][shape],
+        }
+    }
+
+    /// Its levels.
+    pub(super) fn place(&self) -> Place {
+        let of = |levels: &[u64], value| levels.iter().position(|l| *l == value).unwrap_or(0);
+        [
+            of(&SIZES, self.bytes),
+            of(&RTTS, self.rtt_ms),
+            of(&RATES, self.rate_bps),
+            of(&QUEUES, self.queue_millibdp),
+            self.load as usize,
+            self.memory as usize,
+            self.shape as usize,
+        ]
+    }
+
+    /// Its level of a factor, as an index into [`Factor::levels`].
+    pub fn level(&self, factor: Factor) -> usize {
+        self.place()[factor as usize]
+    }
+
+    /// The path when the transfer is measured.
+    pub fn path(&self) -> PathSpec {
+        let Self { rate_bps, rtt_ms, queue_millibdp, .. } = *self;
+        MatrixPath { rate_bps, rtt_ms, queue_millibdp }.spec()
+    }
+
+    /// Its levels by name, for labels and seeds.
+    pub fn name(&self) -> String {
+        let level = |factor: Factor| factor.levels()[self.level(factor)];
+        Factor::ALL.map(level).join(", ")
+    }
+}
+
+/// Cells as CSV: a line each, numbered from 1.
+pub fn listing(cells: &[Cell]) -> String {
+    let mut out = "cell,size_bytes,rtt_ms,rate_bps,queue_millibdp,load,memory,shape\n".to_owned();
+    for (n, cell) in cells.iter().enumerate() {
+        let Cell { bytes, rtt_ms, rate_bps, queue_millibdp, load, memory, shape } = cell;
+        let words = format!("{load:?},{memory:?},{shape:?}").to_lowercase();
+        out += &format!("{},{bytes},{rtt_ms},{rate_bps},{queue_millibdp},{words}\n", n + 1);
+    }
+    out
+}
+
+/// Every place of the matrix, the last factor varying fastest.
+pub(super) fn all() -> Vec<Place> {
+    let count: usize = LEVELS.iter().product();
+    let place = |n: usize| {
+        let (mut n, mut place) = (n, [0; FACTORS]);
+        for (at, levels) in LEVELS.iter().enumerate().rev() {
+            place[at] = n % levels;
+            n /= levels;
+        }
+        place
+    };
+    (0..count).map(place).collect()
+}
+
+/// The two factors of each pair.
+pub(super) fn pairs() -> Vec<(usize, usize)> {
+    (0..FACTORS).flat_map(|a| (a + 1..FACTORS).map(move |b| (a, b))).collect()
+}
+
+/// The first so many cells of the sample.
+pub(super) fn sample(count: usize) -> Vec<Cell> {
+    let pairs = pairs();
+    let tie = |place: &Place| derive_seed(0, &format!("scoreboard/{place:?}"));
+    let mut left: Vec<(u64, Place)> = all().iter().map(|place| (tie(place), *place)).collect();
+    left.sort_unstable();
+    // How often each two levels of each two factors have met.
+    let mut met = vec![[[0u64; 5]; 5]; pairs.len()];
+    let mut chosen = Vec::new();
+    while chosen.len() < count.min(left.len() + chosen.len()) {
+        // A pair that has met m times of the n in which it may weighs m n: what is rare must not wait.
+        let weight = |place: &Place| -> u64 {
+            let of = |(n, (a, b)): (usize, &(usize, usize))| {
+                met[n][place[*a]][place[*b]] * (LEVELS[*a] * LEVELS[*b]) as u64
+            };
+            pairs.iter().enumerate().map(of).sum()
+        };
+        let lightest = (0..left.len()).min_by_key(|n| weight(&left[*n].1));
+        let Some(lightest) = lightest else { break };
+        let (_, place) = left.remove(lightest);
+        for (n, (a, b)) in pairs.iter().enumerate() {
+            met[n][place[*a]][place[*b]] += 1;
+        }
+        chosen.push(Cell::at(place));
+    }
+    chosen
+}

@@ -1,0 +1,80 @@
+//! The scoreboard: every scheme over one fixed matrix of paths, sizes and circumstances, held against
+//! the limit, and against what `linux` does to others in its place.
+//!
+//! `cells` has the matrix and its published sample, `run` one transfer in one cell, `standing` what
+//! happens to the background meanwhile, `score` what is said of a scheme over all cells. The matrix
+//! does not change: figures of different versions are of the same cells, with the same seeds.
+
+mod cells;
+mod run;
+mod score;
+mod standing;
+
+pub use cells::{
+    Cell, FACTORS, Factor, LEVELS, Load, Memory, QUICK_CELLS, SAMPLE_CELLS, Set, Shape, listing,
+};
+pub use run::Outcome;
+pub use score::{Board, CellScore, LevelScore, Score};
+
+use crate::BASELINE;
+use rayon::prelude::*;
+use tcp::Scheme;
+use units::Duration;
+
+/// What runs if nothing is named: what servers run and ran, each of the papers' ways to begin and to
+/// share, and those that are compared with them elsewhere.
+pub const DEFAULT_SCHEMES: &str = "linux,newreno,sack,right-edge,fs,spand,past,session,session-fs,\
+                                   tcp-int,etcp,careful-resume,jump-start";
+
+/// A transfer that is not over after this long, in virtual time, has not completed; it counts as long
+/// as this.
+pub const TIME_LIMIT: Duration = Duration::from_secs(600);
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The contestants; [`BASELINE`] among them, as [`crate::contestants`] sees to.
+    pub schemes: Vec<Scheme>,
+    /// Which cells.
+    pub set: Set,
+    /// Seed of start phases.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Number of times that `on_run` will be called.
+    pub fn run_count(&self) -> u64 {
+        (self.schemes.len() * self.set.cells().len()) as u64
+    }
+
+    /// Runs every scheme in every cell, spread over `threads` (0: as many as there are cores), and
+    /// scores them; `on_run` is told of every run, from any thread. The result does not depend on the
+    /// threads.
+    ///
+    /// # Panics
+    /// If [`BASELINE`] is not among the schemes, or the operating system gives no threads.
+    pub fn run(&self, threads: usize, on_run: &(dyn Fn() + Sync)) -> Board {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads to run in");
+        let cells = self.set.cells();
+        let runs: Vec<(&Scheme, &Cell)> =
+            self.schemes.iter().flat_map(|s| cells.iter().map(move |c| (s, c))).collect();
+        let one = |(scheme, cell): &(&Scheme, &Cell)| {
+            let outcome = run::run(cell, scheme, self.seed);
+            on_run();
+            outcome
+        };
+        let outcomes: Vec<Outcome> = pool.install(|| runs.par_iter().map(one).collect());
+        let by_scheme: Vec<&[Outcome]> = outcomes.chunks(cells.len()).collect();
+        let baseline = self.schemes.iter().position(|s| s.name() == BASELINE);
+        let baseline = by_scheme[baseline.expect("the baseline is among the schemes")];
+        let scored = self.schemes.iter().zip(&by_scheme);
+        let scored = scored.map(|(s, o)| Score::of(s.name(), &cells, (o, baseline)));
+        Board::new(self, scored.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! The limit against the simulator: nothing beats it, and a sender that fills the link reaches it.
+
+use netsim::{Access, Cbr, CbrSpec, Simulation, SimulationConfig};
+use proptest::prelude::*;
+use race::limit::Limit;
+use race::path::PathSpec;
+use race::{Hosts, Load, Outcome, Race, RunOptions, Visits};
+use std::sync::Arc;
+use tcp::Scheme;
+use units::{Duration, Instant};
+use workload::{Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, Tls};
+
+const SCHEMES: [&str; 12] = [
+    "tahoe",
+    "reno",
+    "newreno",
+    "sack",
+    "phttp",
+    "linux",
+    "linux+iw=1000+rwnd=6MB",
+    "linux+open=data",
+    "linux+pacing=on",
+    "newreno+iw=500+open=data",
+    "newreno+mss=536+timestamps=on",
+    "sack+options=free+timestamps=on+rwnd=1MB",
+];
+
+fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> Outcome {
+    let schemes = schemes.iter().map(|s| Scheme::parse(s).unwrap()).collect();
+    let race = Race {
+        page: Arc::new(page.clone()),
+        path,
+        loader: LoaderConfig::default(),
+        schemes,
+        client: None,
+        hosts: Hosts::Apart,
+        visits: Visits::default(),
+        background: 0,
+        repeats: 1,
+        seed: 7,
+    };
+    race.run(RunOptions { threads: 1, record: false, capture: false, on_run: &|| () })
+}
+
+fn host(http: Http, tls: Tls) -> Host {
+    Host { name: "a.example".to_owned(), http, tls, http10_connections: 4 }
+}
+
+fn object(body_bytes: u64, discovery: Discovery) -> Object {
+    Object {
+        label: String::new(),
+        host: HostId(0),
+        kind: Kind::Html,
+        request_bytes: 300,
+        response_header_bytes: 100,
+        body_bytes,
+        server_wait: Duration::from_millis(5),
+        discovery,
+    }
+}
+
+fn page_of_one(http: Http, tls: Tls) -> Page {
+    let one = vec![object(300_000, Discovery::AtStart)];
+    Page::new("one", vec![host(http, tls)], one).unwrap()
+}
+
+/// How much later than the limit an object of 300 kB comes whose sender fills the link at once.
+fn gap(http: Http, tls: Tls, scheme: &str) -> Duration {
+    let path: PathSpec = "20mbit,80ms,inf".parse().unwrap();
+    let outcome = run(&page_of_one(http, tls), path, &[scheme]);
+    outcome.contestants[0].loads[0].page.unwrap() - outcome.limit.page
+}
+
+#[test]
+fn a_sender_that_fills_the_link_reaches_it() {
+    // The handshake's ACK leaves by itself ahead of the request and takes the 40 bytes of newreno 16 us
+    // up the link, the 52 of linux 20.8. Newreno's SYN and SYN-ACK are 4 bytes longer than the limit's,
+    // 1.6 us each; linux's 16 bytes, 6.4 us each. Timestamps take 12 of each packet: the 300,100 bytes
+    // of linux are 208 packets for the limit's 206, so 80 bytes and 12 for each of 208 more, and 12 of
+    // the request's: (2 * 40 + 208 * 12) * 0.4 us = 1030.4 us, and 4.8. Rounding is granted half a
+    // nanosecond for each of 206 packets down and 3 others.
+    for http in [Http::Http10, Http::Http11] {
+        let newreno = gap(http, Tls::None, "newreno+iw=1000+rwnd=6MB");
+        assert!((19_200..19_350).contains(&newreno.as_nanos()), "{newreno}");
+        let linux = gap(http, Tls::None, "linux+iw=1000+rwnd=6MB");
+        assert!((1_068_800..1_068_950).contains(&linux.as_nanos()), "{linux}");
+    }
+}
+
+#[test]
+fn a_sender_paced_at_the_rate_of_the_link_reaches_it() {
+    // 300,660 bytes of body and 100 of header are 206 packets of 1500 bytes: one each 600 us.
+    let path: PathSpec = "20mbit,80ms,inf".parse().unwrap();
+    let access = Access::new(1, None, path.links());
+    let (from, to) = (access.servers[0], access.client);
+    let mut simulation = Simulation::new(access.topology, SimulationConfig::default());
+    // SYNs of 44 bytes take 17.6 us each, the request's 340 bytes 136 us, the server thinks 5 ms.
+    let asked = Duration::from_nanos(80_035_200 + 40_136_000 + 5_000_000);
+    let paced = CbrSpec {
+        from,
+        to,
+        wire_bytes: 1500,
+        interval: Duration::from_micros(600),
+        count: Some(206),
+    };
+    let id = simulation.add(Instant::ZERO + asked, Cbr::new(paced));
+    simulation.run_until(Instant::ZERO + Duration::from_secs(1)).unwrap();
+    let paced = simulation.application::<Cbr>(id).unwrap();
+    let last = paced.last_received_at().unwrap() - Instant::ZERO;
+
+    let one = vec![object(300_660, Discovery::AtStart)];
+    let one = Page::new("one", vec![host(Http::Http11, Tls::None)], one).unwrap();
+    let limit = run(&one, path, &["newreno"]).limit.page;
+    // Granted to rounding: half a nanosecond per packet, for three others rounded up to a whole.
+    assert_eq!(last - limit, Duration::from_nanos(103 + 3));
+}
+
+#[test]
+fn a_paced_tcp_reaches_it() {
+    // Twice the window per round trip is 2 * 438 kB in 80 ms, 88 Mbit/s: the link of 20 is never
+    // without a packet. The handshake's ACK and longer SYNs come on top, as above.
+    let paced = gap(Http::Http11, Tls::None, "newreno+iw=300+rwnd=6MB+pacing=on");
+    assert!((19_200..19_350).contains(&paced.as_nanos()), "{paced}");
+}
+
+#[test]
+fn tls_and_http2_add_only_lone_acks_and_smaller_packets() {
+    // At most four ACKs (16 us each) go up ahead of what is waited for. Down, TLS's flight and
+    // HTTP/2's settings and frame headers leave as they are written, in packets of their own: at
+    // most one part-filled packet (16 us of headers) for each of 19 records of 16 kB and these two.
+    // Longer SYNs take 3.2 us.
+    for http in [Http::Http11, Http::Http2] {
+        let gap = gap(http, Tls::Tls13, "newreno+iw=1000+rwnd=6MB");
+        assert!(gap < Duration::from_micros(16 * (4 + 21) + 4), "{http}: {gap}");
+    }
+}
+
+prop_compose! {
+    /// An object found somewhere in an earlier one, or asked for at the start.
+    fn any_object()(
+        (request, header, body) in (0u64..2000, 0u64..800, 1u64..60_000),
+        (host, wait, delay) in (0u32..3, 0u64..50, 0u64..30),
+        (parent, per_mille) in (0u32..20, 0u64..=1000),
+        html: bool,
+    ) -> (Object, u32, u64, u64) {
+        let object = Object {
+            request_bytes: request,
+            response_header_bytes: header,
+            host: HostId(host),
+            kind: if html { Kind::Html } else { Kind::Image },
+            server_wait: Duration::from_millis(wait),
+            ..object(body, Discovery::AtStart)
+        };
+        (object, parent, per_mille, delay)
+    }
+}
+
+prop_compose! {
+    fn any_page()(
+        drafts in prop::collection::vec(any_object(), 1..12),
+        http in prop_oneof![Just(Http::Http10), Just(Http::Http11), Just(Http::Http2)],
+        tls in prop_oneof![Just(Tls::None), Just(Tls::Tls13)],
+    ) -> Page {
+        let mut objects: Vec<Object> = Vec::new();
+        for (mut object, parent, per_mille, delay) in drafts {
+            if let Some(parent_object) = objects.get(parent as usize) {
+                object.discovery = Discovery::InBody {
+                    parent: ObjectId(parent),
+                    offset: parent_object.body_bytes * per_mille / 1000,
+                    delay: Duration::from_millis(delay),
+                };
+            }
+            objects.push(object);
+        }
+        Page::new("any", vec![host(http, tls); 3], objects).unwrap()
+    }
+}
+
+prop_compose! {
+    fn any_path()(
+        down in prop_oneof![50_000u64..5_000_000, 5_000_000u64..10_000_000_000],
+        up in prop_oneof![50_000u64..5_000_000, 5_000_000u64..10_000_000_000],
+        rtt_us in prop_oneof![0u64..1000, 1000u64..400_000],
+        queue in prop_oneof![Just("5p"), Just("40p"), Just("1MB"), Just("inf")],
+        loss in prop_oneof![Just("0"), Just("0.01"), Just("0.1")],
+    ) -> PathSpec {
+        format!("{down}bit,{rtt_us}us,{queue},up={up}bit,loss={loss}").parse().unwrap()
+    }
+}
+
+/// True if a scheme opens connections by a handshake and uses them as the page says.
+fn shakes_hands(scheme: &str) -> bool {
+    scheme != "phttp" && !scheme.contains("open=data")
+}
+
+fn not_before(load: &Load, limit: &Limit) -> Result<(), TestCaseError> {
+    if let Some(page) = load.page {
+        prop_assert!(page >= limit.page, "page {page} before {}", limit.page);
+    }
+    if let (Some(html), Some(earliest)) = (load.html, limit.html) {
+        prop_assert!(html >= earliest, "HTML {html} before {earliest}");
+    }
+    for (n, (done, limit)) in load.objects.iter().zip(&limit.objects).enumerate() {
+        if let Some(done) = done {
+            prop_assert!(*done >= limit.done, "object {n}: {done} before {}", limit.done);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Whatever the page, the path and the scheme: no object, no HTML, no page before its limit.
+    #[test]
+    fn nothing_beats_it(page in any_page(), path in any_path(), scheme in 0..SCHEMES.len()) {
+        let outcome = run(&page, path, &[SCHEMES[scheme]]);
+        let load = &outcome.contestants[0].loads[0];
+        not_before(load, &outcome.limit_without_handshake)?;
+        if shakes_hands(SCHEMES[scheme]) {
+            not_before(load, &outcome.limit)?;
+        }
+    }
+
+    /// The limits of a race are those of page and path, whoever takes part.
+    #[test]
+    fn the_list_of_schemes_does_not_move_it(page in any_page(), path in any_path(), n in 0..SCHEMES.len()) {
+        let alone = run(&page, path, &["newreno"]);
+        let beside = run(&page, path, &[SCHEMES[n], SCHEMES[(n + 5) % SCHEMES.len()]]);
+        prop_assert_eq!(&alone.limit, &beside.limit);
+        prop_assert_eq!(&alone.limit_without_handshake, &beside.limit_without_handshake);
+        prop_assert!(alone.limit_without_handshake.page <= alone.limit.page);
+    }
+}

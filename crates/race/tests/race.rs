@@ -1,0 +1,284 @@
+//! The race as a library: who runs, what repeats share, what is recorded, what harm is.
+
+use race::{
+    Hosts, Load, Metric, Outcome, Race, RaceResult, RunOptions, SequenceStep, VisitKind, Visits,
+    contestants,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use units::Duration;
+use workload::{Http, LoaderConfig, Page};
+
+fn race(schemes: &str, path: &str) -> Race {
+    Race {
+        page: Arc::new(Page::builtin("graphics").unwrap()),
+        path: path.parse().unwrap(),
+        loader: LoaderConfig::default(),
+        schemes: contestants(schemes).unwrap(),
+        client: None,
+        hosts: Hosts::Apart,
+        visits: Visits::default(),
+        background: 0,
+        repeats: 1,
+        seed: 3,
+    }
+}
+
+fn run(race: &Race) -> Outcome {
+    race.run(RunOptions { threads: 1, record: false, capture: false, on_run: &|| () })
+}
+
+fn recorded(race: &Race) -> Outcome {
+    race.run(RunOptions { threads: 1, record: true, capture: true, on_run: &|| () })
+}
+
+/// A path on which every scheme loses packets.
+const LOSSY: &str = "2mbit,60ms,8p,loss=0.02";
+
+#[test]
+fn linux_always_runs_and_no_one_twice() {
+    let names = |list| {
+        let schemes = contestants(list).unwrap();
+        schemes.iter().map(|s| s.name().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names("newreno"), "linux newreno");
+    assert_eq!(names("tahoe, linux,tahoe,limit"), "tahoe linux");
+    assert_eq!(names("limit"), "linux");
+    // A linux of another kind is another scheme.
+    assert_eq!(names("linux+iw=3"), "linux linux+iw=3");
+    assert!(contestants("linux,nil").unwrap_err().to_string().contains("nil"));
+}
+
+#[test]
+fn looking_on_changes_nothing() {
+    let race = race("linux,newreno,tahoe,phttp", LOSSY);
+    let plain = |load: &Load| Load { recording: None, captures: Vec::new(), ..load.clone() };
+    for (alone, watched) in run(&race).contestants.iter().zip(&recorded(&race).contestants) {
+        assert!(watched.loads[0].recording.is_some() && watched.loads[0].captures.len() == 4);
+        assert_eq!(alone.loads[0], plain(&watched.loads[0]), "{}", alone.name);
+    }
+}
+
+#[test]
+fn repeats_differ_and_schemes_of_one_share_their_chance() {
+    let mut race = race("linux,linux+iw=10", LOSSY);
+    race.repeats = 3;
+    let outcome = run(&race);
+    let [linux, twin] = &outcome.contestants[..] else { panic!("two contestants") };
+    // The same TCP under another name: the same losses, so the same times.
+    let pages = |c: &race::Contestant| c.loads.iter().map(|l| l.page).collect::<Vec<_>>();
+    assert_eq!(pages(linux), pages(twin));
+    assert_ne!(pages(linux)[0], pages(linux)[1]);
+}
+
+#[test]
+fn harm_is_nothing_for_a_twin_of_linux_and_something_for_a_burst() {
+    let mut race = race("linux,linux+iw=10,linux+iw=60+rwnd=1MB", "8mbit,60ms,60kB");
+    (race.background, race.repeats) = (2, 2);
+    // An object of 67 KB: enough for a window of 60 segments to show.
+    race.page = Arc::new(Page::builtin("map").unwrap());
+    let outcome = run(&race);
+    for twin in &outcome.contestants[..2] {
+        assert_eq!(twin.harm, [Some(0.0); 2], "{}", twin.name);
+    }
+    let harm: Vec<f64> = outcome.contestants[2].harm.iter().flatten().copied().collect();
+    assert!(harm.iter().all(|h| h.abs() < 1.0) && harm.iter().any(|h| *h != 0.0), "{harm:?}");
+    // Background bytes are what the link carried beside the page: never more than all of it.
+    for load in outcome.contestants.iter().flat_map(|c| &c.loads) {
+        let most = race.path.down().bytes_in(load.page.unwrap() + Duration::from_millis(60));
+        assert!(load.background_bytes > 0 && load.background_bytes < most);
+    }
+}
+
+#[test]
+fn every_run_is_told_of() {
+    let mut race = race("linux,reno", "8mbit,60ms,60kB");
+    (race.background, race.repeats) = (1, 2);
+    let runs = AtomicU64::new(0);
+    let on_run = || {
+        runs.fetch_add(1, Ordering::Relaxed);
+    };
+    race.run(RunOptions { threads: 2, record: false, capture: false, on_run: &on_run });
+    // Two schemes and the baseline of harm, twice each.
+    assert_eq!((runs.into_inner(), race.run_count()), (6, 6));
+}
+
+#[test]
+fn a_recording_accounts_for_every_byte() {
+    for contestant in &recorded(&race("linux,newreno,sack", LOSSY)).contestants {
+        let load = &contestant.loads[0];
+        let recording = load.recording.as_ref().unwrap();
+        let (mut again, mut dropped) = (0, 0);
+        for transfer in &recording.transfers {
+            let mut end = 0;
+            let mut acked = 0;
+            for event in &transfer.sequence {
+                match event.step {
+                    // New data follows what was sent before it, without a gap.
+                    SequenceStep::Sent => {
+                        assert_eq!(event.from, end, "{}", contestant.name);
+                        end = event.to;
+                    }
+                    SequenceStep::Retransmitted => {
+                        assert!(event.to <= end);
+                        again += 1;
+                    }
+                    SequenceStep::Dropped => dropped += 1,
+                    SequenceStep::Acked => {
+                        assert_eq!(event.from, acked);
+                        assert!(event.to <= end + 1, "the FIN counts one");
+                        acked = event.to;
+                    }
+                    SequenceStep::Sacked => assert!(event.from >= acked && event.to <= end + 1),
+                }
+            }
+            assert!(!transfer.window.is_empty(), "{}", contestant.name);
+        }
+        // What the client sent again or lost comes on top.
+        assert!(again > 0 && again <= load.retransmitted, "{}", contestant.name);
+        assert!(dropped > 0 && dropped <= load.dropped, "{}", contestant.name);
+    }
+}
+
+#[test]
+fn queues_stay_within_their_bound_and_times_in_order() {
+    let mut race = race("linux", "2mbit,60ms,8p");
+    race.background = 1;
+    let outcome = recorded(&race);
+    let recording = outcome.contestants[0].loads[0].recording.as_ref().unwrap();
+    let [down, up] = &recording.queues[..] else { panic!("two directions") };
+    assert_eq!((down.link.as_str(), up.link.as_str()), ("down", "up"));
+    for queue in [down, up] {
+        assert!(queue.levels.iter().all(|level| level.packets <= 8));
+        assert!(queue.levels.is_sorted_by_key(|level| level.at));
+        assert!(queue.levels[0].at >= recording.start);
+    }
+    // A bulk flow was there before the page: its queue is not empty when the page begins.
+    assert!(down.levels[0].packets > 0 && !down.drops.is_empty());
+}
+
+#[test]
+fn a_load_that_never_ends_has_no_time_and_no_mean() {
+    // 60 KB at 500 bit/s would take 16 minutes.
+    let race = race("linux", "500bit,60ms,100p");
+    let outcome = run(&race);
+    assert!(!outcome.is_complete());
+    let load = &outcome.contestants[0].loads[0];
+    assert!(load.page.is_none() && load.failure.is_some());
+    let result = RaceResult::new(&race, &outcome);
+    let (linux, limit) = (&result.schemes[0], &result.schemes[1]);
+    assert!(!linux.completed && linux.mean(Metric::PageSeconds).is_none());
+    assert!(
+        linux.mean(Metric::RatioToLimit).is_none() && limit.mean(Metric::GainOverLinux).is_none()
+    );
+    assert!(limit.completed && limit.is_limit() && limit.mean(Metric::PageSeconds).is_some());
+}
+
+#[test]
+fn extreme_paths_end_in_an_answer() {
+    for path in ["1bit,0ms,1p", "100gbit,0ms,inf", "1mbit,1000000s,inf", "10mbit,50ms,1B,loss=0.99"]
+    {
+        let outcome = run(&race("linux,newreno,linux+open=data", path));
+        for load in outcome.contestants.iter().flat_map(|c| &c.loads) {
+            assert_eq!(load.page.is_none(), load.failure.is_some(), "{path}");
+        }
+    }
+}
+
+/// Loads of a contestant's visits, the first one first.
+fn visits(outcome: &Outcome, contestant: usize) -> Vec<&Load> {
+    let contestant = &outcome.contestants[contestant];
+    let again = contestant.again.iter().map(|visit| &visit.loads[0]);
+    [&contestant.loads[0]].into_iter().chain(again).collect()
+}
+
+fn visited(schemes: &str, (http, visits): (Http, Visits)) -> Race {
+    let loader = LoaderConfig { http: Some(http), ..LoaderConfig::default() };
+    Race { loader, visits, ..race(schemes, "8mbit,60ms,100p") }
+}
+
+const THREE: Visits =
+    Visits { count: 3, idle: Duration::from_secs(20), site: 1, reconnects: false };
+
+#[test]
+fn a_first_visit_is_a_load() {
+    let once = run(&visited("linux,newreno,fs", (Http::Http11, Visits::default())));
+    let often = run(&visited("linux,newreno,fs", (Http::Http11, THREE)));
+    for (once, often) in once.contestants.iter().zip(&often.contestants) {
+        assert_eq!(once.loads, often.loads, "{}", once.name);
+        assert_eq!((once.again.len(), often.again.len()), (0, 2));
+    }
+}
+
+#[test]
+fn connections_that_http_closes_make_repeated_visits_first_ones() {
+    // No memory, no connection left: nothing to learn from.
+    let race = visited("linux", (Http::Http10, THREE));
+    let outcome = run(&race);
+    let pages: Vec<_> = visits(&outcome, 0).iter().map(|load| load.page).collect();
+    assert!(pages[0].is_some() && pages.iter().all(|page| *page == pages[0]), "{pages:?}");
+    assert_eq!(outcome.limit, outcome.limit_again);
+}
+
+#[test]
+fn kept_connections_save_the_opening_and_keep_what_they_know() {
+    let outcome = run(&visited("linux,newreno-ssr,newreno-nssr", (Http::Http11, THREE)));
+    // Handshake and TLS: at least a round trip of 60 ms.
+    let saved = outcome.limit.page - outcome.limit_again.page;
+    assert!(saved >= Duration::from_millis(60), "{saved}");
+    for n in 0..3 {
+        let loads = visits(&outcome, n);
+        assert!(loads[1].page < loads[0].page, "{}", outcome.contestants[n].name);
+        assert!(loads[1].page.unwrap() >= outcome.limit_again.page);
+        // Twenty seconds between the end of a visit and the next one's beginning.
+        let end = loads[0].began.unwrap() + loads[0].page.unwrap();
+        assert_eq!(loads[1].began, Some(end + THREE.idle));
+    }
+    // After the idle time the one begins in slow start again, the other with the old window.
+    assert!(visits(&outcome, 2)[1].page < visits(&outcome, 1)[1].page);
+}
+
+#[test]
+fn what_a_server_of_a_site_learns_the_next_one_knows() {
+    let site = Visits { count: 2, idle: Duration::from_secs(20), site: 2, reconnects: false };
+    let race = visited("newreno,spand", (Http::Http10, site));
+    let outcome = run(&race);
+    let page = |n: usize, visit: usize| visits(&outcome, n)[visit].page.unwrap();
+    // The second server knows nothing of its own. Without a gateway its visit is the first's again.
+    assert_eq!(page(1, 1), page(1, 0));
+    assert_eq!(page(2, 0), page(1, 0), "spand without an answer is newreno");
+    // The gateway's answer is another first window than that of a server alone.
+    assert_ne!(page(2, 1), page(2, 0));
+}
+
+#[test]
+fn repeated_visits_have_rows_pictures_and_harm_of_their_own() {
+    let mut race = visited("linux,newreno", (Http::Http11, THREE));
+    race.background = 1;
+    let outcome = recorded(&race);
+    for contestant in &outcome.contestants {
+        let [first, second] = [&contestant.loads[0], &contestant.again[0].loads[0]];
+        let (first, again) =
+            (first.recording.as_ref().unwrap(), second.recording.as_ref().unwrap());
+        let next = second.began.unwrap();
+        assert!(first.transfers.iter().flat_map(|t| &t.sequence).all(|e| e.at < next));
+        let events: Vec<_> = again.transfers.iter().flat_map(|t| &t.sequence).collect();
+        assert!(!events.is_empty() && events.iter().all(|e| e.at >= next));
+        assert!(again.milestones.iter().all(|m| m.done.is_some_and(|at| at > next)));
+        assert!(contestant.again[1].loads[0].recording.is_none());
+    }
+    // Harm of linux is none in every visit; every harm is of bytes that were there to be lost.
+    assert_eq!(outcome.contestants[0].again[1].harm, [Some(0.0)]);
+    assert!(outcome.contestants[1].again[0].harm[0].is_some_and(|harm| harm < 1.0));
+    let rows = RaceResult::new(&race, &outcome).schemes;
+    let shown: Vec<_> = rows.iter().map(|row| (row.name.as_str(), row.visit)).collect();
+    let (first, again) = (VisitKind::First, VisitKind::Repeated);
+    let expected = ["linux", "newreno", "limit"];
+    assert_eq!(shown[..3], expected.map(|name| (name, first)));
+    assert_eq!(shown[3], ("limit, no handshake", first));
+    assert_eq!(shown[4..], expected.map(|name| (name, again)));
+    // Means over visits two and three.
+    let pages = [1, 2].map(|n| visits(&outcome, 1)[n].page.unwrap().as_secs_f64());
+    let mean = rows[5].mean(Metric::PageSeconds).unwrap().mean;
+    assert!((mean - (pages[0] + pages[1]) / 2.0).abs() < 1e-12);
+}

@@ -1,0 +1,158 @@
+//! Pages of the Ensemble-TCP paper by one-way agents: 800 kbit/s, 50 ms, packets of 512 bytes.
+//!
+//! A row says which page, how many connections at once, how much queue, what window and when
+//! objects are asked for. The server starts at the instant of a request; two round trips are added
+//! to both times for handshake and request, as the paper does. Times are at the client.
+
+mod run;
+
+use super::{Case, Cases, CheckError, Comparison, Fields, Metric, Refusal, Suite, Table, Unit};
+use race::estimate::Estimate;
+use run::{Load, SetUp, run};
+use serde::Deserialize;
+use units::Duration;
+use workload::{BUILTINS, RequestTiming};
+
+const HTML: Metric = Metric { name: "html_s", unit: Unit::Seconds };
+const TOTAL: Metric = Metric { name: "total_s", unit: Unit::Seconds };
+
+/// Agreement demanded.
+const BOUND: f64 = 0.1;
+/// More than any window of these pages needs.
+const LARGEST_WINDOW: u32 = 10_000;
+
+/// The suite.
+pub(in super::super) struct EnsemblePages;
+
+impl Suite for EnsemblePages {
+    fn name(&self) -> &'static str {
+        "et"
+    }
+
+    fn about(&self) -> &'static str {
+        "pages of many connections over 800 kbit/s, 50 ms"
+    }
+
+    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+        &[("ns2-et-reno-pages.csv", include_str!("../../../../data/ns2-et-reno-pages.csv"))]
+    }
+
+    fn signatures(&self) -> &'static [&'static [&'static str]] {
+        &[&["page", "cls", "conc", "model", "html_s", "total_s"]]
+    }
+
+    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError> {
+        Cases::of_rows(tables, |file, row: Row| {
+            row.check().map_err(Refusal::Impossible)?;
+            let set_up = row.set_up().map_err(Refusal::Unknown)?;
+            Ok(case(file, row, set_up))
+        })
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Row {
+    page: String,
+    cls: String,
+    profile: String,
+    window: u32,
+    queue: u32,
+    conc: u32,
+    model: String,
+    reqdelay: f64,
+    order: String,
+    single: u8,
+    html_s: f64,
+    total_s: f64,
+    data_pkts_sent: u64,
+    drops: u64,
+    timeouts: u64,
+    max_active: u64,
+}
+
+impl Row {
+    /// Refuses what cannot have been measured.
+    fn check(&self) -> Result<(), String> {
+        let time = |name, value: f64| match value.is_finite() && value > 0.0 {
+            true => Ok(()),
+            false => Err(format!("{name} {value} is not a time")),
+        };
+        time("html_s", self.html_s)?;
+        time("total_s", self.total_s)?;
+        if !(1..=LARGEST_WINDOW).contains(&self.window) {
+            return Err(format!("window {} is not between 1 and {LARGEST_WINDOW}", self.window));
+        }
+        if !(0.0..=60.0).contains(&self.reqdelay) {
+            return Err(format!("reqdelay {} is not between 0 and 60 s", self.reqdelay));
+        }
+        Ok(())
+    }
+
+    /// What to run; an error names what headstart does not know.
+    fn set_up(&self) -> Result<SetUp, String> {
+        let known = |what: &str, value: &str| format!("no {what} {value:?}");
+        if !BUILTINS.iter().any(|b| b.name == self.page && b.name != "news") {
+            return Err(known("page", &self.page));
+        }
+        if self.profile != "p235" {
+            return Err(known("profile", &self.profile));
+        }
+        if self.order != "listed" {
+            return Err(known("order", &self.order));
+        }
+        let base = match self.cls.as_str() {
+            "Reno" => "reno",
+            "Newreno" => "newreno",
+            "Sack1" => "sack",
+            "Tahoe" => "tahoe",
+            cls => return Err(known("scheme for class", cls)),
+        };
+        let timing = match self.model.as_str() {
+            "first" => RequestTiming::FirstSegment,
+            "spread" => RequestTiming::EvenlySpread,
+            "end" => RequestTiming::AtEnd,
+            "all" => RequestTiming::AllAtOnce,
+            model => return Err(known("request model", model)),
+        };
+        Ok(SetUp {
+            page: self.page.clone(),
+            base,
+            window: self.window,
+            queue: self.queue,
+            connections: self.conc,
+            timing,
+            delay: Duration::from_nanos((self.reqdelay * 1e9) as u64),
+            persistent: self.single != 0,
+        })
+    }
+}
+
+fn case(file: &str, row: Row, set_up: SetUp) -> Case {
+    let key = Fields::default()
+        .with("page", row.page.clone())
+        .with("cls", row.cls.clone())
+        .with("window", row.window)
+        .with("queue", row.queue)
+        .with("conc", row.conc)
+        .with("model", row.model.clone())
+        .with("reqdelay", row.reqdelay)
+        .with("order", row.order.clone())
+        .with("single", u64::from(row.single));
+    let run = move || Ok(compare(&row, &run(&set_up)?));
+    Case { file: file.to_owned(), key, run: Box::new(run) }
+}
+
+fn compare(row: &Row, ours: &Load) -> Vec<Comparison> {
+    let seconds = |time: Option<Duration>| time.map_or(f64::INFINITY, |t| t.as_secs_f64());
+    let one = |mean| Estimate { mean, standard_error: None };
+    let beside = Fields::default()
+        .with("data_pkts_sent", [row.data_pkts_sent, ours.segments_sent])
+        .with("drops", [row.drops, ours.drops])
+        .with("timeouts", [row.timeouts, ours.timeouts])
+        .with("max_active", [row.max_active, ours.max_active]);
+    [(HTML, row.html_s, ours.html), (TOTAL, row.total_s, ours.page)]
+        .map(|(metric, ns2, ours)| {
+            Comparison::within(metric, [one(ns2), one(seconds(ours))], BOUND).beside(beside.clone())
+        })
+        .into()
+}

@@ -1,0 +1,120 @@
+//! Rows: what ns-2 measured, of one bursty connection or of two groups of them.
+
+use super::super::paper::estimate;
+use race::estimate::Estimate;
+use serde::Deserialize;
+
+/// A row, whichever file it is from.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    pub(super) proto: String,
+    /// Bulk transfers beside.
+    pub(super) bulk: u64,
+    /// Connections of each group.
+    pub(super) connections: u64,
+    pub(super) runs: u64,
+    /// One, or those with fast start and those without.
+    pub(super) groups: Vec<Group>,
+}
+
+/// What bursty connections measured, means over them and the runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    /// Completion of the first and of the second burst, seconds.
+    pub(super) times: [Estimate; 2],
+    /// Packets sent again in the second.
+    pub(super) rexmit: f64,
+    pub(super) timeouts: f64,
+}
+
+/// A row of a file with one bursty connection.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct SingleRow {
+    proto: String,
+    nbulk: u64,
+    runs: u64,
+    first_mean: f64,
+    first_se: f64,
+    second_mean: f64,
+    second_se: f64,
+    rexmit_mean: f64,
+    timeouts_mean: f64,
+}
+
+/// A row of a file with two groups.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct MixedRow {
+    proto: String,
+    nfs: u64,
+    runs: u64,
+    g1_first_mean: f64,
+    g1_first_se: f64,
+    g1_second_mean: f64,
+    g1_second_se: f64,
+    g1_rexmit_mean: f64,
+    g1_timeouts_mean: f64,
+    g2_first_mean: f64,
+    g2_first_se: f64,
+    g2_second_mean: f64,
+    g2_second_se: f64,
+    g2_rexmit_mean: f64,
+    g2_timeouts_mean: f64,
+}
+
+impl From<SingleRow> for Measured {
+    fn from(row: SingleRow) -> Self {
+        let times =
+            [estimate(row.first_mean, row.first_se), estimate(row.second_mean, row.second_se)];
+        let group = Group { times, rexmit: row.rexmit_mean, timeouts: row.timeouts_mean };
+        let (bulk, runs) = (row.nbulk, row.runs);
+        Self { proto: row.proto, bulk, connections: 1, runs, groups: vec![group] }
+    }
+}
+
+impl From<MixedRow> for Measured {
+    fn from(row: MixedRow) -> Self {
+        let first = Group {
+            times: [
+                estimate(row.g1_first_mean, row.g1_first_se),
+                estimate(row.g1_second_mean, row.g1_second_se),
+            ],
+            rexmit: row.g1_rexmit_mean,
+            timeouts: row.g1_timeouts_mean,
+        };
+        let second = Group {
+            times: [
+                estimate(row.g2_first_mean, row.g2_first_se),
+                estimate(row.g2_second_mean, row.g2_second_se),
+            ],
+            rexmit: row.g2_rexmit_mean,
+            timeouts: row.g2_timeouts_mean,
+        };
+        let (connections, runs) = (row.nfs, row.runs);
+        Self { proto: row.proto, bulk: 0, connections, runs, groups: vec![first, second] }
+    }
+}
+
+/// More of anything than a case should need.
+const MOST: u64 = 1000;
+
+impl Measured {
+    /// Refuses what cannot have been measured, or would never end here.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let counts =
+            [("nbulk", self.bulk, 0), ("nfs", self.connections, 1), ("runs", self.runs, 1)];
+        for (name, value, least) in counts {
+            if !(least..=MOST).contains(&value) {
+                return Err(format!("{name} {value} is not between {least} and {MOST}"));
+            }
+        }
+        let times =
+            self.groups.iter().flat_map(|g| ["first_mean", "second_mean"].into_iter().zip(g.times));
+        for (name, Estimate { mean, standard_error }) in times {
+            let error = standard_error.unwrap_or(0.0);
+            if !(mean.is_finite() && mean > 0.0 && error.is_finite() && error >= 0.0) {
+                return Err(format!("{name} {mean} ± {error} is not a time in seconds"));
+            }
+        }
+        Ok(())
+    }
+}

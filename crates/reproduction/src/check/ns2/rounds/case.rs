@@ -1,0 +1,102 @@
+//! Rows: what was run, and what ns-2 measured.
+
+use race::estimate::Estimate;
+use serde::Deserialize;
+
+/// What was run.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct CaseKey {
+    /// The bottleneck: 1, 2 or 3 of the paper's table of scenarios.
+    pub(super) scenario: u32,
+    /// How ns-2 was set.
+    pub(super) profile: String,
+    /// TCP variant and what it does after idle.
+    pub(super) variant: String,
+    /// Connections.
+    pub(super) n: usize,
+    /// Packets per transfer.
+    pub(super) pkts: u64,
+    /// Transfers start uniformly within so many seconds of a round's beginning.
+    pub(super) jitter: f64,
+    /// Telnet sessions beside.
+    pub(super) telnet: usize,
+    /// ON/OFF UDP sources beside.
+    pub(super) udp: usize,
+    /// Endless transfers beside.
+    pub(super) ftp: usize,
+    /// Rounds of a run.
+    pub(super) rounds: u32,
+    /// Runs.
+    pub(super) runs: u64,
+}
+
+/// A row.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Measured {
+    #[serde(flatten)]
+    pub(super) key: CaseKey,
+    mean_s: f64,
+    mean_s_sd: f64,
+    pub(super) later_mean_s: Option<f64>,
+    pub(super) p50_s: Option<f64>,
+    pub(super) p95_s: Option<f64>,
+    pub(super) timeouts: Option<f64>,
+    pub(super) bottleneck_drops: Option<f64>,
+    pub(super) data_pkts_sent: Option<f64>,
+}
+
+/// More of anything than a case should need; what takes minutes is further below.
+const MOST: u64 = 1000;
+/// More packets per transfer than any case should take minutes for.
+const MOST_PACKETS: u64 = 100_000;
+
+impl Measured {
+    /// Refuses what cannot have been measured, or would never end here.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let key = &self.key;
+        let counts = [
+            ("n", key.n as u64, 1, MOST),
+            ("pkts", key.pkts, 1, MOST_PACKETS),
+            ("telnet", key.telnet as u64, 0, MOST),
+            ("udp", key.udp as u64, 0, MOST),
+            ("ftp", key.ftp as u64, 0, MOST),
+            ("rounds", u64::from(key.rounds), 1, MOST),
+            ("runs", key.runs, 1, MOST),
+        ];
+        for (name, value, least, most) in counts {
+            if !(least..=most).contains(&value) {
+                return Err(format!("{name} {value} is not between {least} and {most}"));
+            }
+        }
+        let times = [
+            ("jitter", key.jitter, key.jitter >= 0.0),
+            ("mean_s", self.mean_s, self.mean_s > 0.0),
+            ("mean_s_sd", self.mean_s_sd, self.mean_s_sd >= 0.0),
+        ];
+        match times.into_iter().find(|(_, value, ok)| !(value.is_finite() && *ok)) {
+            Some((name, value, _)) => Err(format!("{name} {value} is not a time in seconds")),
+            None => Ok(()),
+        }
+    }
+
+    /// ns-2's mean and its standard error over its runs.
+    pub(super) fn mean(&self) -> Estimate {
+        let runs = self.key.runs as f64;
+        let standard_error = (self.key.runs > 1).then(|| self.mean_s_sd / runs.sqrt());
+        Estimate { mean: self.mean_s, standard_error }
+    }
+}
+
+impl CaseKey {
+    /// Why it cannot be run, if it cannot.
+    pub(super) fn unknown(&self) -> Option<String> {
+        let Self { scenario, profile, variant, .. } = self;
+        if super::run::bottleneck_of(*scenario).is_none() {
+            return Some(format!("no scenario {scenario}; there are 1, 2 and 3"));
+        }
+        match super::run::scheme_of(profile, variant) {
+            Some(_) => None,
+            None => Some(format!("no scheme for variant {variant:?} of profile {profile:?}")),
+        }
+    }
+}

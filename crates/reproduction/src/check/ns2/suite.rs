@@ -1,0 +1,253 @@
+//! What a suite of measurements is, and what comes of comparing: cases, metrics, bounds, verdicts.
+
+use super::fields::Fields;
+use super::table::{CheckError, Table};
+use race::estimate::Estimate;
+use rayon::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+
+/// A kind of measurement: how its files are recognised, and what each row of them means here.
+pub trait Suite: Sync {
+    /// Short name, as `--suite` takes it.
+    fn name(&self) -> &'static str;
+
+    /// What is measured, in half a sentence.
+    fn about(&self) -> &'static str;
+
+    /// Name and text of the measurements that come with headstart.
+    fn shipped(&self) -> &'static [(&'static str, &'static str)];
+
+    /// Columns by which a file is known, one group of them for each kind of file: it is this
+    /// suite's if it has all columns of a group. No two suites may claim the same file.
+    fn signatures(&self) -> &'static [&'static [&'static str]];
+
+    /// The cases of all its files at once.
+    ///
+    /// # Errors
+    /// If a row is malformed or cannot have been measured.
+    fn cases(&self, tables: &[&Table]) -> Result<Cases, CheckError>;
+}
+
+/// What the files of a suite hold.
+#[derive(Default)]
+pub struct Cases {
+    /// To be run, in the order of the files.
+    pub cases: Vec<Case>,
+    /// Rows left out, and why.
+    pub skipped: Vec<String>,
+}
+
+/// Why a row is no case.
+pub enum Refusal {
+    /// It cannot have been measured, or cannot be run.
+    Impossible(String),
+    /// It names something that headstart lacks.
+    Unknown(String),
+}
+
+impl Cases {
+    /// A case for each row of the files, as `make` has it from the file's name and the row; rows that
+    /// name something unknown are left out.
+    ///
+    /// # Errors
+    /// At the first row that is malformed or impossible.
+    pub fn of_rows<R: DeserializeOwned>(
+        tables: &[&Table],
+        make: impl Fn(&str, R) -> Result<Case, Refusal>,
+    ) -> Result<Self, CheckError> {
+        let mut out = Self::default();
+        for table in tables {
+            for (line, row) in table.rows()? {
+                match make(table.name(), row) {
+                    Ok(case) => out.cases.push(case),
+                    Err(Refusal::Unknown(why)) => {
+                        out.skipped.push(format!("{}: {why}", table.name()));
+                    }
+                    Err(Refusal::Impossible(why)) => return Err(table.wrong(line, why)),
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Something to run again and compare.
+pub struct Case {
+    /// The file it is from.
+    pub file: String,
+    /// What identifies it.
+    pub key: Fields,
+    /// Runs it; an error says why that is impossible.
+    pub run: Box<dyn Fn() -> Result<Vec<Comparison>, String> + Send + Sync>,
+}
+
+/// In what a metric counts, which decides how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Megabits per second, packets at a time, and the like.
+    Plain,
+    /// A fraction of one.
+    Share,
+}
+
+/// What is compared: usually a column of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Name of the column.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+/// Inside or outside of the bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Agrees.
+    Inside,
+    /// Does not.
+    Outside,
+}
+
+/// One metric of one case, ns-2's and ours.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What is compared.
+    pub metric: Metric,
+    /// ns-2's figure.
+    pub ns2: Estimate,
+    /// Ours; infinite if there is none.
+    pub ours: Estimate,
+    /// Lowest and highest figure of ours that agrees.
+    pub bound: [f64; 2],
+    /// What is shown beside it and bears no verdict.
+    pub beside: Fields,
+}
+
+impl Comparison {
+    /// Agreement within `relative` of ns-2's figure or two standard errors of the difference,
+    /// whichever is more.
+    pub fn within(metric: Metric, [ns2, ours]: [Estimate; 2], relative: f64) -> Self {
+        let [a, b] = [ns2, ours].map(|e| e.standard_error.unwrap_or(0.0));
+        let allowed = (2.0 * (a * a + b * b).sqrt()).max(relative * ns2.mean.abs());
+        let bound = [ns2.mean - allowed, ns2.mean + allowed];
+        Self { metric, ns2, ours, bound, beside: Fields::default() }
+    }
+
+    /// The same with other figures shown beside.
+    #[must_use]
+    pub fn beside(self, beside: Fields) -> Self {
+        Self { beside, ..self }
+    }
+
+    /// Whether ours lies within the bound.
+    pub fn verdict(&self) -> Verdict {
+        match (self.bound[0]..=self.bound[1]).contains(&self.ours.mean) {
+            true => Verdict::Inside,
+            false => Verdict::Outside,
+        }
+    }
+}
+
+/// A comparison with where it belongs, as it is printed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The suite.
+    pub suite: &'static str,
+    /// File the case came from.
+    pub file: String,
+    /// The case.
+    pub case: Fields,
+    /// What is compared.
+    pub metric: Metric,
+    /// ns-2's figure.
+    pub ns2: f64,
+    /// Its standard error; zero for a deterministic run, or if nothing is known of it.
+    pub ns2_se: f64,
+    /// Ours.
+    pub ours: f64,
+    /// Its standard error; zero for a deterministic run.
+    pub ours_se: f64,
+    /// Lowest and highest figure that agree.
+    pub bound: [f64; 2],
+    /// Whether ours lies between them.
+    pub verdict: Verdict,
+    /// Figures shown beside it that bear no verdict.
+    pub beside: Fields,
+}
+
+impl Row {
+    pub(super) fn new(suite: &'static str, case: &Case, comparison: Comparison) -> Self {
+        let verdict = comparison.verdict();
+        let Comparison { metric, ns2, ours, bound, beside } = comparison;
+        Self {
+            suite,
+            file: case.file.clone(),
+            case: case.key.clone(),
+            metric,
+            ns2: ns2.mean,
+            ns2_se: ns2.standard_error.unwrap_or(0.0),
+            ours: ours.mean,
+            ours_se: ours.standard_error.unwrap_or(0.0),
+            bound,
+            verdict,
+            beside,
+        }
+    }
+}
+
+/// Runs something once per seed, in parallel; results are in the order of the seeds, which are
+/// the same for every case.
+///
+/// # Errors
+/// If a run fails.
+pub fn over_seeds<T: Send>(
+    seeds: u64,
+    run: impl Fn(u64) -> Result<T, String> + Sync + Send,
+) -> Result<Vec<T>, String> {
+    (1..=seeds).into_par_iter().map(run).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METRIC: Metric = Metric { name: "x", unit: Unit::Plain };
+
+    fn compare(ns2: (f64, f64), ours: (f64, f64)) -> Comparison {
+        let estimate =
+            |(mean, se): (f64, f64)| Estimate { mean, standard_error: (se > 0.0).then_some(se) };
+        Comparison::within(METRIC, [estimate(ns2), estimate(ours)], 0.1)
+    }
+
+    #[test]
+    fn a_tenth_or_two_standard_errors_whichever_is_more() {
+        assert_eq!(compare((10.0, 0.0), (11.0, 0.0)).verdict(), Verdict::Inside);
+        assert_eq!(compare((10.0, 0.0), (11.1, 0.0)).verdict(), Verdict::Outside);
+        // Errors 3 and 4: the difference has 5, so 10 ± 10 agree.
+        assert_eq!(compare((10.0, 3.0), (20.0, 4.0)).bound, [0.0, 20.0]);
+        // Errors too small to matter: a tenth of 10.
+        assert_eq!(compare((10.0, 0.03), (10.0, 0.04)).bound, [9.0, 11.0]);
+    }
+
+    #[test]
+    fn what_never_came_is_outside() {
+        assert_eq!(compare((10.0, 0.0), (f64::INFINITY, 0.0)).verdict(), Verdict::Outside);
+        assert_eq!(compare((10.0, 0.0), (f64::NAN, 0.0)).verdict(), Verdict::Outside);
+    }
+
+    #[test]
+    fn seeds_keep_their_order() {
+        assert_eq!(over_seeds(4, |seed| Ok(seed * 10)), Ok(vec![10, 20, 30, 40]));
+        assert!(over_seeds(4, |seed| (seed < 4).then_some(seed).ok_or("4".to_owned())).is_err());
+    }
+}

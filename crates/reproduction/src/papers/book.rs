@@ -1,0 +1,91 @@
+//! All readings that claims are answered from: by experiment, cell and repeat.
+
+use super::curve::Point;
+use super::reading::Readings;
+use super::sample::Samples;
+use plan::Coordinate;
+
+/// One cell: where it is, and the readings of its repeats.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Its place on each axis.
+    pub coordinates: Vec<Coordinate>,
+    /// The readings of repeats 0, 1, …
+    pub repeats: Vec<Readings>,
+}
+
+/// The readings of one experiment.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// Cells in the order of the plan.
+    pub cells: Vec<Cell>,
+}
+
+impl Record {
+    /// The values of a swept key, in the order of the plan. A quick run may have fewer.
+    pub fn values(&self, key: &str) -> Vec<String> {
+        let mut values = Vec::new();
+        for coordinate in self.cells.iter().flat_map(|cell| &cell.coordinates) {
+            if coordinate.key == key && !values.contains(&coordinate.value) {
+                values.push(coordinate.value.clone());
+            }
+        }
+        values
+    }
+
+    /// The values of a swept key that are plain numbers.
+    pub fn numbers(&self, key: &str) -> Vec<f64> {
+        self.values(key).iter().filter_map(|value| value.parse().ok()).collect()
+    }
+
+    /// A figure of the repeats of the one cell that lies at all of these coordinates; none if there
+    /// is no such cell, or more than one.
+    pub fn samples(&self, at: &[(&str, &str)], reading: &str) -> Samples {
+        let lies = |cell: &&Cell| at.iter().all(|place| cell.has(*place));
+        let mut found = self.cells.iter().filter(lies);
+        match (found.next(), found.next()) {
+            (Some(cell), None) => {
+                Samples::new(cell.repeats.iter().map(|r| r.value(reading)).collect())
+            }
+            _ => Samples::default(),
+        }
+    }
+}
+
+impl Record {
+    /// A figure over a swept key whose values are numbers, all else fixed.
+    pub fn curve(&self, key: &str, at: &[(&str, &str)], reading: &str) -> Vec<Point> {
+        let point = |value: String| {
+            let mut place = at.to_vec();
+            place.push((key, &value));
+            let y = self.samples(&place, reading).mean();
+            Some(Point { x: value.parse().ok()?, y })
+        };
+        self.values(key).into_iter().filter_map(point).collect()
+    }
+}
+
+impl Cell {
+    fn has(&self, (key, value): (&str, &str)) -> bool {
+        self.coordinates.iter().any(|c| c.key == key && c.value == value)
+    }
+}
+
+/// The readings of all experiments that were made.
+#[derive(Clone, Debug, Default)]
+pub struct Book {
+    records: Vec<(&'static str, Record)>,
+}
+
+impl Book {
+    /// Adds the readings of an experiment.
+    pub fn add(&mut self, name: &'static str, record: Record) {
+        self.records.push((name, record));
+    }
+
+    /// The readings of an experiment; empty if it was not made.
+    pub fn of(&self, name: &str) -> &Record {
+        const EMPTY: &Record = &Record { cells: Vec::new() };
+        self.records.iter().find(|(known, _)| *known == name).map_or(EMPTY, |(_, record)| record)
+    }
+}

@@ -1,0 +1,150 @@
+//! Cells that differ in their scheme alone, as one case with several contestants.
+
+use super::book::Record;
+use super::finding::Interval;
+use super::sample::{Measured, Samples};
+
+/// The schemes' axis.
+pub(super) const SCHEME: &str = plan::SCHEME;
+
+/// A place on all axes but the schemes'.
+#[derive(Clone, Debug)]
+pub(super) struct Case<'a> {
+    record: &'a Record,
+    place: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Case<'a> {
+    /// Every case of an experiment, in the order of its plan.
+    pub(super) fn all(record: &'a Record) -> Vec<Self> {
+        let mut cases: Vec<Self> = Vec::new();
+        for cell in &record.cells {
+            let others = cell.coordinates.iter().filter(|c| c.key != SCHEME);
+            let place: Vec<_> = others.map(|c| (c.key.as_str(), c.value.as_str())).collect();
+            if !cases.iter().any(|case| case.place == place) {
+                cases.push(Self { record, place });
+            }
+        }
+        cases
+    }
+
+    /// Its value on an axis; empty if there is no such axis.
+    pub(super) fn value(&self, key: &str) -> &'a str {
+        self.place.iter().find(|(known, _)| *known == key).map_or("", |(_, value)| value)
+    }
+
+    /// Its value on an axis of numbers, with or without a unit behind them.
+    pub(super) fn number(&self, key: &str) -> f64 {
+        let value = self.value(key);
+        let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        digits.parse().unwrap_or(f64::NAN)
+    }
+
+    /// The case that differs on one axis alone, if it was run.
+    pub(super) fn at(&self, key: &str, value: &'a str) -> Option<Self> {
+        let mut place = self.place.clone();
+        place.iter_mut().filter(|(known, _)| *known == key).for_each(|place| place.1 = value);
+        let other = Self { record: self.record, place };
+        let run = Self::all(self.record).into_iter().any(|case| case.place == other.place);
+        run.then_some(other)
+    }
+
+    /// Its values, as a label.
+    pub(super) fn label(&self) -> String {
+        let values: Vec<&str> = self.place.iter().map(|(_, value)| *value).collect();
+        values.join(", ")
+    }
+
+    /// A figure of a scheme.
+    pub(super) fn samples(&self, scheme: &str, reading: &str) -> Samples {
+        let mut at = self.place.clone();
+        at.push((SCHEME, scheme));
+        self.record.samples(&at, reading)
+    }
+
+    /// By how many per cent a scheme's figure is below that of another.
+    pub(super) fn gain(&self, [scheme, baseline]: [&str; 2], reading: &str) -> Measured {
+        self.samples(scheme, reading).gain_over(&self.samples(baseline, reading))
+    }
+}
+
+/// The mean of figures that are independent of each other.
+pub(super) fn mean_of(figures: &[Measured]) -> Measured {
+    let count = figures.len() as f64;
+    let variance: f64 = figures.iter().map(|f| f.standard_error * f.standard_error).sum();
+    Measured {
+        mean: figures.iter().map(|f| f.mean).sum::<f64>() / count,
+        standard_error: variance.sqrt() / count,
+    }
+}
+
+/// How many per cent of figures meet an interval.
+pub(super) fn share_meeting(within: Interval, figures: &[Measured]) -> Measured {
+    let meeting = figures.iter().filter(|ours| within.meets(**ours)).count();
+    Measured::exact(100.0 * meeting as f64 / figures.len() as f64)
+}
+
+/// "In most cases": a share above one half, in per cent.
+pub(super) const MOST: Interval = Interval::at_least(50.01);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::book::Cell;
+    use crate::papers::reading::Readings;
+    use plan::Coordinate;
+
+    fn cell(count: &str, scheme: &str, figure: f64) -> Cell {
+        let coordinate =
+            |(key, value): (&str, &str)| Coordinate { key: key.into(), value: value.into() };
+        let mut readings = Readings::default();
+        readings.set("time", figure);
+        Cell {
+            coordinates: [("count", count), (SCHEME, scheme)].map(coordinate).to_vec(),
+            repeats: vec![readings],
+        }
+    }
+
+    #[test]
+    fn a_case_has_the_schemes_that_met_at_its_place() {
+        let cells = vec![
+            cell("1", "old", 4.0),
+            cell("1", "new", 3.0),
+            cell("2", "old", 5.0),
+            cell("2", "new", 1.0),
+        ];
+        let record = Record { cells };
+        let cases = Case::all(&record);
+        let labels: Vec<String> = cases.iter().map(Case::label).collect();
+        assert_eq!(labels, ["1", "2"]);
+        // 3 is a quarter below 4, 1 four fifths below 5.
+        let gains: Vec<f64> = cases.iter().map(|c| c.gain(["new", "old"], "time").mean).collect();
+        assert_eq!(gains, [25.0, 80.0]);
+        assert_eq!(cases[0].at("count", "2").unwrap().label(), "2");
+        assert!(cases[0].at("count", "3").is_none());
+    }
+
+    #[test]
+    fn numbers_have_units_behind_them_or_not() {
+        let record = Record { cells: vec![cell("12.5ms", "old", 0.0), cell("30", "old", 0.0)] };
+        let numbers: Vec<f64> = Case::all(&record).iter().map(|c| c.number("count")).collect();
+        assert_eq!(numbers, [12.5, 30.0]);
+    }
+
+    #[test]
+    fn errors_add_up_by_squares() {
+        let [a, b] = [
+            Measured { mean: 5.0, standard_error: 3.0 },
+            Measured { mean: 1.0, standard_error: 4.0 },
+        ];
+        assert_eq!(mean_of(&[a, b]), Measured { mean: 3.0, standard_error: 2.5 });
+    }
+
+    #[test]
+    fn most_is_more_than_half() {
+        let figures = [1.0, 2.0, 3.0, 4.0].map(Measured::exact);
+        let share = |least| share_meeting(Interval::at_least(least), &figures);
+        assert_eq!(share(3.0).mean, 50.0);
+        assert!(!MOST.meets(share(3.0)) && MOST.meets(share(2.0)));
+    }
+}

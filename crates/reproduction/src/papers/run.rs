@@ -1,0 +1,184 @@
+//! Makes the runs that claims need, each once, spread over threads.
+//!
+//! Results do not depend on the number of threads: runs are independent of one another, and their
+//! readings are put together in the order of the plans.
+
+use super::book::{Book, Cell, Record};
+use super::claim::{Claim, Experiment};
+use super::reading::{Readings, RunRecords};
+use plan::{Coordinate, Plan, Run};
+use rayon::prelude::*;
+use std::cell::RefCell;
+use std::fmt;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+/// Why claims have no answer: a plan that comes with headstart cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PapersError(pub(super) String);
+
+impl fmt::Display for PapersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PapersError {}
+
+/// One experiment and the runs of it that are to be made.
+struct Job {
+    experiment: &'static Experiment,
+    plan: Plan<'static>,
+    /// Cells that remain, and repeats of each.
+    cells: Vec<usize>,
+    repeats: u32,
+}
+
+/// The runs that claims need.
+pub struct Prepared {
+    jobs: Vec<Job>,
+}
+
+impl Prepared {
+    /// The experiments of `claims`, each once; a part of each if it is to be quick.
+    ///
+    /// # Errors
+    /// If a plan is wrong.
+    pub fn new(claims: &[&Claim], quick: bool) -> Result<Self, PapersError> {
+        let mut jobs: Vec<Job> = Vec::new();
+        for experiment in claims.iter().flat_map(|claim| claim.experiments()) {
+            if !jobs.iter().any(|job| job.experiment.name == experiment.name) {
+                jobs.push(Job::new(experiment, quick)?);
+            }
+        }
+        Ok(Self { jobs })
+    }
+
+    /// How many runs there are.
+    pub fn len(&self) -> usize {
+        self.jobs.iter().map(Job::len).sum()
+    }
+
+    /// True if nothing has to be run.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Makes the runs on so many threads (0: as many as there are cores), calling `done` after each
+    /// from any of them.
+    ///
+    /// # Errors
+    /// If a run does not end as its plan says.
+    pub fn run(&self, threads: usize, done: &(dyn Fn() + Sync)) -> Result<Book, PapersError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| PapersError(format!("no threads: {error}")))?;
+        let all = self.jobs.iter().flat_map(|job| (0..job.len()).map(move |nth| (job, nth)));
+        let all: Vec<(&Job, usize)> = all.collect();
+        let one = |(job, nth): &(&Job, usize)| {
+            let readings = job.read(*nth);
+            done();
+            readings
+        };
+        let readings: Result<Vec<Readings>, PapersError> =
+            pool.install(|| all.par_iter().with_max_len(1).map(one).collect());
+        let mut readings = readings?.into_iter();
+        let mut book = Book::default();
+        for job in &self.jobs {
+            book.add(job.experiment.name, job.record(&mut readings));
+        }
+        Ok(book)
+    }
+}
+
+impl Job {
+    fn new(experiment: &'static Experiment, quick: bool) -> Result<Self, PapersError> {
+        let file = format!("plans/papers/{}.toml", experiment.name);
+        let no_files = |name: &str| Err(format!("{name}: plans of claims name no files"));
+        let plan = Plan::read(&file, experiment.plan, &no_files);
+        let plan = plan.map_err(|error| PapersError(error.to_string()))?;
+        let all = 0..plan.cell_count();
+        let (cells, repeats) = match quick {
+            false => (all.collect(), plan.repeats()),
+            true => {
+                let remain = |cell: &usize| remains(experiment, &plan.coordinates(*cell));
+                (all.filter(remain).collect(), plan.repeats().min(experiment.quick.repeats))
+            }
+        };
+        Ok(Self { experiment, plan, cells, repeats })
+    }
+
+    fn len(&self) -> usize {
+        self.cells.len() * self.repeats as usize
+    }
+
+    /// The `nth` run of those to be made.
+    fn run_of(&self, nth: usize) -> Run {
+        let repeats = self.repeats as usize;
+        let first = self.cells[nth / repeats] * self.plan.repeats() as usize;
+        self.plan.run(first + nth % repeats)
+    }
+
+    fn read(&self, nth: usize) -> Result<Readings, PapersError> {
+        let run = self.run_of(nth);
+        self.made(&run).map_err(|why| {
+            let place = self.plan.coordinates(run.cell).into_iter();
+            let place: Vec<_> = place.map(|c| format!("{}={}", c.key, c.value)).collect();
+            let name = self.experiment.name;
+            PapersError(format!("{name}, {}, repeat {}: {why}", place.join(" "), run.repeat))
+        })
+    }
+
+    fn made(&self, run: &Run) -> Result<Readings, String> {
+        let (flows, packets) = (Memory::default(), Memory::default());
+        let mut output = |name: &str| -> io::Result<Box<dyn Write>> {
+            match name {
+                "flows.csv" => Ok(Box::new(flows.clone())),
+                "packets.csv" => Ok(Box::new(packets.clone())),
+                _ => Ok(Box::new(io::sink())),
+            }
+        };
+        let result = self.plan.execute(run, &mut output, &AtomicBool::new(false));
+        let result = result.map_err(|error| error.to_string())?;
+        let mut readings = Readings::of(&result);
+        let (flows, packets) = (flows.0.borrow(), packets.0.borrow());
+        let rows = csv::Reader::from_reader(flows.as_slice()).into_deserialize();
+        let flows = rows.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        let records = RunRecords { result: &result, flows, packets: &packets };
+        (self.experiment.read)(&records, &mut readings);
+        Ok(readings)
+    }
+
+    /// Its record, whose readings come next.
+    fn record(&self, readings: &mut impl Iterator<Item = Readings>) -> Record {
+        let repeats = self.repeats as usize;
+        let cell = |cell: &usize| Cell {
+            coordinates: self.plan.coordinates(*cell),
+            repeats: readings.by_ref().take(repeats).collect(),
+        };
+        Record { cells: self.cells.iter().map(cell).collect() }
+    }
+}
+
+/// Whether a cell at these coordinates remains in a quick run.
+fn remains(experiment: &Experiment, coordinates: &[Coordinate]) -> bool {
+    let kept = |c: &Coordinate| {
+        let axis = experiment.quick.keep.iter().find(|(key, _)| *key == c.key);
+        axis.is_none_or(|(_, values)| values.contains(&c.value.as_str()))
+    };
+    coordinates.iter().all(kept)
+}
+
+/// A file in memory.
+#[derive(Clone, Default)]
+struct Memory(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! Figures of repeated runs, and what is computed from them with standard errors.
+//!
+//! The runs of two cells that differ in schemes alone share their random numbers, repeat by repeat.
+//! Differences and ratios are therefore paired: a ratio is that of the means, its error that of
+//! linearisation, the standard error of `a - R*b` over the mean of `b` (Cochran 1977 §6.4), which
+//! takes the correlation of the pairs into account and also holds where there is none.
+
+use race::estimate::Estimate;
+
+/// A mean and its standard error; not a number where something is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error; 0 of what has none.
+    pub standard_error: f64,
+}
+
+impl Measured {
+    /// What was not found.
+    pub const NOTHING: Self = Self { mean: f64::NAN, standard_error: 0.0 };
+
+    /// A figure without error.
+    pub const fn exact(mean: f64) -> Self {
+        Self { mean, standard_error: 0.0 }
+    }
+
+    /// The difference of two figures that are not paired.
+    #[must_use]
+    pub fn less(self, other: Self) -> Self {
+        let variance =
+            self.standard_error * self.standard_error + other.standard_error * other.standard_error;
+        Self { mean: self.mean - other.mean, standard_error: variance.sqrt() }
+    }
+}
+
+/// A figure of each repeat of a cell, in their order; not a number where a run has none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples(Vec<f64>);
+
+impl Samples {
+    /// The figures of repeats 0, 1, …
+    pub const fn new(values: Vec<f64>) -> Self {
+        Self(values)
+    }
+
+    /// The figures.
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// Their mean. With a run that has no figure there is none.
+    pub fn mean(&self) -> Measured {
+        let Some(Estimate { mean, standard_error }) = Estimate::of(&self.0) else {
+            return Measured::NOTHING;
+        };
+        Measured { mean, standard_error: standard_error.unwrap_or(0.0) }
+    }
+
+    /// Each figure changed.
+    #[must_use]
+    pub fn map(&self, change: impl Fn(f64) -> f64) -> Self {
+        Self(self.0.iter().map(|value| change(*value)).collect())
+    }
+
+    /// Repeat by repeat; nothing if the repeats are not as many.
+    #[must_use]
+    pub fn zip(&self, other: &Self, join: impl Fn(f64, f64) -> f64) -> Self {
+        if self.0.len() != other.0.len() {
+            return Self::default();
+        }
+        Self(self.0.iter().zip(&other.0).map(|(a, b)| join(*a, *b)).collect())
+    }
+
+    /// The mean of several figures, repeat by repeat; nothing if the repeats are not as many.
+    pub fn mean_of(all: &[Self]) -> Self {
+        let Some((first, rest)) = all.split_first() else {
+            return Self::default();
+        };
+        let sum = rest.iter().fold(first.clone(), |sum, other| sum.zip(other, |a, b| a + b));
+        sum.map(|value| value / all.len() as f64)
+    }
+
+    /// The difference `self - other`, paired.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+
+    /// The ratio of the means, `self / other`, paired.
+    pub fn over(&self, other: &Self) -> Measured {
+        let below = other.mean().mean;
+        let ratio = self.mean().mean / below;
+        let rest = self.zip(other, |a, b| a - ratio * b).mean();
+        match ratio.is_finite() && rest.mean.is_finite() {
+            true => Measured { mean: ratio, standard_error: rest.standard_error / below.abs() },
+            false => Measured::NOTHING,
+        }
+    }
+
+    /// By how many per cent `self` is below `other`: `100 * (1 - self/other)`, paired.
+    pub fn gain_over(&self, other: &Self) -> Measured {
+        let Measured { mean, standard_error } = self.over(other);
+        Measured { mean: 100.0 * (1.0 - mean), standard_error: 100.0 * standard_error }
+    }
+
+    /// By how many per cent `self` is above `other`: `100 * (self/other - 1)`, paired.
+    pub fn excess_over(&self, other: &Self) -> Measured {
+        let Measured { mean, standard_error } = self.gain_over(other);
+        Measured { mean: -mean, standard_error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(values: &[f64]) -> Samples {
+        Samples::new(values.to_vec())
+    }
+
+    #[test]
+    fn ratios_of_proportional_pairs_have_no_error() {
+        let ratio = samples(&[1.0, 2.0, 3.0]).over(&samples(&[2.0, 4.0, 6.0]));
+        assert_eq!(ratio, Measured { mean: 0.5, standard_error: 0.0 });
+        let gain = samples(&[1.0, 2.0, 3.0]).gain_over(&samples(&[2.0, 4.0, 6.0]));
+        assert_eq!(gain.mean, 50.0);
+    }
+
+    #[test]
+    fn the_error_of_a_ratio_by_hand() {
+        // Means 2 and 4, ratio 0.5; a - R*b = 1 - 2, 3 - 2 = -1, 1; variance 2, error of the mean
+        // sqrt(2 / 2) = 1; over the mean of b: 0.25.
+        let ratio = samples(&[1.0, 3.0]).over(&samples(&[4.0, 4.0]));
+        assert_eq!(ratio, Measured { mean: 0.5, standard_error: 0.25 });
+    }
+
+    #[test]
+    fn a_run_without_a_figure_leaves_no_mean() {
+        assert!(samples(&[1.0, f64::NAN]).mean().mean.is_nan());
+        assert!(samples(&[]).mean().mean.is_nan());
+        assert!(samples(&[1.0]).over(&samples(&[1.0, 2.0])).mean.is_nan());
+        assert!(samples(&[1.0]).over(&samples(&[0.0])).mean.is_nan());
+    }
+}

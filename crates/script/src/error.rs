@@ -1,0 +1,49 @@
+//! The two ways a script fails: it cannot be read, or the TCP did something else.
+
+use std::fmt;
+
+/// Why a script cannot be read: exit code 2 on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptError {
+    /// File, as named to [`crate::parse`].
+    pub name: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.name, self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+/// The first thing the TCP did otherwise than the script says: exit code 1 on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// File, as named to [`crate::parse`].
+    pub name: String,
+    /// Line of the event that does not hold, from 1.
+    pub line: u32,
+    /// What differs.
+    pub message: String,
+    /// What the script asks for, in the script's notation.
+    pub expected: String,
+    /// What happened, in the script's notation.
+    pub actual: String,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}:{}: {}", self.name, self.line, self.message)?;
+        writeln!(f, "  expected: {}", self.expected)?;
+        write!(f, "    actual: {}", self.actual)
+    }
+}
+
+impl std::error::Error for Mismatch {}

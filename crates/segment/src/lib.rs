@@ -1,0 +1,18 @@
+//! Segments as the core sees them, and what a receiver makes of them.
+//!
+//! A [`Segment`] has every header field and option but no byte layout; a [`FourTuple`] tells a
+//! host's connections apart; the [`receiver`] reassembles, offers a window and decides when to
+//! acknowledge. Nothing here sends data or knows of congestion.
+
+mod cookie;
+mod raw_options;
+pub mod receiver;
+mod segment;
+pub mod tuple;
+
+pub use cookie::FastOpenCookie;
+pub use segment::{
+    Ecn, Flags, IPV4_HEADER, Options, Performance, SackBlocks, Segment, TCP_HEADER,
+    TIMESTAMPS_BYTES, Timestamps,
+};
+pub use tuple::{ConnId, FourTuple, TupleInUse};

@@ -1,0 +1,243 @@
+//! When to acknowledge (RFC 5681 §4.2; as Linux does it: `linux_acks`).
+
+use super::config::AckPolicy;
+use super::linux_acks::{LinuxAcks, SenderTiming};
+use super::sack_compression::{Gap, GapVerdict, SackCompression};
+use crate::segment::Segment;
+use units::{Duration, Instant};
+
+/// Decides between an ACK now and a delayed one.
+#[derive(Clone, Copy, Debug)]
+pub struct AckTimer {
+    policy: AckPolicy,
+    tick: Duration,
+    pending: Pending,
+    /// In-order bytes received since the last ACK.
+    unacked: u64,
+    /// Under [`AckPolicy::Adaptive`]; otherwise as it was made.
+    linux: LinuxAcks,
+    compression: SackCompression,
+    /// The ACK that is due tells of all but the last arrival, of which another one tells by then.
+    then: Option<Instant>,
+}
+
+/// Data in order.
+#[derive(Clone, Copy, Debug)]
+pub struct InOrder<'a> {
+    /// What brought it.
+    pub segment: &'a Segment,
+    /// Bytes of it.
+    pub bytes: u64,
+    /// It filled a gap, or something still waits behind one.
+    pub fills_gap: bool,
+    /// What is expected next, if something waits behind a gap still.
+    pub gap: Option<u64>,
+    /// The window may be opened further because of it.
+    pub opens: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pending {
+    Nothing,
+    Until(Instant),
+    /// Held back for more to come out of order.
+    Held(Instant),
+    Now,
+}
+
+impl AckTimer {
+    /// Nothing to acknowledge yet.
+    pub const fn new(policy: AckPolicy, tick: Duration) -> Self {
+        Self {
+            policy,
+            tick,
+            pending: Pending::Nothing,
+            unacked: 0,
+            linux: LinuxAcks::new(),
+            compression: SackCompression::new(),
+            then: None,
+        }
+    }
+
+    /// An ACK must go out at once.
+    pub fn demand(&mut self) {
+        self.pending = Pending::Now;
+    }
+
+    /// No ACK is owed any more.
+    pub fn waive(&mut self) {
+        self.then = None;
+        self.pending = Pending::Nothing;
+    }
+
+    /// True if an ACK must go out now.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.pending == Pending::Now
+    }
+
+    /// When a delayed ACK must go out.
+    #[inline]
+    pub fn deadline(&self) -> Option<Instant> {
+        match self.pending {
+            Pending::Until(at) | Pending::Held(at) => Some(at),
+            Pending::Nothing | Pending::Now => None,
+        }
+    }
+
+    /// The delay is over if its time has come; `rto` is the sending half's timeout.
+    pub fn handle_timeout(&mut self, now: Instant, rto: Duration) {
+        if self.deadline().is_some_and(|at| at <= now) {
+            if !matches!(self.pending, Pending::Held(_)) {
+                self.linux.on_missed(rto);
+            }
+            self.pending = Pending::Now;
+        }
+    }
+
+    /// In-order data arrived. Full segments carry up to `mss` bytes; `window` is the receive window,
+    /// bytes; `rtt` tells what the sending half knows of the path, if that matters.
+    #[inline]
+    pub fn on_data(
+        &mut self,
+        now: Instant,
+        data: InOrder<'_>,
+        (mss, window): (u64, u64),
+        rtt: impl FnOnce() -> SenderTiming,
+    ) {
+        self.unacked += data.bytes;
+        self.then = None;
+        match self.policy {
+            AckPolicy::Immediate => self.demand(),
+            AckPolicy::Adaptive => self.on_data_as_linux(now, data, (window, rtt())),
+            _ if data.fills_gap => self.demand(),
+            AckPolicy::Delayed { timeout } => self.delay(now + timeout, 2 * mss),
+        }
+    }
+
+    /// Linux `tcp_event_data_recv`, `__tcp_ack_snd_check` and `tcp_send_delayed_ack`.
+    fn on_data_as_linux(
+        &mut self,
+        now: Instant,
+        data: InOrder<'_>,
+        (window, rtt): (u64, SenderTiming),
+    ) {
+        if data.segment.len > 0 {
+            self.linux.on_data(now, data.segment, (window, rtt));
+        }
+        if data.opens {
+            self.linux.on_window_growth();
+        }
+        if data.fills_gap || self.linux.is_quick() {
+            if let Some(next) = data.gap
+                && !self.linux.is_quick()
+                && self.unacked <= self.linux.full_segment()
+            {
+                self.compression.on_fill(next);
+            }
+            return self.demand();
+        }
+        let ato = self.linux.delay(rtt);
+        match self.pending {
+            // Not worth waiting for any more.
+            Pending::Until(at) if at <= self.expiry(now, ato / 4) => return self.demand(),
+            Pending::Until(at) if at > self.expiry(now, ato) => self.pending = Pending::Nothing,
+            _ => {}
+        }
+        self.delay(self.expiry(now, ato), self.linux.full_segment() + 1);
+    }
+
+    /// Data arrived that is not next in order; `opens` as in [`InOrder`]. `gap` and until when an ACK may be held back, where SACK is
+    /// agreed on. True if the ACK that is due then is not to tell of this arrival.
+    pub(super) fn on_gap(&mut self, opens: bool, gap: Option<(Gap, Instant)>) -> bool {
+        self.then = None;
+        if self.policy == AckPolicy::Adaptive {
+            self.linux.on_arrival();
+            if opens {
+                self.linux.on_window_growth();
+            }
+            if let Some((gap, until)) = gap
+                && !self.linux.is_quick()
+            {
+                return self.compress(gap, until);
+            }
+        }
+        self.demand();
+        false
+    }
+
+    /// Linux `__tcp_ack_snd_check`, of what is out of order.
+    fn compress(&mut self, gap: Gap, until: Instant) -> bool {
+        let verdict = self.compression.on_gap(gap);
+        match verdict {
+            GapVerdict::Now => self.demand(),
+            GapVerdict::Hold if self.pending == Pending::Nothing => {
+                self.pending = Pending::Held(until);
+            }
+            GapVerdict::Hold => {}
+            GapVerdict::TellOthers => {
+                self.demand();
+                self.then = Some(until);
+            }
+        }
+        verdict == GapVerdict::TellOthers
+    }
+
+    /// Data arrived that had arrived before; `window` is the receive window, bytes.
+    pub fn on_repetition(&mut self, window: u64) {
+        if self.policy == AckPolicy::Adaptive {
+            self.linux.on_arrival();
+            self.linux.on_repetition(window);
+        }
+        self.demand();
+    }
+
+    /// The application has read all that is in order.
+    #[inline]
+    pub fn on_all_read(&mut self) {
+        if self.linux.wants_ack_once_read() {
+            self.demand();
+        }
+    }
+
+    /// Data leaves.
+    #[inline]
+    pub fn on_data_sent(&mut self, now: Instant) {
+        self.linux.on_data_sent(now);
+    }
+
+    /// Delays until `at`, as the first unacknowledged segment had it, or `enough` bytes have come.
+    fn delay(&mut self, at: Instant, enough: u64) {
+        if self.unacked >= enough {
+            self.demand();
+        } else if self.pending == Pending::Nothing {
+            self.pending = Pending::Until(at);
+        }
+    }
+
+    /// When a delay from now on is over. A kernel counts it in ticks from the last one, and looks on the tick after, so
+    /// that none is too short (`mod_timer`, `calc_index`).
+    fn expiry(&self, now: Instant, delay: Duration) -> Instant {
+        let tick = self.tick.as_nanos();
+        if tick == 0 {
+            return now + delay;
+        }
+        let since = now.saturating_since(Instant::ZERO).as_nanos();
+        let ticks = since / tick + delay.as_nanos() / tick + 1;
+        Instant::ZERO + Duration::from_nanos(ticks * tick)
+    }
+
+    /// An ACK left, on its own or with data.
+    #[inline]
+    pub fn on_ack_sent(&mut self) {
+        self.unacked = 0;
+        self.linux.on_ack_sent();
+        match self.then.take() {
+            Some(until) => self.pending = Pending::Held(until),
+            None => {
+                self.pending = Pending::Nothing;
+                self.compression.on_ack_sent();
+            }
+        }
+    }
+}

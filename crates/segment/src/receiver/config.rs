@@ -1,0 +1,41 @@
+//! Options of the receiving half: the window it offers and when it acknowledges.
+
+use units::Duration;
+
+/// When the receiver acknowledges (RFC 5681 §4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckPolicy {
+    /// Every segment at once.
+    Immediate,
+    /// Every second segment, or after `timeout`; at once when out of order or filling a gap.
+    Delayed {
+        /// Longest delay of an ACK, at most 500 ms.
+        timeout: Duration,
+    },
+    /// As Linux: every segment at once at first ("quick ACKs"), every second one afterwards, and from
+    /// the first answer on (interactive mode), with a timeout that adapts to the gaps between
+    /// segments, 40 to 200 ms.
+    Adaptive,
+}
+
+/// The receiving half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveConfig {
+    /// First window offered, bytes.
+    pub initial_window: u32,
+    /// Largest window offered, bytes.
+    pub max_window: u32,
+    /// The window grows from the first to the largest as the application reads (dynamic
+    /// right-sizing); otherwise the largest is offered from the start.
+    pub autotune: bool,
+    /// When ACKs are sent.
+    pub ack: AckPolicy,
+    /// Granularity of the clock that ends the delay of [`AckPolicy::Adaptive`]; zero: exact. A Linux kernel's is its
+    /// tick, 1 to 10 ms.
+    pub ack_tick: Duration,
+    /// Report duplicate segments (RFC 2883).
+    pub dsack: bool,
+    /// A repetition of the last segment in order may be acknowledged late, as if it were new: what
+    /// ns-2's receiver does. RFC 5681 §4.2 wants an ACK at once.
+    pub delay_repeated_last: bool,
+}

@@ -1,0 +1,469 @@
+//! The receiving half of a connection: reassembly, SACK blocks, offered window, when to ACK, ECN
+//! echo, timestamps to echo.
+//!
+//! Offsets are 64-bit positions in the peer's sequence space; 0 is its SYN.
+
+mod ack_policy;
+mod config;
+mod linux_acks;
+mod reassembly;
+mod right_sizing;
+mod sack_compression;
+mod window;
+
+use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
+pub use ack_policy::{AckTimer, InOrder};
+pub use config::{AckPolicy, ReceiveConfig};
+pub use linux_acks::SenderTiming;
+pub use reassembly::{Arrival, Reassembly};
+pub use right_sizing::{Backlog, RightSizing};
+use sack_compression::{Gap, patience};
+use units::{Duration, Instant, SeqNum};
+pub use window::{OfferedWindow, Room};
+
+/// Smaller segments do not open the window further (Linux `tcp_event_data_recv`).
+const SIZEABLE: u64 = 128;
+
+/// What a range in wait for a gap to be filled costs beside its data.
+const RANGE_BYTES: u64 = 32;
+
+/// How long a timestamp can be compared with (RFC 7323 §5.5).
+const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3600);
+
+/// The receiving half.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: ReceiveConfig,
+    irs: SeqNum,
+    rcv_nxt: u64,
+    read: u64,
+    fin: Option<u64>,
+    reassembly: Reassembly,
+    duplicate: Option<(u64, u64)>,
+    /// The next SACK blocks are not to tell of the range that changed last.
+    leaves_last_out: bool,
+    sizing: RightSizing,
+    window: OfferedWindow,
+    ack: AckTimer,
+    last_ack_sent: u64,
+    /// Timestamp to echo, and when it came.
+    ts_recent: Option<(u32, Instant)>,
+    echo_congestion: bool,
+    /// Largest segment seen: what "every second segment" counts in.
+    largest: u64,
+    /// SACK is agreed on: what arrives out of order opens the window, too, and its ACKs may be held back. Without SACK
+    /// it must do neither: an ACK that changes the window is no duplicate (RFC 5681 §2), and the sender would not see a loss (Linux
+    /// `tcp_data_queue_ofo`).
+    tells_gaps: bool,
+}
+
+impl Receiver {
+    /// A receiver that has not yet seen the peer's SYN; `scaling`: its connection offers window
+    /// scaling.
+    pub fn new(config: &ReceiveConfig, scaling: bool) -> Self {
+        Self {
+            config: *config,
+            irs: SeqNum(0),
+            rcv_nxt: 0,
+            read: 1,
+            fin: None,
+            reassembly: Reassembly::default(),
+            duplicate: None,
+            leaves_last_out: false,
+            sizing: RightSizing::new(config, OfferedWindow::max(config, scaling)),
+            window: OfferedWindow::new(config, scaling),
+            ack: AckTimer::new(config.ack, config.ack_tick),
+            last_ack_sent: 0,
+            ts_recent: None,
+            echo_congestion: false,
+            largest: 1,
+            tells_gaps: true,
+        }
+    }
+
+    /// Takes the peer's initial sequence number from its SYN.
+    pub fn on_syn(&mut self, irs: SeqNum) {
+        self.irs = irs;
+        self.rcv_nxt = 1;
+        self.window.open(1, self.sizing.capacity());
+        self.ack.demand();
+    }
+
+    /// The handshake is complete.
+    pub fn on_established(&mut self, now: Instant) {
+        self.sizing.begin(now, self.read);
+        self.window.begin();
+    }
+
+    /// A segment of `len` bytes brought back a timestamp of ours; `age` tells how long ago it was made.
+    #[inline]
+    pub fn on_echo(&mut self, echo: u32, len: u64, age: impl FnOnce() -> Duration) {
+        if self.sizing.is_news(echo) {
+            let unread = self.backlog().unread;
+            self.sizing.on_echo((echo, age()), (len, self.largest), unread);
+        }
+    }
+
+    /// What has arrived and is not given away.
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        Backlog {
+            unread: self.rcv_nxt.saturating_sub(self.read),
+            waiting: self.reassembly.waiting(),
+            extent: self.reassembly.end().saturating_sub(self.rcv_nxt),
+        }
+    }
+
+    #[inline]
+    fn room(&self) -> Room {
+        Room { capacity: self.sizing.capacity(), backlog: self.backlog() }
+    }
+
+    /// The room there was before `bytes` of what waits behind gaps.
+    #[inline]
+    fn room_before(&self, bytes: u64) -> Room {
+        let mut room = self.room();
+        room.backlog.waiting = room.backlog.waiting.saturating_sub(bytes);
+        room
+    }
+
+    /// Next offset expected.
+    pub const fn rcv_nxt(&self) -> u64 {
+        self.rcv_nxt
+    }
+
+    /// Payload bytes received in order; SYN and FIN not counted.
+    #[inline]
+    pub fn received(&self) -> u64 {
+        let control = 1 + u64::from(self.fin_arrived());
+        self.rcv_nxt.saturating_sub(control)
+    }
+
+    /// True once everything up to the peer's FIN has arrived.
+    #[inline]
+    pub fn fin_arrived(&self) -> bool {
+        self.fin.is_some_and(|fin| self.rcv_nxt > fin)
+    }
+
+    /// The offset of sequence number `seq`, read near `rcv_nxt`; `None` if that would lie before
+    /// the SYN.
+    #[inline]
+    pub fn offset_of(&self, seq: SeqNum) -> Option<u64> {
+        let expected = self.irs + self.rcv_nxt as u32;
+        self.rcv_nxt.checked_add_signed(i64::from(seq.distance_from(expected)))
+    }
+
+    /// True if the next byte in order lies in the window.
+    pub const fn has_room(&self) -> bool {
+        self.window.edge() > self.rcv_nxt
+    }
+
+    /// RFC 9293 §3.10.7.4 first check: does any of the segment lie in the window?
+    #[inline]
+    pub fn is_acceptable(&self, left: u64, len: u64) -> bool {
+        let edge = self.window.edge().max(self.rcv_nxt);
+        match len {
+            // The edge itself counts: there is where the next bare ACK of a peer stands that has
+            // filled the window.
+            0 => (self.rcv_nxt..=edge).contains(&left),
+            _ => left < edge && left + len > self.rcv_nxt,
+        }
+    }
+
+    /// Demands an ACK at once.
+    pub fn demand_ack(&mut self) {
+        self.ack.demand();
+    }
+
+    /// The ACK that is due goes with data, if any comes, and else not at all.
+    pub fn waive_ack(&mut self) {
+        self.ack.waive();
+    }
+
+    /// The ACK timer.
+    pub const fn ack_timer(&self) -> &AckTimer {
+        &self.ack
+    }
+
+    /// Digests the payload and FIN of an acceptable segment that starts at offset `left`. Answers
+    /// whether new bytes are in order. `rtt` tells what the sending half knows of the path.
+    #[inline]
+    pub fn on_segment(
+        &mut self,
+        now: Instant,
+        left: u64,
+        segment: &Segment,
+        rtt: impl FnOnce() -> SenderTiming,
+    ) -> bool {
+        self.on_ecn(segment);
+        if u64::from(segment.len) > self.largest {
+            self.largest = u64::from(segment.len);
+            self.sizing.on_larger(self.largest);
+        }
+        let edge = self.window.edge().max(self.rcv_nxt);
+        let claimed = left + u64::from(segment.len);
+        // Nothing follows a FIN: what claims to is not data.
+        let end = claimed.min(edge).min(self.fin.unwrap_or(u64::MAX));
+        let ends = segment.has(Flags::FIN) && end == claimed && self.may_end_at(end);
+        if ends {
+            self.fin = Some(end);
+        }
+        let right = end + u64::from(ends);
+        if right <= left {
+            return false;
+        }
+        let before = self.rcv_nxt;
+        self.leaves_last_out = false;
+        let (extends, blocks) = (self.reassembly.place(left, right), self.reassembly.len());
+        let (arrival, duplicate) = self.reassembly.arrive(&mut self.rcv_nxt, left, right);
+        if self.config.dsack {
+            self.duplicate = duplicate.or(self.duplicate);
+        }
+        let fresh = self.rcv_nxt - before;
+        let sizeable = u64::from(segment.len) >= SIZEABLE;
+        if arrival == Arrival::OutOfOrder {
+            self.sizing.on_gap(self.backlog().extent, self.largest);
+        }
+        let heeded = arrival != Arrival::OutOfOrder || self.tells_gaps;
+        // Linux looks for room before it charges what begins a range of its own (`tcp_data_queue_ofo`).
+        let begins = arrival == Arrival::OutOfOrder && extends.is_none();
+        let uncharged = if begins { right - left } else { 0 };
+        let may_open = sizeable && heeded && self.window.may_open(self.sizing.capacity());
+        let opened = may_open && self.window.on_arrival(self.largest, self.room_before(uncharged));
+        match arrival {
+            Arrival::InOrder | Arrival::FilledGap => {
+                let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
+                let gap = (!self.reassembly.is_empty()).then_some(self.rcv_nxt);
+                let data = InOrder { segment, bytes: fresh, fills_gap, gap, opens: opened };
+                self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
+                let offered = self.window.edge().saturating_sub(self.last_ack_sent);
+                self.sizing.on_in_order(now, self.rcv_nxt, offered);
+            }
+            Arrival::Duplicate if right <= self.rcv_nxt => {
+                self.ack.on_repetition(self.sizing.capacity());
+            }
+            // Also what repeats something behind a gap (`tcp_data_queue_ofo`).
+            Arrival::OutOfOrder | Arrival::Duplicate => {
+                let gap = Gap { next: self.rcv_nxt, extends, blocks };
+                let until = now + patience(self.sizing.round_trip(), rtt().srtt);
+                let tells_others = self.ack.on_gap(opened, self.tells_gaps.then_some((gap, until)));
+                self.leaves_last_out = tells_others && extends.is_none();
+            }
+        }
+        // A FIN is answered at once: nothing more will come to share the ACK with.
+        if self.fin_arrived() && fresh > 0 {
+            self.ack.demand();
+        }
+        fresh > 0
+    }
+
+    /// A FIN at `end` contradicts neither another one nor data beyond it; the first word stands.
+    fn may_end_at(&self, end: u64) -> bool {
+        match self.fin {
+            Some(fin) => fin == end,
+            None => end >= self.rcv_nxt.max(self.reassembly.end()),
+        }
+    }
+
+    /// Books data of an unacceptable segment: D-SACK will tell that it came twice.
+    pub fn on_duplicate(&mut self, left: u64, segment: &Segment) {
+        let right = (left + u64::from(segment.len)).min(self.rcv_nxt);
+        if self.config.dsack && left < right && left > 0 {
+            self.duplicate = Some((left, right));
+        }
+    }
+
+    /// An unacceptable segment came: answer at once, or, if it repeats the last one in order and
+    /// the configuration says so, as if it were new.
+    pub fn on_unacceptable(
+        &mut self,
+        now: Instant,
+        left: Option<u64>,
+        segment: &Segment,
+        rtt: impl FnOnce() -> SenderTiming,
+    ) {
+        let len = u64::from(segment.len);
+        let repeats_last = left.is_some_and(|left| len > 0 && left + len == self.rcv_nxt);
+        if repeats_last && self.config.delay_repeated_last && self.reassembly.is_empty() {
+            let data = InOrder { segment, bytes: len, fills_gap: false, gap: None, opens: false };
+            self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
+        } else if len > 0 {
+            self.ack.on_repetition(self.sizing.capacity());
+        } else {
+            self.ack.demand();
+        }
+    }
+
+    /// Remembers CE until the peer says CWR (RFC 3168 §6.1.3).
+    fn on_ecn(&mut self, segment: &Segment) {
+        if segment.has(Flags::CWR) {
+            self.echo_congestion = false;
+        }
+        if segment.ecn == Ecn::Ce {
+            self.echo_congestion = true;
+            self.ack.demand();
+        }
+    }
+
+    /// True while ECE is to be set on ACKs.
+    pub const fn echoes_congestion(&self) -> bool {
+        self.echo_congestion
+    }
+
+    /// The application has consumed `bytes` more. Answers whether the peer should be told.
+    #[inline(always)]
+    pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
+        let end = self.read.saturating_add(bytes).min(self.rcv_nxt);
+        if self.sizing.round_is_over(now) {
+            // Linux reads segment by segment and looks after each (`tcp_recvmsg_locked`): a round is over with the first.
+            self.read = end.min(self.read + self.largest);
+            self.sizing.on_read(now, self.read, self.backlog(), self.largest);
+        }
+        self.read = end;
+        if self.read == self.rcv_nxt {
+            self.ack.on_all_read();
+        }
+        self.window.update_is_due(self.rcv_nxt, self.room(), self.largest)
+    }
+
+    /// Bytes in order that the application has not consumed.
+    #[inline]
+    pub fn unread(&self) -> u64 {
+        (self.received() + 1).saturating_sub(self.read)
+    }
+
+    /// What it takes to keep what has arrived and is not read, bytes: gaps count, as in a buffer that
+    /// keeps their place, and so do ranges themselves.
+    pub fn room_held(&self) -> u64 {
+        let end = self.reassembly.end().max(self.rcv_nxt);
+        end.saturating_sub(self.read) + RANGE_BYTES * self.reassembly.len() as u64
+    }
+
+    /// What it would take more to keep what arrives up to offset `right`, bytes.
+    pub fn room_to(&self, right: u64) -> u64 {
+        let end = self.reassembly.end().max(self.rcv_nxt);
+        right.min(self.window.edge()).saturating_sub(end)
+    }
+
+    /// The window field of the last ACK, as on the wire.
+    pub fn last_window(&self) -> u16 {
+        self.window.field(self.rcv_nxt)
+    }
+
+    /// False if everything that came was read; a FIN cannot be.
+    pub const fn may_be_unread(&self) -> bool {
+        self.rcv_nxt > self.read
+    }
+
+    /// Updates the timestamp to echo (RFC 7323 §4.3): only from the segment that the last ACK
+    /// expected, and never backwards.
+    pub fn on_timestamps(&mut self, now: Instant, left: u64, ts: Timestamps) {
+        if !self.is_outdated(now, ts) && left <= self.last_ack_sent.max(1) {
+            self.ts_recent = Some((ts.value, now));
+        }
+    }
+
+    /// Protection against wrapped sequence numbers: is this timestamp older than the last
+    /// (RFC 7323 §5)? After 24 days of silence the comparison means nothing (§5.5).
+    pub fn is_outdated(&self, now: Instant, ts: Timestamps) -> bool {
+        self.ts_recent.is_some_and(|(old, at)| {
+            let older = (ts.value.wrapping_sub(old) as i32) < 0;
+            older && now.saturating_since(at) < TIMESTAMP_LIFE
+        })
+    }
+
+    /// Timestamp to echo.
+    #[inline]
+    pub fn echo(&self) -> u32 {
+        self.ts_recent.map_or(0, |(value, _)| value)
+    }
+
+    /// Everything from `offset` up to this has arrived; `offset` itself if nothing has.
+    pub fn arrived_until(&self, offset: u64) -> u64 {
+        if offset < self.rcv_nxt {
+            return self.rcv_nxt;
+        }
+        self.reassembly.covering(offset).map_or(offset, |range| range.1)
+    }
+
+    /// The first offset from `offset` on that has arrived out of order.
+    pub fn next_arrived(&self, offset: u64) -> Option<u64> {
+        self.reassembly.covering_or_after(offset).map(|range| range.0.max(offset))
+    }
+
+    /// The sequence number that ACKs carry.
+    #[inline]
+    pub fn ack_number(&self) -> SeqNum {
+        self.irs + self.rcv_nxt as u32
+    }
+
+    /// The peer does not scale windows.
+    pub fn disable_scaling(&mut self) {
+        self.window.disable_scaling();
+        self.sizing.limit_to(u64::from(u16::MAX));
+    }
+
+    /// ACKs cannot say what has arrived out of order.
+    pub const fn disable_sack(&mut self) {
+        self.tells_gaps = false;
+    }
+
+    /// Shift to announce in the SYN.
+    pub const fn window_shift(&self) -> u8 {
+        self.window.shift()
+    }
+
+    /// Books an outgoing segment with ACK and answers its window field.
+    #[inline(always)]
+    pub fn on_ack_sent(&mut self, in_syn: bool) -> u16 {
+        self.ack.on_ack_sent();
+        self.last_ack_sent = self.rcv_nxt;
+        self.window.offer(self.rcv_nxt, self.room(), in_syn)
+    }
+
+    /// Bytes that SACK blocks would take of a segment sent now, with room for `max` of them.
+    #[inline]
+    pub fn sack_bytes(&self, max: usize) -> u64 {
+        if !self.has_sack_blocks() {
+            return 0;
+        }
+        let blocks = usize::from(self.duplicate.is_some()) + self.reassembly.len();
+        match blocks.min(max) as u64 {
+            0 => 0,
+            n => 4 + 8 * n,
+        }
+    }
+
+    /// True if an ACK has more to tell than how far all has arrived.
+    #[inline]
+    pub fn has_sack_blocks(&self) -> bool {
+        self.duplicate.is_some() || !self.reassembly.is_empty()
+    }
+
+    /// Appends the SACK blocks of an outgoing ACK, `max` at most: D-SACK first, then the most
+    /// recently changed ranges.
+    pub fn sack_blocks(&mut self, max: usize, blocks: &mut SackBlocks) {
+        let wire = |offset: u64| self.irs + offset as u32;
+        if let Some((left, right)) = self.duplicate.take() {
+            blocks.push(wire(left), wire(right));
+        }
+        if !self.reassembly.is_empty() {
+            let room = max.saturating_sub(blocks.as_slice().len());
+            let left_out = usize::from(std::mem::take(&mut self.leaves_last_out));
+            for (left, right) in self.reassembly.recent().skip(left_out).take(room) {
+                blocks.push(wire(left), wire(right));
+            }
+        }
+    }
+
+    /// A delayed ACK's time may have come; `rto` is the sending half's timeout.
+    pub fn handle_timeout(&mut self, now: Instant, rto: Duration) {
+        self.ack.handle_timeout(now, rto);
+    }
+
+    /// Data leaves.
+    #[inline]
+    pub fn on_data_sent(&mut self, now: Instant) {
+        self.ack.on_data_sent(now);
+    }
+}

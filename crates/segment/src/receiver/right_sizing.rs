@@ -1,0 +1,288 @@
+//! How much a receiver is ready to keep: with autotuning, in time with what the application reads (dynamic
+//! right-sizing, Fisk & Feng 2001, as Linux 6.18 does it: `tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`).
+//!
+//! Once in a round trip it is counted what was read. More than in any round before lets the buffer grow; so does what
+//! waits behind a gap, which otherwise would take the room of the data that fills it. The round trip is the receiver's
+//! own: of timestamps that come back with data, and of windows that fill.
+
+use super::config::ReceiveConfig;
+use super::linux_acks::MSS_DEFAULT;
+use units::{Duration, Instant};
+
+/// What a sender is expected to send in its first round trip, segments.
+const INITIAL_SEGMENTS: u64 = 10;
+/// A first window is what whole segments fill of half a buffer (`tcp_select_initial_window`), which is of whole pages.
+const PAGE_BYTES: u64 = 4096;
+/// Memory that a full segment of Ethernet takes: 2048 bytes of data and headers and 256 of `struct sk_buff`.
+const TRUE_SIZE_BYTES: u64 = 2304;
+/// Payload of such a segment without options.
+const ETHERNET_PAYLOAD_BYTES: u64 = 1460;
+
+/// What has arrived and cannot be given away yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// In order and not read, bytes.
+    pub unread: u64,
+    /// Behind gaps, bytes.
+    pub waiting: u64,
+    /// From the first gap to the end of what waits, bytes.
+    pub extent: u64,
+}
+
+/// The size of the receive buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct RightSizing {
+    is_on: bool,
+    max: u64,
+    /// Memory of the first buffer, bytes.
+    buffer: u64,
+    capacity: u64,
+    /// Most that was read in a round, bytes; 0: nothing counts yet.
+    space: u64,
+    round_start: Instant,
+    read_at_start: u64,
+    /// Zero: unknown.
+    rtt: Duration,
+    /// The end of the window that is being filled, and since when.
+    window: Option<(u64, Instant)>,
+    /// Timestamp that came back last (0: none): only the first segment that brings one measures, and a bare ACK
+    /// before it takes its place.
+    last_echo: u32,
+}
+
+impl RightSizing {
+    /// The buffer of a new connection, at most `max` bytes.
+    pub fn new(config: &ReceiveConfig, max: u64) -> Self {
+        let first = u64::from(config.initial_window).min(max);
+        Self {
+            is_on: config.autotune,
+            max,
+            buffer: first.next_multiple_of(PAGE_BYTES) * 2,
+            capacity: if config.autotune { first } else { max },
+            space: 0,
+            round_start: Instant::ZERO,
+            read_at_start: 0,
+            rtt: Duration::ZERO,
+            window: None,
+            last_echo: 0,
+        }
+    }
+
+    /// What may be buffered now, bytes.
+    #[inline]
+    pub const fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// No segment so far carried as much as this one, `len` bytes: it shows how much of the first buffer is payload
+    /// (`tcp_measure_rcv_mss`, in parts of 256). Before, half was expected to be.
+    #[inline]
+    pub fn on_larger(&mut self, len: u64) {
+        if self.is_on {
+            let share = len.min(ETHERNET_PAYLOAD_BYTES) * 256 / TRUE_SIZE_BYTES;
+            self.grow_to(self.buffer * share / 256);
+        }
+    }
+
+    /// It can never be more than `max` bytes.
+    pub fn limit_to(&mut self, max: u64) {
+        self.max = self.max.min(max);
+        self.capacity = self.capacity.min(self.max);
+    }
+
+    /// The handshake is complete, `read` bytes into the stream: the first round begins.
+    pub fn begin(&mut self, now: Instant, read: u64) {
+        (self.round_start, self.read_at_start) = (now, read);
+    }
+
+    /// True if it matters that a segment brings back this timestamp.
+    #[inline]
+    pub fn is_news(&self, echo: u32) -> bool {
+        self.is_on && self.last_echo != echo
+    }
+
+    /// A segment of `len` bytes brought back a timestamp of ours, made `age` ago, that is news. `full` is the
+    /// size of the largest segment so far.
+    pub fn on_echo(&mut self, (echo, age): (u32, Duration), (len, full): (u64, u64), unread: u64) {
+        self.last_echo = echo;
+        // Of full segments alone, and of which size these are is not known at first.
+        if len < full.max(MSS_DEFAULT) || age.is_zero() {
+            return;
+        }
+        if self.rtt.is_zero() || age < self.rtt {
+            self.rtt = age;
+        } else if unread == 0 {
+            // A reader that is late would make it longer than it is.
+            self.rtt = Duration::from_nanos(self.rtt.as_nanos() / 8 * 7 + age.as_nanos() / 8);
+        }
+    }
+
+    /// Data in order up to `rcv_nxt`; the last ACK offered a window of `offered` bytes. A window that has filled took
+    /// a round trip or more (`tcp_rcv_rtt_measure`, which counts it from here, not from that ACK).
+    #[inline]
+    pub fn on_in_order(&mut self, now: Instant, rcv_nxt: u64, offered: u64) {
+        if !self.is_on {
+            return;
+        }
+        match self.window {
+            Some((end, _)) if rcv_nxt < end => return,
+            Some((_, since)) => {
+                let sample = now.saturating_since(since);
+                self.rtt = if self.rtt.is_zero() { sample } else { self.rtt.min(sample) };
+            }
+            None => {}
+        }
+        self.window = Some((rcv_nxt + offered, now));
+    }
+
+    /// Something arrived behind a gap: room for it beside what is in order.
+    #[inline]
+    pub fn on_gap(&mut self, extent: u64, mss: u64) {
+        if self.is_on {
+            self.grow_to(2 * self.known(mss) + extent);
+        }
+    }
+
+    /// The round trip as a receiver can tell it; zero before it could.
+    pub const fn round_trip(&self) -> Duration {
+        self.rtt
+    }
+
+    /// True if a round trip is over, which reading tells ([`RightSizing::on_read`]).
+    #[inline]
+    pub fn round_is_over(&self, now: Instant) -> bool {
+        self.is_on && !self.rtt.is_zero() && now.saturating_since(self.round_start) >= self.rtt
+    }
+
+    /// A round is over with `read` bytes read: grows if more was read in it than in any before.
+    pub fn on_read(&mut self, now: Instant, read: u64, backlog: Backlog, mss: u64) {
+        // What is not read has slowed the reader down, not the sender.
+        let copied = (read - self.read_at_start).saturating_sub(backlog.unread);
+        let known = self.known(mss);
+        if copied > known {
+            // Twice because the measure is a round trip old, and as much more as it has grown,
+            // twice, because a sender in slow start will go on growing.
+            let base = 2 * copied;
+            let growth = 2 * (base * (copied - known) / known);
+            self.space = copied;
+            self.grow_to(base + growth + backlog.extent);
+        }
+        self.begin(now, read);
+    }
+
+    fn known(&self, mss: u64) -> u64 {
+        self.space.max(INITIAL_SEGMENTS * mss)
+    }
+
+    fn grow_to(&mut self, window: u64) {
+        self.capacity = self.capacity.max(window.min(self.max));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::receiver::AckPolicy;
+
+    const MSS: u64 = 1448;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// The options of a Linux receiver, whose window grows.
+    const LINUX: ReceiveConfig = ReceiveConfig {
+        initial_window: 44 * 1460,
+        max_window: 32 << 20,
+        autotune: true,
+        ack: AckPolicy::Adaptive,
+        ack_tick: Duration::ZERO,
+        dsack: true,
+        delay_repeated_last: false,
+    };
+
+    /// Established at 81 ms with nothing read.
+    fn linux() -> RightSizing {
+        let mut sizing = RightSizing::new(&LINUX, 6 << 20);
+        sizing.begin(at(81), 1);
+        sizing.on_larger(MSS);
+        sizing
+    }
+
+    fn echo(sizing: &mut RightSizing, echo: u32, age: u64, len: u64) {
+        if sizing.is_news(echo) {
+            sizing.on_echo((echo, Duration::from_millis(age)), (len, MSS), 0);
+        }
+    }
+
+    /// The figures of a 6.18 client's own trace point `tcp_rcvbuf_grow` over 5 Mbit/s and 80 ms, in its order:
+    /// 18,038 bytes in the first round, which is long because requests and their ACKs hide the round trip; 28,960 in
+    /// the next; then a gap with 95,568 bytes from it to the end of what waits.
+    #[test]
+    fn the_buffer_grows_as_a_kernel_said_of_its_own() {
+        let mut sizing = linux();
+        // Before the data of a response comes the bare ACK of its request, with the same echo.
+        echo(&mut sizing, 7, 82, 0);
+        echo(&mut sizing, 7, 82, MSS);
+        assert!(!sizing.round_is_over(at(300)), "no round trip is known");
+        echo(&mut sizing, 8, 83, MSS);
+        assert!(sizing.round_is_over(at(378)));
+        sizing.on_read(at(378), 18_039, Backlog::default(), MSS);
+        // 2·18,038 + 2·36,076·3558/14,480 = 53,804 is less than there is: 131,072 · 160/256, as 1448 · 256/2304 is 160.9.
+        assert_eq!(sizing.capacity(), 81_920);
+        assert!(!sizing.round_is_over(at(460)) && sizing.round_is_over(at(461)));
+        sizing.on_read(at(463), 18_039 + 28_960, Backlog::default(), MSS);
+        // 2·28,960 + 2·57,920·10,922/18,038 = 57,920 + 70,140.
+        assert_eq!(sizing.capacity(), 128_060);
+        sizing.on_gap(95_568, MSS);
+        assert_eq!(sizing.capacity(), 57_920 + 95_568);
+    }
+
+    /// Its third round: 33,304 bytes were read, of which 2896 more waited to be.
+    #[test]
+    fn what_waits_to_be_read_is_not_counted() {
+        let mut sizing = linux();
+        sizing.space = 28_960;
+        echo(&mut sizing, 8, 83, MSS);
+        let backlog = Backlog { unread: 2_896, waiting: 0, extent: 91_224 };
+        sizing.on_read(at(300), 33_305, backlog, MSS);
+        // 30,408 counts: 60,816 + 2·3040 (60,816·1448/28,960), and room for the gap.
+        assert_eq!(sizing.capacity(), 66_896 + 91_224);
+    }
+
+    #[test]
+    fn a_shorter_round_trip_counts_at_once_and_a_longer_one_by_an_eighth() {
+        let mut sizing = linux();
+        echo(&mut sizing, 8, 88, MSS);
+        echo(&mut sizing, 9, 80, MSS);
+        assert_eq!(sizing.rtt, Duration::from_millis(80));
+        echo(&mut sizing, 10, 160, MSS);
+        assert_eq!(sizing.rtt, Duration::from_millis(90));
+        // Unread data, short segments and repeated echoes do not count.
+        sizing.on_echo((11, Duration::from_millis(800)), (MSS, MSS), 1);
+        echo(&mut sizing, 12, 10, MSS - 1);
+        echo(&mut sizing, 12, 10, MSS);
+        assert_eq!(sizing.rtt, Duration::from_millis(90));
+    }
+
+    /// Without timestamps a window is filled before a round trip is known. The same trace point, of a client with
+    /// segments of 1460 bytes: 67,160 copied, then a clamp of 1,101,423.
+    #[test]
+    fn a_window_that_fills_tells_the_round_trip() {
+        let mut sizing = RightSizing::new(&LINUX, 32 << 20);
+        sizing.begin(at(81), 1);
+        // Rounded to units of 1024, 64,512 were offered; counted from the end of the first segment.
+        let nth = |n: u64| 1 + n * 1460;
+        sizing.on_in_order(at(160), nth(1), 64_512);
+        sizing.on_in_order(at(480), nth(45), 81_920);
+        assert!(
+            !sizing.round_is_over(at(490)),
+            "45 segments, 65,700 bytes, do not fill 1460 + 64,512"
+        );
+        sizing.on_in_order(at(492), nth(46), 81_920);
+        assert!(sizing.round_is_over(at(492 + 1)));
+        sizing.on_read(at(497), nth(46), Backlog::default(), 1460);
+        // 2·67,160 + 2·134,320·(67,160 − 14,600)/14,600 = 134,320 + 967,104.
+        assert_eq!(sizing.capacity(), 1_101_424);
+    }
+}

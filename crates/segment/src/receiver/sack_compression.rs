@@ -1,0 +1,153 @@
+//! When a Linux receiver holds back ACKs of what arrives out of order: after the third that repeats itself it waits for more, a
+//! millisecond at most ("SACK compression").
+//!
+//! Modelled on `__tcp_ack_snd_check` and `tcp_sack_new_ofo_skb` in `net/ipv4/tcp_input.c` of Linux 6.18, with its defaults.
+
+use units::Duration;
+
+/// `TCP_FASTRETRANS_THRESH`: ACKs that repeat themselves and go out at once, so that a loss is seen no later.
+const AT_ONCE: u32 = 3;
+/// `tcp_comp_sack_nr`: ACKs held back at most.
+const MOST_HELD: u32 = 44;
+/// `tcp_comp_sack_delay_ns`: how long at most; and for no more than a twentieth of a round trip.
+const LONGEST: Duration = Duration::from_millis(1);
+const PART_OF_ROUND_TRIP: u64 = 20;
+/// `tcp_comp_sack_slack_ns`: the kernel's timer may be so much later, and is unless something else wakes the processor.
+const SLACK: Duration = Duration::from_micros(100);
+/// `TCP_SACK_BLOCKS_EXPECTED`: of so many blocks each ACK tells for sure. What would be told of less often for a change beyond them is
+/// told of first.
+const BLOCKS_EXPECTED: usize = 2;
+
+/// What to do about an arrival out of order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GapVerdict {
+    /// An ACK at once.
+    Now,
+    /// None yet.
+    Hold,
+    /// One at once for all that came before; this arrival's is held back.
+    TellOthers,
+}
+
+/// An arrival out of order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    /// What is expected next, an offset.
+    pub next: u64,
+    /// Which of the blocks told of last it extends; `None`: it begins one.
+    pub extends: Option<usize>,
+    /// How many blocks there were before.
+    pub blocks: usize,
+}
+
+/// The kernel's `compressed_ack`, `dup_ack_counter` and `compressed_ack_rcv_nxt`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SackCompression {
+    held: u32,
+    repeats: u32,
+    repeats_of: u64,
+}
+
+impl SackCompression {
+    pub(super) const fn new() -> Self {
+        Self { held: 0, repeats: 0, repeats_of: 0 }
+    }
+
+    /// Part of a gap was filled, by no more than one segment: what is repeated is another ACK.
+    pub(super) fn on_fill(&mut self, next: u64) {
+        self.count(next);
+    }
+
+    /// True if an ACK that repeats that of `next` is one of the first.
+    fn count(&mut self, next: u64) -> bool {
+        if self.repeats_of != next {
+            self.repeats_of = next;
+            self.repeats = 0;
+        }
+        let is_early = self.repeats < AT_ONCE;
+        self.repeats += u32::from(is_early);
+        is_early
+    }
+
+    pub(super) fn on_gap(&mut self, gap: Gap) -> GapVerdict {
+        let tells = self.held > 0 && gap.extends.unwrap_or(gap.blocks) >= BLOCKS_EXPECTED;
+        if tells {
+            self.held = 0;
+        }
+        if self.held >= MOST_HELD || self.count(gap.next) {
+            return GapVerdict::Now;
+        }
+        self.held += 1;
+        if tells { GapVerdict::TellOthers } else { GapVerdict::Hold }
+    }
+
+    /// An ACK left that has told of all.
+    pub(super) fn on_ack_sent(&mut self) {
+        self.held = 0;
+    }
+}
+
+/// How long an ACK is held back over round trips as they are known to the receiving half and to the sending half, zero if they are not.
+pub(super) fn patience(received: Duration, sent: Duration) -> Duration {
+    let rtt = if sent.is_zero() { received } else { received.min(sent) };
+    LONGEST.min(rtt / PART_OF_ROUND_TRIP) + SLACK
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn gap(next: u64, extends: Option<usize>, blocks: usize) -> Gap {
+        Gap { next, extends, blocks }
+    }
+
+    #[test]
+    fn three_repetitions_go_out_at_once_and_again_after_progress() {
+        let mut acks = SackCompression::new();
+        assert_eq!(acks.on_gap(gap(100, None, 0)), GapVerdict::Now);
+        for verdict in [GapVerdict::Now, GapVerdict::Now, GapVerdict::Hold, GapVerdict::Hold] {
+            assert_eq!(acks.on_gap(gap(100, Some(0), 1)), verdict);
+        }
+        acks.on_ack_sent();
+        assert_eq!(acks.on_gap(gap(100, Some(0), 1)), GapVerdict::Hold);
+        // A segment of the gap has come, and one ACK for that: two more.
+        acks.on_fill(200);
+        for verdict in [GapVerdict::Now, GapVerdict::Now, GapVerdict::Hold] {
+            assert_eq!(acks.on_gap(gap(200, Some(0), 1)), verdict);
+        }
+    }
+
+    #[test]
+    fn no_more_than_44_are_held_back() {
+        let mut acks = SackCompression::new();
+        let verdicts: Vec<_> = (0..48).map(|_| acks.on_gap(gap(100, Some(0), 1))).collect();
+        assert_eq!(verdicts[3..47], [GapVerdict::Hold; 44]);
+        assert_eq!(verdicts[47], GapVerdict::Now);
+    }
+
+    /// A third block, or one that changes at the third place or beyond, pushes back what is held.
+    #[test]
+    fn what_would_be_pushed_back_is_told_first() {
+        let mut acks = SackCompression::new();
+        for place in [None, Some(0), Some(0)] {
+            assert_eq!(acks.on_gap(gap(100, place, usize::from(place.is_some()))), GapVerdict::Now);
+        }
+        assert_eq!(acks.on_gap(gap(100, Some(0), 1)), GapVerdict::Hold);
+        assert_eq!(acks.on_gap(gap(100, None, 1)), GapVerdict::Hold);
+        assert_eq!(acks.on_gap(gap(100, None, 2)), GapVerdict::TellOthers);
+        assert_eq!(acks.on_gap(gap(100, Some(1), 3)), GapVerdict::Hold);
+        assert_eq!(acks.on_gap(gap(100, Some(2), 3)), GapVerdict::TellOthers);
+        acks.on_ack_sent();
+        // Nothing is held back that could get lost.
+        assert_eq!(acks.on_gap(gap(100, None, 3)), GapVerdict::Hold);
+    }
+
+    /// A twentieth of 10 ms; of 80 ms it would be four times as long as the longest.
+    #[test]
+    fn patience_ends_with_a_twentieth_of_a_round_trip() {
+        let millis = Duration::from_millis;
+        assert_eq!(patience(millis(10), Duration::ZERO), Duration::from_micros(600));
+        assert_eq!(patience(millis(80), millis(10)), Duration::from_micros(600));
+        assert_eq!(patience(millis(80), millis(80)), Duration::from_micros(1100));
+    }
+}

@@ -1,0 +1,143 @@
+//! The window that the receiver offers: its right edge never moves back (RFC 9293 §3.8.6), grows in
+//! steps worth telling (silly window avoidance, §3.8.6.2.2), and is never more than there is room for beside what
+//! waits to be read or for a gap to be filled. How much room there is decides [`super::right_sizing`].
+
+use super::config::ReceiveConfig;
+use super::right_sizing::Backlog;
+
+/// Largest window that a SYN can offer.
+const UNSCALED_MAX: u64 = 65_535;
+
+/// The receive buffer, and what is in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// What may be buffered, bytes.
+    pub capacity: u64,
+    /// What is.
+    pub backlog: Backlog,
+}
+
+impl Room {
+    const fn free(self) -> u64 {
+        self.capacity.saturating_sub(self.backlog.unread + self.backlog.waiting)
+    }
+}
+
+/// Offered receive window.
+#[derive(Clone, Copy, Debug)]
+pub struct OfferedWindow {
+    /// What is offered at most, bytes: it follows the capacity by two segments for each one that
+    /// arrives (Linux `rcv_ssthresh`).
+    limit: u64,
+    /// One past the last byte offered.
+    edge: u64,
+    shift: u8,
+    /// To units of the shift, as Linux does (`__tcp_select_window`); otherwise down.
+    rounds_up: bool,
+}
+
+impl OfferedWindow {
+    /// The window at the start of a connection.
+    pub fn new(config: &ReceiveConfig, scaling: bool) -> Self {
+        let max = Self::max(config, scaling);
+        let first = u64::from(config.initial_window).min(max);
+        Self {
+            limit: if config.autotune { first } else { max },
+            edge: 0,
+            shift: if scaling { shift_for(max) } else { 0 },
+            rounds_up: config.autotune,
+        }
+    }
+
+    /// What can be offered, and is worth buffering, at most, bytes.
+    pub fn max(config: &ReceiveConfig, scaling: bool) -> u64 {
+        let ceiling = if scaling { u64::from(u32::MAX) >> 2 } else { UNSCALED_MAX };
+        u64::from(config.max_window).min(ceiling)
+    }
+
+    /// Shift to announce in the SYN (RFC 7323 §2.3).
+    pub const fn shift(&self) -> u8 {
+        self.shift
+    }
+
+    /// The peer does not scale windows (RFC 7323 §2.2).
+    pub fn disable_scaling(&mut self) {
+        self.shift = 0;
+        self.limit = self.limit.min(UNSCALED_MAX);
+    }
+
+    /// One past the last byte that may be accepted.
+    pub const fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// What is offered now beyond `rcv_nxt`, as on the wire.
+    pub fn field(&self, rcv_nxt: u64) -> u16 {
+        (self.edge.saturating_sub(rcv_nxt) >> self.shift).min(UNSCALED_MAX) as u16
+    }
+
+    /// The peer's SYN has come: its data is welcome up to what an unscaled window could offer of
+    /// `capacity` bytes.
+    pub fn open(&mut self, rcv_nxt: u64, capacity: u64) {
+        self.edge = rcv_nxt + capacity.min(UNSCALED_MAX);
+    }
+
+    /// The handshake is complete: what is offered next is in units of the shift, and growth begins there, as captures
+    /// of a 6.18 kernel show.
+    pub fn begin(&mut self) {
+        if self.rounds_up {
+            self.limit = self.limit.next_multiple_of(1 << self.shift);
+        }
+    }
+
+    /// The edge that could be offered.
+    #[inline]
+    fn possible_edge(&self, rcv_nxt: u64, room: Room) -> u64 {
+        (rcv_nxt + room.free().min(self.limit)).max(self.edge)
+    }
+
+    /// True if a larger window than before may be offered, with a buffer of `capacity` bytes.
+    #[inline]
+    pub const fn may_open(&self, capacity: u64) -> bool {
+        self.limit < capacity
+    }
+
+    /// A segment arrived: two more of size `mss` may be offered if there is room. True if so.
+    #[inline]
+    pub fn on_arrival(&mut self, mss: u64, room: Room) -> bool {
+        let before = self.limit;
+        self.limit = (self.limit + 2 * mss).min(room.free()).max(before);
+        self.limit > before
+    }
+
+    /// Offers all there is and answers the window field of a segment that acknowledges `rcv_nxt`.
+    #[inline(always)]
+    pub fn offer(&mut self, rcv_nxt: u64, room: Room, in_syn: bool) -> u16 {
+        let shift = if in_syn { 0 } else { self.shift };
+        let window = self.possible_edge(rcv_nxt, room).saturating_sub(rcv_nxt);
+        // In units of the shift: rounded up, so that nothing is scaled away (Linux), or down, but, as long as that
+        // costs less than a unit beyond the buffer, not to less than was promised.
+        let promised = self.edge.saturating_sub(rcv_nxt).div_ceil(1 << shift);
+        let keeps = (promised << shift) + room.backlog.unread < room.capacity + (1 << shift);
+        let whole = if self.rounds_up { window.div_ceil(1 << shift) } else { window >> shift };
+        let field = whole.max(if keeps { promised } else { 0 }).min(UNSCALED_MAX);
+        self.edge = self.edge.max(rcv_nxt + (field << shift));
+        field as u16
+    }
+
+    /// True if the peer should be told that the window has opened: what it was offered last is
+    /// nearly used up, and at least a segment, or half the buffer, can be added. Otherwise the next
+    /// ordinary ACK tells soon enough.
+    #[inline]
+    pub fn update_is_due(&self, rcv_nxt: u64, room: Room, mss: u64) -> bool {
+        let gain = self.possible_edge(rcv_nxt, room) - self.edge;
+        let offered = self.edge.saturating_sub(rcv_nxt);
+        let scarce = room.capacity.min(UNSCALED_MAX) / 2;
+        offered < scarce && gain >= mss.min(room.capacity / 2).max(1) && gain >= offered
+    }
+}
+
+/// Smallest shift that lets 16 bits hold `max`.
+fn shift_for(max: u64) -> u8 {
+    (0..14).find(|s| max >> s <= UNSCALED_MAX).unwrap_or(14)
+}

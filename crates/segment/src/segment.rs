@@ -1,0 +1,344 @@
+//! TCP segments as the core sees them: every header field and option, no byte layout.
+//!
+//! Payload is a length. Whoever moves real bytes keeps them beside the segment, addressed by the
+//! stream offset that `Transmit` of the host names; the simulator carries none.
+
+use crate::cookie::FastOpenCookie;
+use crate::raw_options::raw_options;
+use memory::Report;
+use std::fmt;
+use std::num::NonZeroU32;
+use units::{Duration, SeqNum};
+
+/// Bytes of an IPv4 header without options (RFC 791 §3.1).
+pub const IPV4_HEADER: u32 = 20;
+/// Bytes of a TCP header without options (RFC 9293 §3.1).
+pub const TCP_HEADER: u32 = 20;
+/// Bytes that the timestamps option takes, padded as every stack sends it (RFC 7323 app. A).
+pub const TIMESTAMPS_BYTES: u32 = 12;
+
+/// Kind of options that are experiments (RFC 4727, RFC 6994).
+const EXPERIMENT: u8 = 253;
+
+/// Header flags (RFC 9293 §3.1), one bit each, in the order of the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement field is significant.
+    pub const ACK: Self = Self(0x10);
+    /// ECN echo (RFC 3168 §6.1).
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced (RFC 3168 §6.1).
+    pub const CWR: Self = Self(0x80);
+
+    /// True if every bit of `other` is set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets of bits.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct,
+    /// ECN-capable transport, codepoint ECT(0).
+    Ect0,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// Timestamps option (RFC 7323 §3): value and echo reply, in the sender's own ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamps {
+    /// The sender's clock when the segment left.
+    pub value: u32,
+    /// The peer's value being echoed; zero without ACK.
+    pub echo: u32,
+}
+
+/// What a sender tells a performance gateway on the way: its share of the path and its round trip
+/// (Zhang, Qiu & Keshav 2000 §5.2.2). On the wire an experimental option (RFC 6994).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Performance {
+    /// `Wc`, bytes; more than fits is told as what does.
+    pub share: NonZeroU32,
+    /// Smoothed round trip, microseconds; zero if there is none.
+    pub rtt_micros: u32,
+}
+
+impl Performance {
+    /// Bytes of the option: kind, length, identifier, share and round trip.
+    pub const WIRE_BYTES: u32 = 12;
+    /// Its identifier among experiments (RFC 6994 §3): none is registered for it.
+    pub const IDENTIFIER: u16 = 0x5350;
+
+    /// What `report` says, as far as it fits; `None` if it says nothing.
+    pub fn of(report: &Report) -> Option<Self> {
+        let share = u32::try_from(report.share).unwrap_or(u32::MAX);
+        let micros = report.rtt.map_or(0, Duration::as_micros);
+        let rtt_micros = u32::try_from(micros).unwrap_or(u32::MAX);
+        Some(Self { share: NonZeroU32::new(share)?, rtt_micros })
+    }
+
+    /// What it says.
+    pub fn report(&self) -> Report {
+        let rtt = Duration::from_micros(u64::from(self.rtt_micros));
+        Report { share: self.share.get().into(), rtt: Some(rtt).filter(|rtt| !rtt.is_zero()) }
+    }
+
+    /// The option's bytes, kind and length included.
+    pub fn to_bytes(&self) -> [u8; Self::WIRE_BYTES as usize] {
+        let mut bytes = [0; Self::WIRE_BYTES as usize];
+        bytes[..2].copy_from_slice(&[EXPERIMENT, Self::WIRE_BYTES as u8]);
+        bytes[2..4].copy_from_slice(&Self::IDENTIFIER.to_be_bytes());
+        bytes[4..8].copy_from_slice(&self.share.get().to_be_bytes());
+        bytes[8..].copy_from_slice(&self.rtt_micros.to_be_bytes());
+        bytes
+    }
+
+    /// Finds it among the options of a header as they stand there; `None` if it is not there, or
+    /// they are not what options have to be.
+    pub fn find(options: &[u8]) -> Option<Self> {
+        raw_options(options).find_map(Self::parse)
+    }
+
+    /// Reads one option, kind and length included.
+    fn parse(option: &[u8]) -> Option<Self> {
+        let word = |at: usize| {
+            let bytes = option.get(at..at + 4)?;
+            Some(u32::from_be_bytes(bytes.try_into().ok()?))
+        };
+        let head = u32::from_be_bytes([
+            EXPERIMENT,
+            Self::WIRE_BYTES as u8,
+            (Self::IDENTIFIER >> 8) as u8,
+            Self::IDENTIFIER as u8,
+        ]);
+        if option.len() != Self::WIRE_BYTES as usize || word(0)? != head {
+            return None;
+        }
+        Some(Self { share: NonZeroU32::new(word(4)?)?, rtt_micros: word(8)? })
+    }
+}
+
+/// Up to four SACK blocks (RFC 2018 §3), most recently changed first; a D-SACK block is first
+/// of all (RFC 2883 §4). Each is `[left, right)`.
+#[derive(Clone, Copy, Default)]
+pub struct SackBlocks {
+    count: u8,
+    /// Beyond `count` whatever was there before.
+    blocks: [(SeqNum, SeqNum); Self::MAX],
+}
+
+impl SackBlocks {
+    /// Blocks that fit into the option space without timestamps; with them one fewer.
+    pub const MAX: usize = 4;
+
+    /// Appends a block; a fifth is dropped.
+    pub fn push(&mut self, left: SeqNum, right: SeqNum) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
+            *slot = (left, right);
+            self.count += 1;
+        }
+    }
+
+    /// Takes all blocks off.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// The blocks in wire order.
+    pub fn as_slice(&self) -> &[(SeqNum, SeqNum)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+
+    /// True without any block.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl PartialEq for SackBlocks {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for SackBlocks {}
+
+impl fmt::Debug for SackBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+/// TCP options that the core uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Maximum segment size, on SYN only (RFC 9293 §3.7.1).
+    pub mss: Option<u16>,
+    /// Window scale shift, on SYN only, 0..=14 (RFC 7323 §2).
+    pub window_scale: Option<u8>,
+    /// SACK permitted, on SYN only (RFC 2018 §2).
+    pub sack_permitted: bool,
+    /// Timestamps (RFC 7323 §3).
+    pub timestamps: Option<Timestamps>,
+    /// Selective acknowledgements.
+    pub sack: SackBlocks,
+    /// A report to a performance gateway.
+    pub performance: Option<Performance>,
+    /// A Fast Open cookie, or a request for one, on SYN only (RFC 7413 §2).
+    pub fast_open: Option<FastOpenCookie>,
+}
+
+impl Options {
+    /// Bytes that a header has room for (RFC 9293 §3.1).
+    pub const ROOM: u32 = 40;
+
+    /// Bytes on the wire, padded to 32-bit words.
+    pub const fn wire_bytes(&self) -> u32 {
+        let mut n = 0;
+        if self.mss.is_some() {
+            n += 4;
+        }
+        if self.window_scale.is_some() {
+            n += 3;
+        }
+        if self.sack_permitted {
+            n += 2;
+        }
+        if self.timestamps.is_some() {
+            n += 10;
+        }
+        if !self.sack.is_empty() {
+            n += 2 + 8 * self.sack.count as u32;
+        }
+        if self.performance.is_some() {
+            n += Performance::WIRE_BYTES;
+        }
+        if let Some(cookie) = &self.fast_open {
+            n += cookie.wire_bytes();
+        }
+        n.div_ceil(4) * 4
+    }
+}
+
+/// One TCP segment with the ECN field of the packet around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first payload byte, or of SYN or FIN itself.
+    pub seq: SeqNum,
+    /// Next sequence number expected; meaningful with [`Flags::ACK`].
+    pub ack: SeqNum,
+    /// Payload bytes.
+    pub len: u32,
+    /// The window field as on the wire: unscaled in a SYN, shifted in all others (RFC 7323 §2.2).
+    pub window: u16,
+    /// Header flags.
+    pub flags: Flags,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
+    /// High drop precedence: a queue that heeds it drops this segment's packet first (Padmanabhan &
+    /// Katz 1998 §3.3). Like `ecn`, said in the IP header.
+    pub low_priority: bool,
+    /// Options.
+    pub options: Options,
+}
+
+impl Segment {
+    /// True if all bits of `flags` are set.
+    pub const fn has(&self, flags: Flags) -> bool {
+        self.flags.contains(flags)
+    }
+
+    /// Sequence space taken: payload plus one each for SYN and FIN (RFC 9293 §3.4).
+    pub const fn sequence_len(&self) -> u32 {
+        self.len + self.has(Flags::SYN) as u32 + self.has(Flags::FIN) as u32
+    }
+
+    /// Bytes of the whole packet over IPv4.
+    pub const fn wire_bytes(&self) -> u32 {
+        IPV4_HEADER + TCP_HEADER + self.options.wire_bytes() + self.len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_report_is_an_experimental_option_of_twelve_bytes() {
+        let report = Report { share: 0x0102_0304, rtt: Some(Duration::from_micros(0x0506)) };
+        let told = Performance::of(&report).unwrap();
+        // Kind 253, length 12, identifier "SP", share, round trip (RFC 6994 §3: kind, length, ExID).
+        assert_eq!(told.to_bytes(), [253, 12, 0x53, 0x50, 1, 2, 3, 4, 0, 0, 5, 6]);
+        assert_eq!(
+            Performance::find(&[&[1, 1, 2, 4, 5, 0xb4], &told.to_bytes()[..]].concat()),
+            Some(told)
+        );
+        assert_eq!(told.report(), report);
+        let options = Options { performance: Some(told), ..Options::default() };
+        assert_eq!(options.wire_bytes(), 12);
+        assert_eq!(Performance::of(&Report { share: 0, rtt: None }), None);
+        let huge = Performance::of(&Report { share: u64::MAX, rtt: Some(Duration::MAX) }).unwrap();
+        assert_eq!((huge.share.get(), huge.rtt_micros), (u32::MAX, u32::MAX));
+    }
+
+    proptest! {
+        /// Options from outside: whatever they are, they are read or not; a report among whole ones is.
+        #[test]
+        fn any_options_are_read_or_not(
+            bytes in prop::collection::vec(any::<u8>(), 0..64),
+            share in 1..u32::MAX,
+            rtt_micros: u32,
+            kinds in prop::collection::vec((2..=252_u8, 2..6_u8), 0..5),
+        ) {
+            Performance::find(&bytes);
+            let told = Performance { share: NonZeroU32::new(share).unwrap(), rtt_micros };
+            let others = kinds.iter().flat_map(|(kind, length)| {
+                let mut option = vec![*kind, *length];
+                option.resize(usize::from(*length), 7);
+                option
+            });
+            let options: Vec<u8> = others.chain(told.to_bytes()).chain(bytes).collect();
+            prop_assert_eq!(Performance::find(&options), Some(told));
+        }
+    }
+
+    #[test]
+    fn option_sizes_of_a_linux_server() {
+        // MSS 4 + SACK permitted 2 + timestamps 10 + window scale 3 = 19, padded to 20: the SYN
+        // of 60 bytes that every capture of Linux shows.
+        let syn = Options {
+            mss: Some(1460),
+            window_scale: Some(7),
+            sack_permitted: true,
+            timestamps: Some(Timestamps { value: 1, echo: 0 }),
+            ..Options::default()
+        };
+        assert_eq!(IPV4_HEADER + TCP_HEADER + syn.wire_bytes(), 60);
+        let mut ack = Options { timestamps: syn.timestamps, ..Options::default() };
+        assert_eq!(ack.wire_bytes(), TIMESTAMPS_BYTES);
+        ack.sack.push(SeqNum(1), SeqNum(2));
+        // 10 + 2 + 8 = 20.
+        assert_eq!(ack.wire_bytes(), 20);
+    }
+}

@@ -1,0 +1,29 @@
+//! What is left of a connection in TIME-WAIT: the numbers to answer late segments with.
+
+use super::Connection;
+use units::SeqNum;
+
+/// The numbers of a connection that is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Remains {
+    /// The next number that we would send, and the next expected.
+    pub(crate) snd_nxt: SeqNum,
+    pub(crate) rcv_nxt: SeqNum,
+    /// The window last offered, as on the wire.
+    pub(crate) window: u16,
+    /// Where its clock of timestamps began, and the peer's last one; if it had any.
+    pub(crate) timestamps: Option<(u32, u32)>,
+}
+
+impl Connection {
+    /// What is left of it in TIME-WAIT.
+    pub(crate) fn remains(&self) -> Remains {
+        let clock = self.agreed.timestamps.then(|| (self.clock, self.receiver.echo()));
+        Remains {
+            snd_nxt: self.isn + self.snd_nxt as u32,
+            rcv_nxt: self.receiver.ack_number(),
+            window: self.receiver.last_window(),
+            timestamps: clock,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Start-ups that wrap another one: where they have nothing to do, every packet is as without them.
+
+mod common;
+
+use common::{Pipe, World};
+use proptest::prelude::*;
+use tcp::{EventKind, Scheme};
+use units::Duration;
+
+/// A scheme for each start-up that can be wrapped.
+const WRAPPED: &[&str] = &[
+    "newreno",
+    "linux-reno",
+    "linux",
+    "linux-bbr",
+    "vegas",
+    "hoe",
+    "rbp",
+    "rbp-vegas",
+    "spand",
+    "past",
+];
+/// The last two also act when all that was sent is acknowledged and more waits: jump start if that is
+/// more than an initial window, fast start after a timeout's time. A line that never empties gives
+/// neither of them anything to do, since the first data finds no round trip.
+const WRAPPERS: &[&str] = &["careful-resume", "jump-start", "fs"];
+const CONTROLLERS: &[&str] = &["reno", "linux-reno", "cubic", "bbr", "vegas", "proxy"];
+const RECOVERIES: &[&str] =
+    &["tahoe", "reno", "newreno", "sack", "pipe", "rack", "vegas", "integrated"];
+
+/// All packets of an exchange in which both sides have their first data ready at once.
+fn packets(scheme: &str, pipe: Pipe, down: u64, seed: u64) -> String {
+    // A wrapper brings a memory of its own in the place of SPAND's gateway: neither is to remember.
+    let scheme = Scheme::parse(&format!("{scheme}+memory=none")).unwrap();
+    let mut world = World::new(pipe, &scheme, seed);
+    let client = world.connect(&scheme);
+    world.hosts[0].write(world.now, client, 300);
+    world.hosts[0].shutdown(world.now, client);
+    assert!(world.run(Duration::from_secs(100), |w| w.saw(1, EventKind::Accepted)));
+    let server = world.events.iter().find(|e| e.2.kind == EventKind::Accepted).unwrap().2.conn;
+    world.hosts[1].write(world.now, server, down);
+    world.hosts[1].shutdown(world.now, server);
+    assert!(world.run(Duration::from_secs(20_000), |w| w.received(0) == down));
+    format!("{:?}", world.sent)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Without a memory careful resume never acts, whatever the line.
+    #[test]
+    fn a_wrapper_with_nothing_to_do_is_what_it_wraps(
+        base in prop::sample::select(WRAPPED), controller in prop::sample::select(CONTROLLERS),
+        recovery in prop::sample::select(RECOVERIES), mbit in 1u64..50, delay in 1u64..80,
+        queue in 3usize..200, down in 0u64..300_000, seed: u64,
+    ) {
+        let pipe = Pipe::clean(mbit, delay, queue);
+        let bare = format!("{base}+cc={controller}+recovery={recovery}+open=data");
+        let expected = packets(&bare, pipe, down, seed);
+        let wrapped = format!("{bare}+startup=careful-resume");
+        prop_assert!(packets(&wrapped, pipe, down, seed) == expected, "{}", wrapped);
+    }
+}
+
+#[test]
+fn every_start_up_under_every_controller_is_wrapped_unchanged() {
+    let pipe = Pipe::clean(20, 30, 40);
+    for base in WRAPPED {
+        for controller in CONTROLLERS {
+            let bare = format!("{base}+cc={controller}+open=data");
+            let expected = packets(&bare, pipe, 400_000, 1);
+            for wrapper in WRAPPERS {
+                let wrapped = format!("{bare}+startup={wrapper}");
+                assert!(packets(&wrapped, pipe, 400_000, 1) == expected, "{wrapped}");
+            }
+        }
+    }
+}
