@@ -38,7 +38,7 @@ fn neighbours(path: &Path) -> String {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new("."));
     let Ok(entries) = fs::read_dir(folder) else {
-        return format!("; there is no folder {} either", folder.display());
+        return format!("; its folder {} does not exist", folder.display());
     };
     let names: Vec<String> =
         entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();

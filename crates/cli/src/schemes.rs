@@ -8,8 +8,7 @@ use tcp::scheme::{NamedScheme, Parameter, catalogue, parameters};
 use worlds::{AGENT_PARAMETER, AGENT_SCHEMES, Contender, NamedAgentScheme, World};
 
 /// What the limit is, for those who look for it among the schemes.
-pub(crate) const ABOUT_LIMIT: &str =
-    "computed from page and path: the earliest instants that no TCP can beat";
+pub(crate) const ABOUT_LIMIT: &str = "computed from page and path: the earliest that any TCP with handshakes can be; a second row is without them";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -33,8 +33,7 @@ mod visits;
 
 pub use record::{Queue, QueueLevel, Recording, SequenceEvent, SequenceStep, TransferRecord};
 pub use result::{Metric, PathJson, RaceResult, SchemeResult, VisitsJson};
-pub use run::Load;
-pub use run::as_browsers_use_it;
+pub use run::{Load, as_browsers_use_it};
 pub(crate) use setup::Phases;
 pub use visits::{VisitKind, Visits};
 

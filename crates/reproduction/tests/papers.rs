@@ -41,13 +41,14 @@ fn claims_that_need_captures_and_logs_are_pending_and_no_others() {
 }
 
 #[test]
-fn a_name_selects_a_claim_or_a_family_and_an_unknown_one_is_refused_with_the_list() {
+fn a_name_selects_a_claim_or_a_family_and_an_unknown_one_is_refused_with_the_nearest() {
     let ids = |names: &[&str]| named(names).iter().map(|claim| claim.id).collect::<Vec<_>>();
     assert_eq!(ids(&["ses-2", "FS-3"]), ["FS-3", "SES-2"]);
     assert_eq!(ids(&["SES"]), ["SES-1", "SES-2", "SES-3"]);
     assert_eq!(ids(&[]).len(), claims().count());
     let error = select(&["FS-99".to_owned()]).unwrap_err().to_string();
-    assert!(error.contains("FS-99") && error.contains("BS-5"), "{error}");
+    assert!(error.contains("FS-99") && error.contains("mean \"FS-9\""), "{error}");
+    assert!(error.contains("papers --list") && !error.contains("BS-5"), "{error}");
 }
 
 /// Every plan is one, is run only by claims that say so, and a quick run's part of it exists.

@@ -27,7 +27,7 @@ pub(super) fn document(race: &Race, raced: &Raced) -> Document {
     Document { title: format!("{} over {}", race.page.name(), race.path), facts: about, sections }
 }
 
-const MEDIANS: &str = "Medians over repeats; simulations of equal repeats are alike. The limit is what no transport beats.";
+const MEDIANS: &str = "Medians over repeats; simulations of equal repeats are alike. The limit is the earliest with handshakes; nothing beats its row without.";
 const LATENESS: &str = "How late the emulated link handed packets over, 99th percentile of a visit. Turns beyond a millisecond \
      are made again and do not count.";
 

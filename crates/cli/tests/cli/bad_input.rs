@@ -38,8 +38,14 @@ fn impossible_paths() {
 
 #[test]
 fn unknown_schemes_and_parameters() {
-    refused(&["race", "--schemes", "linux,renoo"], &["--schemes", "renoo", "newreno"]);
-    refused(&["race", "--schemes", "linux+iww=3"], &["--schemes", "iww", "iw"]);
+    refused(
+        &["race", "--schemes", "linux,renoo"],
+        &["--schemes", "mean \"reno\"", "headstart schemes"],
+    );
+    refused(
+        &["race", "--schemes", "linux+iww=3"],
+        &["--schemes", "iww", "mean \"iw\"", "headstart schemes"],
+    );
     refused(&["race", "--schemes", "linux+iw=many"], &["iw=many"]);
     refused(&["race", "--schemes", "linux,,reno"], &["--schemes"]);
 }

@@ -77,13 +77,16 @@ fn text_and_page_tell_the_verdict_in_words() {
 }
 
 #[test]
-fn what_there_is_can_be_listed_and_what_there_is_not_is_refused_with_the_list() {
+fn what_there_is_can_be_listed_and_what_there_is_not_is_refused_with_the_nearest() {
     let listed = stdout(&["papers", "--list", "bs"]);
     assert_eq!(listed.lines().count(), 5, "{listed}");
     let output = headstart(&["papers", "FS-77"]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("FS-77") && said.contains("SES-1"), "{said}");
+    assert!(
+        said.contains("FS-77") && said.contains("mean \"FS-7\"") && said.contains("--list"),
+        "{said}"
+    );
     let output = headstart(&["papers", "BS-4", "--report", "no/such/folder/x.html"]);
     assert_eq!(output.status.code(), Some(2));
 }

@@ -1,17 +1,23 @@
-//! The README does not promise what the program does not do.
+//! README and tutorial show what the program prints.
 
 use crate::run::{root, stdout};
 use std::fs;
 
+/// Blocks that begin with a command behind `$` show what it prints, whole.
 #[test]
-fn its_table_is_what_its_command_prints() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (_, after) = readme.split_once("$ headstart ").expect("a command with its output");
-    let (command, rest) = after.split_once('\n').unwrap();
-    let (shown, _) = rest.split_once("```").unwrap();
-    let arguments: Vec<&str> = command.split_whitespace().collect();
-    let printed = stdout(&arguments);
-    assert_eq!(shown, printed, "README shows another table; this is today's:\n{printed}");
+fn tables_are_what_their_commands_print() {
+    for (page, least) in [("README.md", 1), ("docs/first-race.md", 2)] {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        let blocks: Vec<&str> = text.split("```\n$ headstart ").skip(1).collect();
+        assert!(blocks.len() >= least, "{page}: commands with their output");
+        for block in blocks {
+            let (command, rest) = block.split_once('\n').unwrap();
+            let (shown, _) = rest.split_once("```").unwrap();
+            let arguments: Vec<&str> = command.split_whitespace().collect();
+            let printed = stdout(&arguments);
+            assert_eq!(shown, printed, "{page} shows another table; this is today's:\n{printed}");
+        }
+    }
 }
 
 /// A heading that is linked to as `place`: in lower case, with hyphens for spaces.

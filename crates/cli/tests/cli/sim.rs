@@ -141,7 +141,7 @@ fn what_is_wrong_is_said_with_file_line_and_the_way_out() {
         (", size = \"10kB\"", "", 4, "give the plan a duration"),
         ("\"10kB\"", "{ kind = \"pareto\", shape = 1.2 }", 7, "either a mean or a minimum"),
         ("\"10kB\"", "{ kind = \"pareto\", mean = \"1kB\", shape = 0.9 }", 7, "shape"),
-        ("[topology]", "schemes = [\"renno\"]\n[topology]", 1, "newreno"),
+        ("[topology]", "schemes = [\"renno\"]\n[topology]", 1, "mean \"reno\""),
         ("[topology]", "schemes = [\"reno\", \"reno\"]\n[topology]", 1, "twice"),
         ("[topology]", "repeats = 0\n[topology]", 1, "use 1 to"),
         ("[topology]", "measure = { link = \"neck\" }\n[topology]", 1, "bottleneck"),

@@ -98,7 +98,7 @@ pub struct RaceRow {
     pub html_s: Option<Estimate>,
     /// Seconds until the page was complete.
     pub page_s: Option<Estimate>,
-    /// `page_s` over the limit's, at least 1.
+    /// `page_s` over the limit's; below 1 only for what needs fewer handshakes.
     pub ratio_to_limit: Option<Estimate>,
     /// 1 − `page_s` over linux's, paired by seed; negative if slower.
     pub gain_over_linux: Option<Estimate>,
@@ -117,7 +117,7 @@ const RACE_COLUMNS: [(&str, Quantity, &str); 9] = [
     ("scheme", Quantity::Text, "How the page's servers send"),
     ("HTML done", Quantity::Time, "Start of the load to the last byte of the HTML"),
     ("page done", Quantity::Time, "Start of the load to the last byte of the last object"),
-    ("× limit", Quantity::Ratio, "Page done over the limit's; 1 cannot be beaten"),
+    ("× limit", Quantity::Ratio, "Page done over the limit's; below 1 only without its handshakes"),
     ("gain", Quantity::Gain, "1 − page done over that of linux, paired by seed"),
     ("retrans.", Quantity::Count, "Segments of the page sent more than once"),
     ("timeouts", Quantity::Count, "Expiries of the page's retransmission timers"),

@@ -51,14 +51,19 @@ pub fn claims() -> impl Iterator<Item = &'static Claim> {
 /// no names for all there are. Case does not matter.
 ///
 /// # Errors
-/// If a name is none, with those there are.
+/// If a name is none, with the nearest that are.
 pub fn select(names: &[String]) -> Result<Vec<&'static Claim>, PapersError> {
     let matches = |claim: &Claim, name: &str| {
         claim.id.eq_ignore_ascii_case(name) || claim.family().eq_ignore_ascii_case(name)
     };
     if let Some(name) = names.iter().find(|name| !claims().any(|claim| matches(claim, name))) {
         let known: Vec<&str> = claims().map(|claim| claim.id).collect();
-        return Err(PapersError(format!("no claim {name:?}; there are {}", known.join(", "))));
+        return Err(PapersError(faults::unknown(
+            "claim",
+            name,
+            &known,
+            "`headstart papers --list` lists them",
+        )));
     }
     let wanted = |claim: &&Claim| names.is_empty() || names.iter().any(|n| matches(claim, n));
     Ok(claims().filter(wanted).collect())

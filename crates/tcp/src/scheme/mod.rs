@@ -383,9 +383,13 @@ impl Scheme {
     }
 }
 
+/// What lists all schemes and parameters.
+const LISTED_BY: &str = "`headstart schemes` lists them";
+
 fn unknown_scheme(text: &str, name: &str) -> SchemeError {
     let known: Vec<_> = catalogue().iter().map(|s| s.name).collect();
-    SchemeError(format!("scheme {text:?}: no scheme {name:?}; there are {}", known.join(", ")))
+    let unknown = faults::unknown("scheme", name, &known, LISTED_BY);
+    SchemeError(format!("scheme {text:?}: {unknown}"))
 }
 
 #[cfg(test)]
@@ -412,11 +416,13 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_refused_with_the_list() {
+    fn unknown_names_are_refused_with_the_nearest() {
         let error = Scheme::parse("renoo").unwrap_err().to_string();
-        assert!(error.contains("newreno") && error.contains("linux"), "{error}");
+        assert!(error.contains("did you mean \"reno\""), "{error}");
+        // Not the list of all, which nobody reads in an error.
+        assert!(error.ends_with(LISTED_BY) && !error.contains("linux"), "{error}");
         let error = Scheme::parse("reno+tikc=1ms").unwrap_err().to_string();
-        assert!(error.contains("tick"), "{error}");
+        assert!(error.contains("did you mean \"tick\"") && error.ends_with(LISTED_BY), "{error}");
         let error = Scheme::parse("reno+tick=soon").unwrap_err().to_string();
         assert!(error.contains("like 80ms"), "{error}");
         let error = Scheme::parse("reno+iw=0").unwrap_err().to_string();

@@ -395,7 +395,7 @@ pub(super) fn apply(recipe: &mut Recipe, text: &str) -> Result<(), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let parameter = PARAMETERS.iter().find(|p| p.name == name).ok_or_else(|| {
         let known: Vec<_> = PARAMETERS.iter().map(|p| p.name).collect();
-        format!("no parameter {name:?}; there are {}", known.join(", "))
+        faults::unknown("parameter", name, &known, super::LISTED_BY)
     })?;
     (parameter.apply)(recipe, value)
         .map_err(|why| format!("{name}={value}: {why} (values: {})", parameter.values))
