@@ -1,7 +1,7 @@
 //! The command line of `headstart sim`.
 
+use results::{Shard, TableFormat};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -76,40 +76,13 @@ pub(crate) enum Format {
     Parquet,
 }
 
-/// Part `number` of `count`, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shard {
-    pub(crate) number: usize,
-    pub(crate) count: usize,
-}
-
-impl Shard {
-    /// Everything in one part.
-    pub(crate) const WHOLE: Self = Self { number: 1, count: 1 };
-
-    /// Whether the run of this number belongs to it: runs are dealt out in turn, so that costly
-    /// neighbours end up in different parts.
-    pub(crate) const fn contains(self, run: usize) -> bool {
-        run % self.count == self.number - 1
-    }
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/');
-        let parsed = parts.and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match parsed {
-            Some((number, count)) if (1..=count).contains(&number) => Ok(Self { number, count }),
-            _ => Err("expected a part and the number of parts, from 1/4 to 4/4".to_owned()),
+impl From<Format> for TableFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Csv => Self::Csv,
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Self::Parquet,
         }
-    }
-}
-
-impl std::fmt::Display for Shard {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.number, self.count)
     }
 }
 

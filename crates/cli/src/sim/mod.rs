@@ -1,33 +1,20 @@
 //! `headstart sim`: runs a plan and leaves its results in a folder.
 //!
-//! Every run has a folder of its own under `runs/`, which appears when the run is done. Everything
-//! else is put together from these folders, in the order of runs, so that it depends neither on
-//! the number of jobs, nor on interruptions, nor on how the runs were dealt out.
+//! Arguments, progress and printing; crate `plan` makes the runs, crate `results` keeps them.
 
 mod args;
 mod examples;
-mod folder;
 mod interrupt;
-mod manifest;
-#[cfg(feature = "parquet")]
-mod parquet;
-mod part;
 mod progress;
-mod runner;
 pub(crate) mod show;
-mod summary;
-pub(crate) mod tables;
 
-pub(crate) use args::{Args, Format, Shard};
-pub(crate) use folder::Folder;
-pub(crate) use manifest::Manifest;
-pub(crate) use part::link_run;
+pub(crate) use args::{Args, Format};
 pub(crate) use progress::Progress;
 
 use crate::failure::{Failure, remark};
 use crate::{input, stdout};
-use manifest::FailedRun;
 use plan::Plan;
+use results::{FailedRun, Folder, Manifest, Workers, make_runs, write_tables};
 use std::fs;
 use std::path::Path;
 use std::thread;
@@ -69,9 +56,8 @@ fn plan_of<'a>(path: &Path, text: &'a str) -> Result<Plan<'a>, Failure> {
 }
 
 /// The runs of the part that was asked for.
-fn runs<'a>(plan: &Plan<'_>, args: &'a Args) -> impl Iterator<Item = usize> + use<'a> {
-    let shard = args.shard();
-    (0..plan.run_count()).filter(move |run| shard.contains(*run))
+fn runs(plan: &Plan<'_>, args: &Args) -> impl Iterator<Item = usize> + use<> {
+    args.shard().runs(plan.run_count())
 }
 
 fn dry_run(plan: &Plan<'_>, args: &Args) -> Result<(), Failure> {
@@ -102,11 +88,15 @@ fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
         remark(&format!("{} of {} runs are done already", done.len(), done.len() + todo.len()));
     }
     let stop = interrupt::watch()?;
-    let outcome = runner::run(plan, &todo, (results, jobs(args), &stop))?;
+    let mut progress = Progress::begin(todo.len() as u64);
+    let workers = Workers { jobs: jobs(args), stop: &stop };
+    let outcome = make_runs(plan, (results, &todo), workers, &mut || progress.step());
+    progress.end();
+    let outcome = outcome?;
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.failed = outcome.failed;
-    let summary = tables::write(results, plan, (&done, args.format))?;
+    let summary = write_tables(results, plan, (&done, args.format.into()))?;
     manifest.write(results)?;
     match args.json {
         true => show::json(plan, &summary, &manifest)?,

@@ -1,11 +1,10 @@
 //! What a sweep prints: a table for people, JSON for machines.
 
-use super::manifest::{FailedRun, Manifest};
-use super::summary::{Entry, Summary};
 use crate::failure::Failure;
 use crate::{pages, stdout};
 use plan::{Plan, SCHEME};
 use report::{Cell, Estimate, Quantity, Row, Table};
+use results::{FailedRun, Manifest, Summary, SummaryEntry};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +26,7 @@ const COLUMNS: [(&str, &str, Quantity, &str); 9] = [
 struct CellJson {
     cell: usize,
     coordinates: BTreeMap<String, String>,
-    metrics: Vec<Entry>,
+    metrics: Vec<SummaryEntry>,
 }
 
 /// All that `--json` prints.
@@ -95,7 +94,7 @@ fn short<'a>(key: &'a str, keys: &[String]) -> &'a str {
     starts.map(|from| &key[from..]).find(unique).unwrap_or(key)
 }
 
-fn value(entries: &[Entry], metric: &str) -> Cell {
+fn value(entries: &[SummaryEntry], metric: &str) -> Cell {
     // Those of all workloads together come first.
     entries.iter().find(|entry| entry.metric == metric).map_or(Cell::Undefined, |entry| {
         Cell::Number(Estimate { mean: entry.mean, standard_error: entry.standard_error })

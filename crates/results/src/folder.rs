@@ -1,13 +1,14 @@
-//! The folder of results: whose it is, and what is in it.
+//! The folder of results: which plan owns it, which runs it holds.
+//!
+//! A folder belongs to one part of one plan, as its manifest says. One process at a time writes to it.
 
-use super::manifest::Manifest;
-use super::part::{self, RUNS};
-use crate::failure::Failure;
+use crate::run::{self, RUNS};
+use crate::{Manifest, ResultsError};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// A folder that no other process writes to.
-pub(crate) struct Folder {
+pub struct Folder {
     path: PathBuf,
     /// Holds the lock.
     _lock: File,
@@ -16,10 +17,15 @@ pub(crate) struct Folder {
 impl Folder {
     /// Takes the folder for results that `manifest` describes.
     ///
-    /// It may be new, empty, or hold results of the same plan and part; with `force`, of any.
-    pub(crate) fn open(path: &Path, manifest: &Manifest, force: bool) -> Result<Self, Failure> {
-        let wrong =
-            |why: &dyn std::fmt::Display| Failure::input(format!("{}: {why}", path.display()));
+    /// The folder may be new, empty, or hold results of the same part of the same plan. With `force` it may
+    /// hold results of any plan, which are removed.
+    ///
+    /// # Errors
+    /// If the folder holds something else, another process writes to it, or it cannot be written.
+    pub fn open(path: &Path, manifest: &Manifest, force: bool) -> Result<Self, ResultsError> {
+        let wrong = |why: &dyn std::fmt::Display| {
+            ResultsError::refused(format!("{}: {why}", path.display()))
+        };
         fs::create_dir_all(path).map_err(|error| wrong(&error))?;
         let lock = File::open(path).map_err(|error| wrong(&error))?;
         match lock.try_lock() {
@@ -46,13 +52,14 @@ impl Folder {
         Ok(folder)
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Those of `runs` that have results, and those that have not.
-    pub(crate) fn split(&self, runs: impl Iterator<Item = usize>) -> (Vec<usize>, Vec<usize>) {
-        runs.partition(|run| part::is_done(&self.path, *run))
+    /// Splits `runs` into runs with a result and runs without.
+    pub fn split(&self, runs: impl Iterator<Item = usize>) -> (Vec<usize>, Vec<usize>) {
+        runs.partition(|run| run::is_done(&self.path, *run))
     }
 
     fn is_empty(&self) -> bool {
