@@ -20,7 +20,10 @@ pub enum Metric {
     CompletionMedian,
     /// Its 95th percentile.
     CompletionP95,
-    /// Payload received in the measured interval over its length, bit/s.
+    /// Payload received in the measured interval, divided by the interval's length, bit/s.
+    ///
+    /// Without `measure.from` the interval begins with the first start of a workload's member. Transfers
+    /// of rounds, arrivals, users and telnet count as received when their last byte has arrived.
     Goodput,
     /// Jain's fairness index of the transfers' goodputs.
     Fairness,

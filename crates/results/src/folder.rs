@@ -3,8 +3,10 @@
 //! A folder belongs to one part of one plan, as its manifest says. One process at a time writes to it.
 
 use crate::run::{self, RUNS};
-use crate::{Manifest, ResultsError};
-use std::fs::{self, File, TryLockError};
+use crate::{Manifest, ResultsError, manifest, tables};
+use report::check_writable;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// A folder that no other process writes to.
@@ -26,8 +28,8 @@ impl Folder {
         let wrong = |why: &dyn std::fmt::Display| {
             ResultsError::refused(format!("{}: {why}", path.display()))
         };
-        fs::create_dir_all(path).map_err(|error| wrong(&error))?;
-        let lock = File::open(path).map_err(|error| wrong(&error))?;
+        fs::create_dir_all(path).map_err(|error| wrong(&no_place(&error)))?;
+        let lock = File::open(path).map_err(|error| wrong(&no_place(&error)))?;
         match lock.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 return Err(wrong(&"another headstart is writing there; use another --out"));
@@ -48,8 +50,33 @@ impl Folder {
                 ));
             }
         }
-        fs::create_dir_all(path.join(RUNS)).map_err(|error| wrong(&error))?;
+        folder.refuse_unwritable()?;
         Ok(folder)
+    }
+
+    /// Tries what will be written at the end: hours of runs must not be followed by a refusal.
+    fn refuse_unwritable(&self) -> Result<(), ResultsError> {
+        let wrong = |path: &Path, error: &dyn std::fmt::Display| {
+            let shown = path.display();
+            ResultsError::refused(format!(
+                "cannot write {shown}: {error}; change its permissions, or name another folder with --out"
+            ))
+        };
+        let try_place = |path: PathBuf| check_writable(&path).map_err(|e| wrong(&path, e.cause()));
+        try_place(self.path.join(manifest::FILE))?;
+        let runs = self.path.join(RUNS);
+        fs::create_dir_all(&runs).map_err(|error| wrong(&runs, &error))?;
+        try_place(runs.join("new"))?;
+        for table in tables::ALL {
+            let table = self.path.join(table);
+            match OpenOptions::new().append(true).open(&table) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(wrong(&table, &error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Where it is.
@@ -73,6 +100,11 @@ impl Folder {
             _ => Ok(()),
         }
     }
+}
+
+/// Why a path can be no folder of results, and the way out.
+fn no_place(error: &io::Error) -> String {
+    format!("cannot be a folder for results: {error}; name another with --out")
 }
 
 /// In what results that are there differ from those wanted.

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
 
-const FILE: &str = "manifest.json";
+/// Name of the manifest's file.
+pub(crate) const FILE: &str = "manifest.json";
 
 /// A run that ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

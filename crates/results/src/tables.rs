@@ -18,6 +18,9 @@ const WORKLOADS: &str = "workloads.csv";
 /// Means over repeats.
 const SUMMARY: &str = "summary.csv";
 
+/// All tables.
+pub(crate) const ALL: [&str; 5] = [CELLS, WORKLOADS, SUMMARY, FLOWS, QUEUES];
+
 /// Columns that say which run it was.
 const RUN_COLUMNS: [&str; 3] = ["run", "cell", "repeat"];
 
@@ -67,7 +70,7 @@ pub fn write_tables(
 /// Puts Parquet in the place of CSV.
 #[cfg(feature = "parquet")]
 fn to_parquet(results: &Path) -> io::Result<()> {
-    for name in [CELLS, WORKLOADS, SUMMARY, FLOWS, QUEUES] {
+    for name in ALL {
         let table = results.join(name);
         if table.exists() {
             crate::parquet::convert(&table, &table.with_extension("parquet"))?;

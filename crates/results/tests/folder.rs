@@ -154,3 +154,44 @@ fn a_folder_belongs_to_one_plan_and_one_process() {
     Folder::open(&out, &of(&other), true).unwrap();
     fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn what_cannot_be_written_is_refused_before_any_run() {
+    let folder = folder("unwritable");
+    let text = plan("5kB");
+    let manifest = Manifest::new(&Plan::outline("plan.toml", &text).unwrap(), Shard::WHOLE);
+    let refused = |out: &Path, what: &str| match Folder::open(out, &manifest, false) {
+        Err(ResultsError::Refused(said)) => {
+            assert!(said.contains(what) && said.contains("with --out"), "{what}: {said}");
+        }
+        _ => panic!("opened in spite of {what}"),
+    };
+    // A file in the way of the folder, of the folder of runs, and a folder in the way of a table. Tests may run
+    // as root, who may write everywhere, so permissions prove nothing here.
+    let file = folder.join("file");
+    fs::write(&file, "").unwrap();
+    refused(&file, "cannot be a folder");
+    refused(&file.join("below"), "cannot be a folder");
+    for (name, is_folder) in [("runs", false), ("summary.csv", true), ("manifest.json", true)] {
+        let out = folder.join(format!("with-{name}"));
+        drop(Folder::open(&out, &manifest, false).unwrap());
+        manifest.write(&out).unwrap();
+        let path = out.join(name);
+        match is_folder {
+            true => {
+                let _ = fs::remove_file(&path);
+                fs::create_dir(&path).unwrap();
+            }
+            false => {
+                fs::remove_dir(&path).unwrap();
+                fs::write(&path, "").unwrap();
+            }
+        }
+        match name {
+            // Read first, to see whose folder it is.
+            "manifest.json" => assert!(Folder::open(&out, &manifest, false).is_err()),
+            _ => refused(&out, name),
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}

@@ -45,7 +45,7 @@ pub(crate) struct Args {
     pub(crate) schema: bool,
 
     /// Print a plan to begin with, and do nothing else: dumbbell, parking-lot, chain, asymmetric,
-    /// graph, sweep, trace-driven, and the changing.trace that it reads
+    /// graph, sweep, trace-driven; changing.trace is a trace to begin with
     #[arg(long, value_name = "NAME", value_parser = super::examples::parse)]
     pub(crate) example: Option<&'static str>,
 }

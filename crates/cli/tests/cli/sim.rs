@@ -39,10 +39,19 @@ fn every_example_runs_and_fills_its_tables() {
 }
 
 #[test]
-fn examples_are_printed_and_are_those_in_the_folder() {
+fn examples_are_printed_as_in_the_folder_and_run_as_printed() {
     for plan in examples() {
         let name = plan.file_stem().unwrap().to_str().unwrap();
         assert_eq!(stdout(&["sim", "--example", name]), fs::read_to_string(&plan).unwrap());
+    }
+    // As printed, in an empty folder: nothing else is needed.
+    for plan in examples() {
+        let name = plan.file_stem().unwrap().to_str().unwrap();
+        let folder = folder(&format!("sim-printed-{name}"));
+        let (plan, out) = (folder.join("plan.toml"), folder.join("out"));
+        fs::write(&plan, stdout(&["sim", "--example", name])).unwrap();
+        let [plan, out] = [&plan, &out].map(|path| path.to_str().unwrap());
+        stdout(&["sim", plan, "--out", out]);
     }
     let output = headstart(&["sim", "--example", "list"]);
     assert_eq!(output.status.code(), Some(2));
