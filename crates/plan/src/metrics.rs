@@ -4,8 +4,8 @@ use super::scenario::{Group, Interval};
 use netsim::FlowRecord;
 use units::Duration;
 
-/// Everything together that is not in the background.
-pub(super) const ALL: &str = "all";
+/// Name under which all workloads that are not in the background stand together.
+pub const ALL: &str = "all";
 
 /// What is computed for a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

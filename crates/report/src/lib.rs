@@ -25,7 +25,7 @@ pub use figure::{
     Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit,
 };
 pub use file::{WriteError, check_writable, write_atomically};
-pub use format::bytes;
+pub use format::{bytes, estimate as written};
 pub use input::{
     ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
     SchemeView, SequenceKind, SequencePoint, WindowPoint,

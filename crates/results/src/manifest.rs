@@ -96,6 +96,19 @@ impl Manifest {
         Ok(Some(manifest))
     }
 
+    /// The manifest in `folder`, which has to be there.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be read.
+    pub(crate) fn expect(folder: &Path) -> Result<Self, ResultsError> {
+        Self::read(folder)?.ok_or_else(|| {
+            let shown = folder.display();
+            ResultsError::refused(format!(
+                "{shown}: no manifest.json; name folders of `headstart sim`"
+            ))
+        })
+    }
+
     /// Writes the manifest into `folder`.
     ///
     /// # Errors

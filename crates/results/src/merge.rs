@@ -81,12 +81,7 @@ pub struct Merged {
 
 impl Part {
     fn read(folder: &Path) -> Result<Self, ResultsError> {
-        let manifest = Manifest::read(folder)?.ok_or_else(|| {
-            let shown = folder.display();
-            ResultsError::refused(format!(
-                "{shown}: no manifest.json; name folders of `headstart sim`"
-            ))
-        })?;
+        let manifest = Manifest::expect(folder)?;
         let shard = match &manifest.shard {
             None => Shard::WHOLE,
             Some(text) => text.parse().map_err(|why| {

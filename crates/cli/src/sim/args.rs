@@ -1,13 +1,13 @@
 //! The command line of `headstart sim`.
 
-use results::{Shard, TableFormat};
+use results::{PlotRequest, Shard, TableFormat};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The plan
-    #[arg(value_name = "PLAN.toml", required_unless_present_any = ["schema", "example"])]
+    /// The plan, or a folder of results to show again without running anything
+    #[arg(value_name = "PLAN", required_unless_present_any = ["schema", "example"])]
     pub(crate) plan: Option<PathBuf>,
 
     /// Folder for the results [default: PLAN-results]
@@ -31,6 +31,17 @@ pub(crate) struct Args {
     /// What tables are written as
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
     pub(crate) format: Format,
+
+    /// Write a page with the results as a table and as plots
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// What the page plots, again for each plot [default: completion times, goodput, utilisation and drops]
+    ///
+    /// A measure is a column of the tables, `goodput`; of one workload `web.goodput`. An axis is a key of the sweep
+    /// or the end of one, `bottleneck.rate`, or `scheme`. Without it, the first axis of numbers.
+    #[arg(long, value_name = "MEASURE[:AXIS]", requires = "report")]
+    pub(crate) plot: Vec<PlotRequest>,
 
     /// Check the plan, say what would be run, and do nothing else
     #[arg(long)]
@@ -58,6 +69,10 @@ Examples:
       Runs every cell on all cores, prints a table, leaves CSV files in plan-results/.
   headstart sim plan.toml
       The same again after Ctrl-C: finished runs are kept, the rest is made up for.
+  headstart sim plan.toml --report page.html
+      The same, and a page with plots.
+  headstart sim plan-results --report page.html --plot goodput:bottleneck.rate
+      Another plot from the results that are there.
   headstart sim plan.toml --dry-run
       Checks the plan and lists its cells.
   headstart sim plan.toml --shard 2/8 --out part2

@@ -5,6 +5,7 @@
 mod args;
 mod examples;
 mod interrupt;
+mod page;
 mod progress;
 pub(crate) mod show;
 
@@ -13,8 +14,9 @@ pub(crate) use progress::Progress;
 
 use crate::failure::{Failure, remark};
 use crate::{input, stdout};
+use page::Page;
 use plan::Plan;
-use results::{FailedRun, Folder, Manifest, Workers, make_runs, write_tables};
+use results::{FailedRun, Folder, Manifest, StoredResults, Workers, make_runs, write_tables};
 use std::fs;
 use std::path::Path;
 use std::thread;
@@ -29,12 +31,41 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let Some(path) = &args.plan else {
         return Err(Failure::input("name a plan; `headstart sim --help` shows how to begin"));
     };
+    if path.is_dir() {
+        return show_again(path, args);
+    }
     let text = read(path)?;
     let plan = plan_of(path, &text)?;
     match args.dry_run {
         true => dry_run(&plan, args),
         false => sweep(&plan, args, path),
     }
+}
+
+/// Shows the results that a folder holds, without running anything.
+fn show_again(path: &Path, args: &Args) -> Result<(), Failure> {
+    let shown = path.display();
+    if args.out.is_some() || args.shard.is_some() || args.force || args.dry_run {
+        return Err(Failure::input(format!(
+            "{shown} holds results: name the plan to run it; --out, --shard, --force and --dry-run are for plans"
+        )));
+    }
+    let stored = StoredResults::open(path)?;
+    let plan = Plan::outline(&shown.to_string(), &stored.manifest.plan).map_err(Failure::input)?;
+    let page = page(&plan, args, path)?;
+    page.as_ref().map_or(Ok(()), Page::check)?;
+    let (summary, done) = stored.summary(&plan)?;
+    match args.json {
+        true => show::json(&plan, &summary, &stored.manifest)?,
+        false => show::table(&plan, &summary)?,
+    }
+    page.map_or(Ok(()), |page| page.write(&plan, (&summary, &stored.manifest, done)))
+}
+
+/// The page that was asked for.
+fn page(plan: &Plan<'_>, args: &Args, source: &Path) -> Result<Option<Page>, Failure> {
+    let path = args.report.as_deref();
+    path.map(|path| Page::new(plan, (path, source), &args.plot)).transpose()
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
@@ -79,11 +110,13 @@ fn dry_run(plan: &Plan<'_>, args: &Args) -> Result<(), Failure> {
 
 fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
     let mut manifest = Manifest::new(plan, args.shard());
+    let page = page(plan, args, path)?;
     let folder = Folder::open(&args.folder(path), &manifest, args.force)?;
     let results = folder.path();
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.write(results)?;
+    page.as_ref().map_or(Ok(()), Page::check)?;
     if !done.is_empty() && !todo.is_empty() {
         remark(&format!("{} of {} runs are done already", done.len(), done.len() + todo.len()));
     }
@@ -103,6 +136,9 @@ fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
         false => show::table(plan, &summary)?,
     }
     remark(&format!("results: {}", results.display()));
+    if let Some(page) = page {
+        page.write(plan, (&summary, &manifest, done.len()))?;
+    }
     let all = done.len() + todo.len();
     if outcome.stopped {
         return Err(Failure::Interrupted(format!(

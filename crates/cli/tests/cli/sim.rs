@@ -225,6 +225,50 @@ fn json_has_what_the_summary_has() {
 }
 
 #[test]
+fn a_page_of_stored_results_is_the_page_of_the_run() {
+    let folder = folder("sim-page");
+    let plan = root().join("plans/examples/dumbbell.toml");
+    let [out, first, second] = ["out", "first.html", "second.html"].map(|name| folder.join(name));
+    let [plan, out] = [&plan, &out].map(|path| path.to_str().unwrap());
+    let [first, second] = [&first, &second].map(|path| path.to_str().unwrap());
+    let plots = ["--plot", "goodput:short.count", "--plot", "short.completion_p95:scheme"];
+    let ran = [&["sim", plan, "--out", out, "--report", first][..], &plots].concat();
+    let shown = [&["sim", out, "--report", second][..], &plots].concat();
+    assert_eq!(stdout(&ran), stdout(&shown), "the same table");
+    let page = fs::read_to_string(first).unwrap();
+    assert_eq!(page, fs::read_to_string(second).unwrap());
+    assert!(page.contains("Goodput, by workload.short.count"));
+    assert!(page.contains("9 cells × 5 repeats = 45 runs, 45 of them done"));
+}
+
+#[test]
+fn a_page_that_cannot_be_made_is_refused_before_any_run() {
+    let folder = folder("sim-no-page");
+    let plan = root().join("plans/examples/dumbbell.toml");
+    let out = folder.join("out");
+    let missing = folder.join("missing/page.html");
+    let [plan, out, missing] = [&plan, &out, &missing].map(|path| path.to_str().unwrap());
+    let cases: [(&[&str], &str); 4] = [
+        (&["--report", missing], "name a file in a folder that exists"),
+        (&["--report", plan], "that is the plan itself"),
+        (&["--report", "page.html", "--plot", "godput"], "did you mean \"goodput\"?"),
+        (&["--report", "page.html", "--plot", "goodput:rate"], "workload.short.count"),
+    ];
+    for (arguments, way_out) in cases {
+        let output = headstart(&[&["sim", plan, "--out", out][..], arguments].concat());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(way_out), "{way_out}: {errors}");
+        assert!(!Path::new(out).join("runs/000000").exists(), "{arguments:?}");
+    }
+    // Refusals leave a folder that the corrected command can use.
+    stdout(&["sim", plan, "--out", out]);
+    let output = headstart(&["sim", out, "--force"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && errors.contains("name the plan"), "{errors}");
+}
+
+#[test]
 fn packets_and_captures_are_written_for_the_first_repeat_alone() {
     let folder = folder("sim-records");
     let (plan, out) = (folder.join("plan.toml"), folder.join("out"));
