@@ -78,7 +78,7 @@ Examples:
   headstart sim plan.toml --shard 2/8 --out part2
       The second eighth of the runs, on any machine; then `headstart merge part* --out all`.
 
-A plan says what is joined to what, who sends what to whom, and what is varied: docs/sim.md.";
+A plan says what is joined to what, who sends what to whom, and what is varied: docs/plans.md.";
 
 /// What tables are written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -80,12 +80,12 @@ fn examples_are_valid_by_the_schema_and_misspellings_are_not() {
 #[test]
 fn every_key_of_the_schema_is_explained_there_and_in_the_reference() {
     let schema: Value = serde_json::from_str(&stdout(&["sim", "--schema"])).unwrap();
-    let reference = fs::read_to_string(root().join("docs/sim.md")).unwrap();
+    let reference = fs::read_to_string(root().join("docs/plans.md")).unwrap();
     let mut keys = 0;
     walk(&schema, &mut |key, about| {
         keys += 1;
         assert!(about.is_some(), "{key}: no description");
-        assert!(reference.contains(&format!("`{key}`")), "docs/sim.md says nothing of {key}");
+        assert!(reference.contains(&format!("`{key}`")), "docs/plans.md says nothing of {key}");
     });
     assert!(keys > 80, "{keys} keys; the walk misses some");
 }
@@ -206,6 +206,18 @@ fn a_dry_run_lists_cells_and_leaves_nothing() {
     assert!(listed.contains("cell 0: workload.short.count=1 scheme=newreno+iw=1"), "{listed}");
     assert!(listed.contains("9 cells × 5 repeats = 45 runs, 45 of them here"), "{listed}");
     assert!(!out.exists());
+}
+
+#[test]
+fn the_documented_dry_run_is_what_it_prints() {
+    let page = fs::read_to_string(root().join("docs/sim.md")).unwrap();
+    let plan = root().join("plans/examples/dumbbell.toml");
+    let listed = stdout(&["sim", plan.to_str().unwrap(), "--dry-run"]);
+    assert!(page.contains(&format!("```\n{listed}```\n")), "docs/sim.md does not show:\n{listed}");
+    for plan in examples() {
+        let name = plan.file_stem().unwrap().to_str().unwrap();
+        assert!(page.contains(&format!("`{name}`")), "docs/sim.md does not name {name}");
+    }
 }
 
 #[test]
