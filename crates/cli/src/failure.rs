@@ -1,5 +1,6 @@
 //! How the program fails: what is said, and the exit code.
 
+use results::ResultsError;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -66,6 +67,16 @@ impl From<io::Error> for Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ReaderGone,
             _ => Self::Failed(format!("cannot write results: {error}")),
+        }
+    }
+}
+
+/// Results cannot be stored or read.
+impl From<ResultsError> for Failure {
+    fn from(error: ResultsError) -> Self {
+        match error {
+            ResultsError::Refused(why) => Self::Input(why),
+            ResultsError::Failed(why) => Self::Failed(why),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Files that a plan names: rate traces, recorded pages.
+//! Files that a plan names: rate traces, recorded pages. The trace `changing` comes with headstart, so that the example
+//! that reads it runs anywhere.
 
 use super::document::{At, Document};
 use super::error::Fault;
@@ -14,8 +15,14 @@ pub(crate) struct Files {
     known: BTreeMap<String, Vec<u8>>,
 }
 
+/// The traces that come with headstart, by the name that a plan gives instead of a file's.
+const TRACES: [(&str, &[u8]); 1] =
+    [("changing", include_bytes!("../../../plans/examples/traces/changing.trace"))];
+
 fn missing(why: &str) -> String {
-    format!("{why}; files lie beside the plan, `headstart pages` lists pages that need none")
+    format!(
+        "{why}; files lie beside the plan; the trace `changing` and the pages of `headstart pages` need none"
+    )
 }
 
 impl Files {
@@ -23,8 +30,11 @@ impl Files {
     pub(super) fn load(&mut self, document: &Document, loader: Loader<'_>) -> Result<(), Fault> {
         for name in document.files() {
             if !self.known.contains_key(&**name) {
-                let contents =
-                    loader(name).map_err(|why| Fault::new(name.span(), missing(&why)))?;
+                let own = TRACES.iter().find(|(trace, _)| *trace == name.as_str());
+                let contents = match own {
+                    Some((_, contents)) => contents.to_vec(),
+                    None => loader(name).map_err(|why| Fault::new(name.span(), missing(&why)))?,
+                };
                 self.known.insert(String::clone(name), contents);
             }
         }

@@ -21,7 +21,7 @@ mod tree;
 
 pub use error::PlanError;
 pub use files::Loader;
-pub use metrics::{Metric, WorkloadResult};
+pub use metrics::{ALL as ALL_WORKLOADS, Metric, WorkloadResult};
 pub use run::{LinkRow, Output, RunError, RunResult};
 pub use scenario::Scenario;
 pub use sweep::{Coordinate, SCHEME};
@@ -123,6 +123,19 @@ impl<'a> Plan<'a> {
     /// What the plan says it is about.
     pub fn title(&self) -> &str {
         &self.title
+    }
+
+    /// Names of the workloads, in the order of results.
+    pub fn workload_names(&self) -> Vec<String> {
+        let workloads = self.tree.get_ref().get("workload");
+        let named = workloads.and_then(|workloads| workloads.get_ref().as_table());
+        let mut names: Vec<String> = named
+            .into_iter()
+            .flat_map(|named| named.keys())
+            .map(|key| key.get_ref().to_string())
+            .collect();
+        names.sort();
+        names
     }
 
     /// Seed of all random streams.

@@ -4,8 +4,8 @@ use super::scenario::{Group, Interval};
 use netsim::FlowRecord;
 use units::Duration;
 
-/// Everything together that is not in the background.
-pub(super) const ALL: &str = "all";
+/// Name under which all workloads that are not in the background stand together.
+pub const ALL: &str = "all";
 
 /// What is computed for a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,10 @@ pub enum Metric {
     CompletionMedian,
     /// Its 95th percentile.
     CompletionP95,
-    /// Payload received in the measured interval over its length, bit/s.
+    /// Payload received in the measured interval, divided by the interval's length, bit/s.
+    ///
+    /// Without `measure.from` the interval begins with the first start of a workload's member. Transfers
+    /// of rounds, arrivals, users and telnet count as received when their last byte has arrived.
     Goodput,
     /// Jain's fairness index of the transfers' goodputs.
     Fairness,

@@ -15,6 +15,13 @@ pub struct WriteError {
     cause: io::Error,
 }
 
+impl WriteError {
+    /// The operating system's error.
+    pub const fn cause(&self) -> &io::Error {
+        &self.cause
+    }
+}
+
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot write {}: {}", self.path.display(), self.cause)
@@ -42,6 +49,29 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
         Err(_) => replace(path, bytes),
     };
     written.map_err(|cause| WriteError { path: path.to_owned(), cause })
+}
+
+/// Checks that [`write_atomically`] can write under `path`, by making and removing an empty file beside it. For use
+/// before hours of work whose result is to be written there.
+///
+/// # Errors
+/// If the folder does not exist or cannot be written, or `path` is a folder.
+pub fn check_writable(path: &Path) -> Result<(), WriteError> {
+    let tried = match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(there) if there.is_file() => fs::canonicalize(path).and_then(|p| try_beside(&p)),
+        Ok(_) => OpenOptions::new().write(true).open(path).map(drop),
+        Err(_) => try_beside(path),
+    };
+    tried.map_err(|cause| WriteError { path: path.to_owned(), cause })
+}
+
+fn try_beside(path: &Path) -> io::Result<()> {
+    if path.file_name().is_none() {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    }
+    let (_, temporary) = create_beside(path)?;
+    fs::remove_file(temporary)
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {

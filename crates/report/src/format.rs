@@ -13,8 +13,8 @@ use crate::table::{Estimate, Quantity};
 /// The dash that stands for "undefined".
 pub(crate) const UNDEFINED: &str = "–";
 
-/// The number as the module's rule has it.
-pub(crate) fn estimate(value: Estimate, quantity: Quantity) -> String {
+/// A number by the rule of tables: like `812 ± 14 ms`.
+pub fn estimate(value: Estimate, quantity: Quantity) -> String {
     if !value.mean.is_finite() {
         return UNDEFINED.to_owned();
     }

@@ -24,8 +24,8 @@ pub use document::{Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScal
 pub use figure::{
     Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit,
 };
-pub use file::{WriteError, write_atomically};
-pub use format::bytes;
+pub use file::{WriteError, check_writable, write_atomically};
+pub use format::{bytes, estimate as written};
 pub use input::{
     ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
     SchemeView, SequenceKind, SequencePoint, WindowPoint,

@@ -1,6 +1,6 @@
 //! Files appear whole or not at all.
 
-use report::write_atomically;
+use report::{check_writable, write_atomically};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -55,6 +55,21 @@ fn errors_name_the_path_and_the_cause() {
     assert!(error.contains("is a directory"), "{error}");
     assert!(write_atomically(Path::new(""), b"x").is_err());
     assert!(names(&folder).is_empty());
+}
+
+#[test]
+fn a_place_is_tried_without_a_trace() {
+    let folder = folder("tried");
+    let path = folder.join("report.html");
+    check_writable(&path).unwrap();
+    assert!(names(&folder).is_empty());
+    fs::write(&path, "old").unwrap();
+    check_writable(&path).unwrap();
+    assert_eq!((fs::read(&path).unwrap().as_slice(), names(&folder).len()), (&b"old"[..], 1));
+    for wrong in [folder.clone(), path.join("below"), folder.join("missing/report.html"), "".into()]
+    {
+        assert!(check_writable(&wrong).is_err(), "{}", wrong.display());
+    }
 }
 
 /// A pipe stands for all that is not a regular file. It lies in the test's own folder: a test that

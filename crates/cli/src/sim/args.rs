@@ -1,13 +1,13 @@
 //! The command line of `headstart sim`.
 
+use results::{PlotRequest, Shard, TableFormat};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The plan
-    #[arg(value_name = "PLAN.toml", required_unless_present_any = ["schema", "example"])]
+    /// The plan, or a folder of results to show again without running anything
+    #[arg(value_name = "PLAN", required_unless_present_any = ["schema", "example"])]
     pub(crate) plan: Option<PathBuf>,
 
     /// Folder for the results [default: PLAN-results]
@@ -32,6 +32,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
     pub(crate) format: Format,
 
+    /// Write a page with the results as a table and as plots
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// What the page plots, again for each plot [default: completion times, goodput, utilisation and drops]
+    ///
+    /// A measure is a column of the tables, `goodput`; of one workload `web.goodput`. An axis is a key of the sweep
+    /// or the end of one, `bottleneck.rate`, or `scheme`. Without it, the first axis of numbers.
+    #[arg(long, value_name = "MEASURE[:AXIS]", requires = "report")]
+    pub(crate) plot: Vec<PlotRequest>,
+
     /// Check the plan, say what would be run, and do nothing else
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -45,7 +56,7 @@ pub(crate) struct Args {
     pub(crate) schema: bool,
 
     /// Print a plan to begin with, and do nothing else: dumbbell, parking-lot, chain, asymmetric,
-    /// graph, sweep, trace-driven, and the changing.trace that it reads
+    /// graph, sweep, trace-driven; changing.trace is a trace to begin with
     #[arg(long, value_name = "NAME", value_parser = super::examples::parse)]
     pub(crate) example: Option<&'static str>,
 }
@@ -58,12 +69,16 @@ Examples:
       Runs every cell on all cores, prints a table, leaves CSV files in plan-results/.
   headstart sim plan.toml
       The same again after Ctrl-C: finished runs are kept, the rest is made up for.
+  headstart sim plan.toml --report page.html
+      The same, and a page with plots.
+  headstart sim plan-results --report page.html --plot goodput:bottleneck.rate
+      Another plot from the results that are there.
   headstart sim plan.toml --dry-run
       Checks the plan and lists its cells.
   headstart sim plan.toml --shard 2/8 --out part2
       The second eighth of the runs, on any machine; then `headstart merge part* --out all`.
 
-A plan says what is joined to what, who sends what to whom, and what is varied: docs/sim.md.";
+A plan says what is joined to what, who sends what to whom, and what is varied: docs/plans.md.";
 
 /// What tables are written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -76,40 +91,13 @@ pub(crate) enum Format {
     Parquet,
 }
 
-/// Part `number` of `count`, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shard {
-    pub(crate) number: usize,
-    pub(crate) count: usize,
-}
-
-impl Shard {
-    /// Everything in one part.
-    pub(crate) const WHOLE: Self = Self { number: 1, count: 1 };
-
-    /// Whether the run of this number belongs to it: runs are dealt out in turn, so that costly
-    /// neighbours end up in different parts.
-    pub(crate) const fn contains(self, run: usize) -> bool {
-        run % self.count == self.number - 1
-    }
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/');
-        let parsed = parts.and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match parsed {
-            Some((number, count)) if (1..=count).contains(&number) => Ok(Self { number, count }),
-            _ => Err("expected a part and the number of parts, from 1/4 to 4/4".to_owned()),
+impl From<Format> for TableFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Csv => Self::Csv,
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Self::Parquet,
         }
-    }
-}
-
-impl std::fmt::Display for Shard {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.number, self.count)
     }
 }
 

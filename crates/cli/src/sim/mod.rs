@@ -1,33 +1,22 @@
 //! `headstart sim`: runs a plan and leaves its results in a folder.
 //!
-//! Every run has a folder of its own under `runs/`, which appears when the run is done. Everything
-//! else is put together from these folders, in the order of runs, so that it depends neither on
-//! the number of jobs, nor on interruptions, nor on how the runs were dealt out.
+//! Arguments, progress and printing; crate `plan` makes the runs, crate `results` keeps them.
 
 mod args;
 mod examples;
-mod folder;
 mod interrupt;
-mod manifest;
-#[cfg(feature = "parquet")]
-mod parquet;
-mod part;
+mod page;
 mod progress;
-mod runner;
 pub(crate) mod show;
-mod summary;
-pub(crate) mod tables;
 
-pub(crate) use args::{Args, Format, Shard};
-pub(crate) use folder::Folder;
-pub(crate) use manifest::Manifest;
-pub(crate) use part::link_run;
+pub(crate) use args::{Args, Format};
 pub(crate) use progress::Progress;
 
 use crate::failure::{Failure, remark};
 use crate::{input, stdout};
-use manifest::FailedRun;
+use page::Page;
 use plan::Plan;
+use results::{FailedRun, Folder, Manifest, StoredResults, Workers, make_runs, write_tables};
 use std::fs;
 use std::path::Path;
 use std::thread;
@@ -42,12 +31,41 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let Some(path) = &args.plan else {
         return Err(Failure::input("name a plan; `headstart sim --help` shows how to begin"));
     };
+    if path.is_dir() {
+        return show_again(path, args);
+    }
     let text = read(path)?;
     let plan = plan_of(path, &text)?;
     match args.dry_run {
         true => dry_run(&plan, args),
         false => sweep(&plan, args, path),
     }
+}
+
+/// Shows the results that a folder holds, without running anything.
+fn show_again(path: &Path, args: &Args) -> Result<(), Failure> {
+    let shown = path.display();
+    if args.out.is_some() || args.shard.is_some() || args.force || args.dry_run {
+        return Err(Failure::input(format!(
+            "{shown} holds results: name the plan to run it; --out, --shard, --force and --dry-run are for plans"
+        )));
+    }
+    let stored = StoredResults::open(path)?;
+    let plan = Plan::outline(&shown.to_string(), &stored.manifest.plan).map_err(Failure::input)?;
+    let page = page(&plan, args, path)?;
+    page.as_ref().map_or(Ok(()), Page::check)?;
+    let (summary, done) = stored.summary(&plan)?;
+    match args.json {
+        true => show::json(&plan, &summary, &stored.manifest)?,
+        false => show::table(&plan, &summary)?,
+    }
+    page.map_or(Ok(()), |page| page.write(&plan, (&summary, &stored.manifest, done)))
+}
+
+/// The page that was asked for.
+fn page(plan: &Plan<'_>, args: &Args, source: &Path) -> Result<Option<Page>, Failure> {
+    let path = args.report.as_deref();
+    path.map(|path| Page::new(plan, (path, source), &args.plot)).transpose()
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
@@ -69,9 +87,8 @@ fn plan_of<'a>(path: &Path, text: &'a str) -> Result<Plan<'a>, Failure> {
 }
 
 /// The runs of the part that was asked for.
-fn runs<'a>(plan: &Plan<'_>, args: &'a Args) -> impl Iterator<Item = usize> + use<'a> {
-    let shard = args.shard();
-    (0..plan.run_count()).filter(move |run| shard.contains(*run))
+fn runs(plan: &Plan<'_>, args: &Args) -> impl Iterator<Item = usize> + use<> {
+    args.shard().runs(plan.run_count())
 }
 
 fn dry_run(plan: &Plan<'_>, args: &Args) -> Result<(), Failure> {
@@ -93,26 +110,35 @@ fn dry_run(plan: &Plan<'_>, args: &Args) -> Result<(), Failure> {
 
 fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
     let mut manifest = Manifest::new(plan, args.shard());
+    let page = page(plan, args, path)?;
     let folder = Folder::open(&args.folder(path), &manifest, args.force)?;
     let results = folder.path();
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.write(results)?;
+    page.as_ref().map_or(Ok(()), Page::check)?;
     if !done.is_empty() && !todo.is_empty() {
         remark(&format!("{} of {} runs are done already", done.len(), done.len() + todo.len()));
     }
     let stop = interrupt::watch()?;
-    let outcome = runner::run(plan, &todo, (results, jobs(args), &stop))?;
+    let mut progress = Progress::begin(todo.len() as u64);
+    let workers = Workers { jobs: jobs(args), stop: &stop };
+    let outcome = make_runs(plan, (results, &todo), workers, &mut || progress.step());
+    progress.end();
+    let outcome = outcome?;
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.failed = outcome.failed;
-    let summary = tables::write(results, plan, (&done, args.format))?;
+    let summary = write_tables(results, plan, (&done, args.format.into()))?;
     manifest.write(results)?;
     match args.json {
         true => show::json(plan, &summary, &manifest)?,
         false => show::table(plan, &summary)?,
     }
     remark(&format!("results: {}", results.display()));
+    if let Some(page) = page {
+        page.write(plan, (&summary, &manifest, done.len()))?;
+    }
     let all = done.len() + todo.len();
     if outcome.stopped {
         return Err(Failure::Interrupted(format!(

@@ -1,25 +1,24 @@
 //! What a sweep prints: a table for people, JSON for machines.
 
-use super::manifest::{FailedRun, Manifest};
-use super::summary::{Entry, Summary};
 use crate::failure::Failure;
 use crate::{pages, stdout};
 use plan::{Plan, SCHEME};
 use report::{Cell, Estimate, Quantity, Row, Table};
+use results::{FailedRun, Manifest, Measure, Summary, SummaryEntry, short_key};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Metrics shown, with their titles.
-const COLUMNS: [(&str, &str, Quantity, &str); 9] = [
-    ("completion_mean", "mean", Quantity::Time, "Mean time until the last byte has arrived"),
-    ("completion_median", "median", Quantity::Time, "Its median"),
-    ("completion_p95", "p95", Quantity::Time, "Its 95th percentile"),
-    ("goodput", "goodput", Quantity::Rate, "Payload received over the measured interval"),
-    ("utilisation", "utilis.", Quantity::Share, "Share of time in which the bottleneck sent"),
-    ("drops", "drops", Quantity::Count, "Packets dropped by queues"),
-    ("retransmissions", "retrans.", Quantity::Count, "Segments sent again"),
-    ("timeouts", "timeouts", Quantity::Count, "Expiries of retransmission timers"),
-    ("fairness", "fairness", Quantity::Ratio, "Jain's index of the transfers' goodputs"),
+/// Measures shown, with their titles.
+const COLUMNS: [(&str, &str); 9] = [
+    ("completion_mean", "mean"),
+    ("completion_median", "median"),
+    ("completion_p95", "p95"),
+    ("goodput", "goodput"),
+    ("utilisation", "utilis."),
+    ("drops", "drops"),
+    ("retransmissions", "retrans."),
+    ("timeouts", "timeouts"),
+    ("fairness", "fairness"),
 ];
 
 /// A cell, for machines.
@@ -27,7 +26,7 @@ const COLUMNS: [(&str, &str, Quantity, &str); 9] = [
 struct CellJson {
     cell: usize,
     coordinates: BTreeMap<String, String>,
-    metrics: Vec<Entry>,
+    metrics: Vec<SummaryEntry>,
 }
 
 /// All that `--json` prints.
@@ -56,21 +55,27 @@ pub(crate) fn json(plan: &Plan<'_>, summary: &Summary, manifest: &Manifest) -> R
 
 /// One line per cell: what varies, and the metrics of all workloads together.
 pub(crate) fn table(plan: &Plan<'_>, summary: &Summary) -> Result<(), Failure> {
+    stdout::print_table(&table_of(plan, summary))
+}
+
+/// The table that `table` prints.
+pub(super) fn table_of(plan: &Plan<'_>, summary: &Summary) -> Table {
     let varying = varying(plan, summary);
     let mut columns: Vec<_> = varying
         .iter()
-        .map(|key| pages::column((short(key, &varying), Quantity::Text, "What varies")))
+        .map(|key| pages::column((short_key(key, &varying), Quantity::Text, "What varies")))
         .collect();
-    columns
-        .extend(COLUMNS.map(|(_, title, quantity, help)| pages::column((title, quantity, help))));
+    columns.extend(COLUMNS.iter().filter_map(|(name, title)| {
+        let Measure { quantity, help, .. } = Measure::named(name)?;
+        Some(pages::column((title, *quantity, help)))
+    }));
     let rows = summary.cells().map(|(cell, entries)| {
         let coordinates = plan.coordinates(cell).into_iter();
         let place = coordinates.filter(|c| varying.contains(&c.key)).map(|c| Cell::Text(c.value));
-        let values = COLUMNS.map(|(metric, ..)| value(&entries, metric));
+        let values = COLUMNS.map(|(metric, _)| value(&entries, metric));
         Row { cells: place.chain(values).collect(), is_reference: false }
     });
-    let rows = rows.collect();
-    stdout::print_table(&Table { columns, rows })
+    Table { columns, rows: rows.collect() }
 }
 
 /// Keys of more than one value, and the scheme.
@@ -85,32 +90,9 @@ fn varying(plan: &Plan<'_>, summary: &Summary) -> Vec<String> {
     plan.keys().into_iter().filter(varies).collect()
 }
 
-/// The last parts of a dotted path: two, or as many as tell it from all other keys.
-fn short<'a>(key: &'a str, keys: &[String]) -> &'a str {
-    let starts = key.rmatch_indices('.').skip(1).map(|(at, _)| at + 1);
-    let unique = |tail: &&str| {
-        let tail = format!(".{tail}");
-        keys.iter().filter(|other| *other != key).all(|other| !other.ends_with(&tail))
-    };
-    starts.map(|from| &key[from..]).find(unique).unwrap_or(key)
-}
-
-fn value(entries: &[Entry], metric: &str) -> Cell {
+fn value(entries: &[SummaryEntry], metric: &str) -> Cell {
     // Those of all workloads together come first.
     entries.iter().find(|entry| entry.metric == metric).map_or(Cell::Undefined, |entry| {
         Cell::Number(Estimate { mean: entry.mean, standard_error: entry.standard_error })
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_have_names_of_their_own() {
-        let keys = ["workload.a.traffic.rate", "workload.b.traffic.rate", "topology.hops", SCHEME]
-            .map(str::to_owned);
-        let titles = keys.each_ref().map(|key| short(key, &keys));
-        assert_eq!(titles, ["a.traffic.rate", "b.traffic.rate", "topology.hops", SCHEME]);
-    }
 }

@@ -39,10 +39,19 @@ fn every_example_runs_and_fills_its_tables() {
 }
 
 #[test]
-fn examples_are_printed_and_are_those_in_the_folder() {
+fn examples_are_printed_as_in_the_folder_and_run_as_printed() {
     for plan in examples() {
         let name = plan.file_stem().unwrap().to_str().unwrap();
         assert_eq!(stdout(&["sim", "--example", name]), fs::read_to_string(&plan).unwrap());
+    }
+    // As printed, in an empty folder: nothing else is needed.
+    for plan in examples() {
+        let name = plan.file_stem().unwrap().to_str().unwrap();
+        let folder = folder(&format!("sim-printed-{name}"));
+        let (plan, out) = (folder.join("plan.toml"), folder.join("out"));
+        fs::write(&plan, stdout(&["sim", "--example", name])).unwrap();
+        let [plan, out] = [&plan, &out].map(|path| path.to_str().unwrap());
+        stdout(&["sim", plan, "--out", out]);
     }
     let output = headstart(&["sim", "--example", "list"]);
     assert_eq!(output.status.code(), Some(2));
@@ -71,12 +80,12 @@ fn examples_are_valid_by_the_schema_and_misspellings_are_not() {
 #[test]
 fn every_key_of_the_schema_is_explained_there_and_in_the_reference() {
     let schema: Value = serde_json::from_str(&stdout(&["sim", "--schema"])).unwrap();
-    let reference = fs::read_to_string(root().join("docs/sim.md")).unwrap();
+    let reference = fs::read_to_string(root().join("docs/plans.md")).unwrap();
     let mut keys = 0;
     walk(&schema, &mut |key, about| {
         keys += 1;
         assert!(about.is_some(), "{key}: no description");
-        assert!(reference.contains(&format!("`{key}`")), "docs/sim.md says nothing of {key}");
+        assert!(reference.contains(&format!("`{key}`")), "docs/plans.md says nothing of {key}");
     });
     assert!(keys > 80, "{keys} keys; the walk misses some");
 }
@@ -200,6 +209,18 @@ fn a_dry_run_lists_cells_and_leaves_nothing() {
 }
 
 #[test]
+fn the_documented_dry_run_is_what_it_prints() {
+    let page = fs::read_to_string(root().join("docs/sim.md")).unwrap();
+    let plan = root().join("plans/examples/dumbbell.toml");
+    let listed = stdout(&["sim", plan.to_str().unwrap(), "--dry-run"]);
+    assert!(page.contains(&format!("```\n{listed}```\n")), "docs/sim.md does not show:\n{listed}");
+    for plan in examples() {
+        let name = plan.file_stem().unwrap().to_str().unwrap();
+        assert!(page.contains(&format!("`{name}`")), "docs/sim.md does not name {name}");
+    }
+}
+
+#[test]
 fn json_has_what_the_summary_has() {
     let plan = root().join("plans/examples/graph.toml");
     let out = folder("sim-json");
@@ -213,6 +234,50 @@ fn json_has_what_the_summary_has() {
         &cells[0]["metrics"].as_array().unwrap().iter().find(|m| m["metric"] == "completion_mean");
     let mean = mean.unwrap();
     assert!(mean["mean"].as_f64().unwrap() > 0.0 && mean["n"] == 2, "{mean}");
+}
+
+#[test]
+fn a_page_of_stored_results_is_the_page_of_the_run() {
+    let folder = folder("sim-page");
+    let plan = root().join("plans/examples/dumbbell.toml");
+    let [out, first, second] = ["out", "first.html", "second.html"].map(|name| folder.join(name));
+    let [plan, out] = [&plan, &out].map(|path| path.to_str().unwrap());
+    let [first, second] = [&first, &second].map(|path| path.to_str().unwrap());
+    let plots = ["--plot", "goodput:short.count", "--plot", "short.completion_p95:scheme"];
+    let ran = [&["sim", plan, "--out", out, "--report", first][..], &plots].concat();
+    let shown = [&["sim", out, "--report", second][..], &plots].concat();
+    assert_eq!(stdout(&ran), stdout(&shown), "the same table");
+    let page = fs::read_to_string(first).unwrap();
+    assert_eq!(page, fs::read_to_string(second).unwrap());
+    assert!(page.contains("Goodput, by workload.short.count"));
+    assert!(page.contains("9 cells × 5 repeats = 45 runs, 45 of them done"));
+}
+
+#[test]
+fn a_page_that_cannot_be_made_is_refused_before_any_run() {
+    let folder = folder("sim-no-page");
+    let plan = root().join("plans/examples/dumbbell.toml");
+    let out = folder.join("out");
+    let missing = folder.join("missing/page.html");
+    let [plan, out, missing] = [&plan, &out, &missing].map(|path| path.to_str().unwrap());
+    let cases: [(&[&str], &str); 4] = [
+        (&["--report", missing], "name a file in a folder that exists"),
+        (&["--report", plan], "that is the plan itself"),
+        (&["--report", "page.html", "--plot", "godput"], "did you mean \"goodput\"?"),
+        (&["--report", "page.html", "--plot", "goodput:rate"], "workload.short.count"),
+    ];
+    for (arguments, way_out) in cases {
+        let output = headstart(&[&["sim", plan, "--out", out][..], arguments].concat());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(way_out), "{way_out}: {errors}");
+        assert!(!Path::new(out).join("runs/000000").exists(), "{arguments:?}");
+    }
+    // Refusals leave a folder that the corrected command can use.
+    stdout(&["sim", plan, "--out", out]);
+    let output = headstart(&["sim", out, "--force"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && errors.contains("name the plan"), "{errors}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(crate) struct Wire {
     /// Transmission rate; needed unless there is a trace.
     pub(crate) rate: Option<Written<Rate>>,
     /// A file of packet-delivery opportunities in mahimahi's format, beside the plan; the rate
-    /// follows it.
+    /// follows it. `changing` comes with headstart and needs no file.
     pub(crate) trace: Option<At<String>>,
     /// One-way propagation delay; 0 unless given.
     pub(crate) delay: Option<Written<Duration>>,

@@ -130,8 +130,8 @@ impl From<Per> for netsim::ProcessingOrder {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Measure {
-    /// Warm-up: flows that begin before it and what links do before it are left out of metrics;
-    /// 0s unless given.
+    /// Warm-up: flows that begin before it and what links do before it are left out of metrics; the
+    /// first start of a workload's member unless given.
     pub(crate) from: Option<Written<Duration>>,
     /// Flows that begin at or after it, and what links do from then on, are left out; the end of
     /// the run unless given.

@@ -26,6 +26,8 @@ pub(super) struct Actor {
     members: usize,
     /// Which of its transfers, if it plays one of several at once.
     part: usize,
+    /// When the first of them starts.
+    pub(super) start: Instant,
     app: AppId,
 }
 
@@ -37,7 +39,10 @@ pub(super) fn add(
 ) -> Vec<Actor> {
     let members: Vec<Member<'_>> =
         (0..group.members).map(|number| Member::new(group, number, (net, seed))).collect();
-    let actor = |first, app| Actor { group: index, first, members: 1, part: 0, app };
+    let actor = |first: usize, app| {
+        let start = members[first].begin;
+        Actor { group: index, first, members: 1, part: 0, start, app }
+    };
     match &group.activity {
         Activity::Rounds(plan) => {
             let count = members.len();

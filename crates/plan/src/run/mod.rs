@@ -87,7 +87,11 @@ pub(super) fn run(
         record::begin(&mut stage.simulation, scenario, output)?;
     }
     stage.go_to(scenario.interval.from, stop)?;
-    let before = stage.snapshot();
+    let mut before = stage.snapshot();
+    if !scenario.has_warm_up {
+        // Nothing is sent before: what has been counted by now is what will have been by then.
+        before.links.at = stage.first_start();
+    }
     stage.go_to(scenario.interval.until, stop)?;
     let after = stage.snapshot();
     stage.go_to(Instant::FAR_FUTURE, stop)?;
@@ -159,6 +163,11 @@ impl<'a> Stage<'a> {
             }
         }
         Ok(())
+    }
+
+    /// When the first member of a workload starts; the origin without workloads.
+    fn first_start(&self) -> Instant {
+        self.actors.iter().map(|actor| actor.start).min().unwrap_or(Instant::ZERO)
     }
 
     fn snapshot(&mut self) -> Snapshot {

@@ -32,7 +32,10 @@ pub(crate) enum End {
     Finished(Instant),
 }
 
-/// The interval in which metrics count.
+/// The interval in which metrics count: `from` is in it, `until` is not.
+///
+/// It begins at `measure.from`. Without that key it begins when the first member of a workload starts,
+/// in the background or not: nothing is sent before. It ends at `measure.until`, or when the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interval {
     pub(crate) from: Instant,
@@ -92,7 +95,10 @@ pub struct Scenario {
     /// What hosts remember with; as they come unless the plan says otherwise.
     pub(crate) memories: Option<Memories>,
     pub(crate) end: End,
+    /// Where the plan does not say when it begins, it begins at the origin until the first start is known.
     pub(crate) interval: Interval,
+    /// Whether the plan says when the interval begins.
+    pub(crate) has_warm_up: bool,
     pub(crate) bottleneck: Option<LinkId>,
     pub(crate) records: Records,
 }
@@ -121,6 +127,7 @@ impl Scenario {
             wire_sizes: WireSizes { data_overhead, syn_data_overhead, control_bytes },
             end: end(document),
             interval: interval(document),
+            has_warm_up: document.measure.from.is_some(),
             bottleneck,
             records: records(&document.measure, &net)?,
             net,

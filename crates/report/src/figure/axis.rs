@@ -97,6 +97,10 @@ fn prefix(unit: Unit, greatest: f64) -> (f64, &'static str) {
         Unit::Bytes if greatest >= 1e6 => (1e6, " MB"),
         Unit::Bytes if greatest >= 1e3 => (1e3, " kB"),
         Unit::Bytes => (1.0, " B"),
+        Unit::BitsPerSecond if greatest >= 1e9 => (1e9, " Gbit/s"),
+        Unit::BitsPerSecond if greatest >= 1e6 => (1e6, " Mbit/s"),
+        Unit::BitsPerSecond if greatest >= 1e3 => (1e3, " kbit/s"),
+        Unit::BitsPerSecond => (1.0, " bit/s"),
     }
 }
 
@@ -150,6 +154,8 @@ mod tests {
         assert_eq!(long, ["0.0 s", "0.5 s", "1.0 s", "1.5 s", "2.0 s"]);
         let bytes = labels(Unit::Bytes, Scale::Linear, (0.0, 64_000.0));
         assert_eq!(bytes, ["0 kB", "20 kB", "40 kB", "60 kB"]);
+        let rates = labels(Unit::BitsPerSecond, Scale::Linear, (0.0, 2e6));
+        assert_eq!(rates, ["0.0 Mbit/s", "0.5 Mbit/s", "1.0 Mbit/s", "1.5 Mbit/s", "2.0 Mbit/s"]);
         assert_eq!(labels(Unit::Count, Scale::Linear, (0.0, 2.0)), ["0", "1", "2"]);
         assert_eq!(labels(Unit::Share, Scale::Linear, (0.0, 1.0)).last().unwrap(), "100 %");
     }

@@ -136,6 +136,7 @@ fn describe(span: &Span) -> String {
         Unit::Seconds => "s",
         Unit::Bytes => "B",
         Unit::Share => "%",
+        Unit::BitsPerSecond => "b",
     };
     format!("{scale} {} {} {unit}", span.low, span.high)
 }

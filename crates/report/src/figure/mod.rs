@@ -56,6 +56,8 @@ pub enum Unit {
     Bytes,
     /// A fraction of one, labelled in per cent.
     Share,
+    /// Bits per second, labelled in bit/s, kbit/s, Mbit/s or Gbit/s.
+    BitsPerSecond,
 }
 
 /// How an axis maps numbers to places.

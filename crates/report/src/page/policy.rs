@@ -10,9 +10,9 @@ pub(crate) const STYLE: &str = include_str!("style.css");
 /// What a document's page has beside it.
 pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
-const SCRIPT_SHA256: &str = "fgGU6SVlwbqrwRCoPpuse6q2uZkJVwu3Bs0h9uavjpo=";
+const SCRIPT_SHA256: &str = "lDCuP4ywMVAunO21jji9H6JlWxJtEXUA+f6o5evMZZ8=";
 const STYLE_SHA256: &str = "E0uNcZWSBUxAz9ijEfVpyx5MbrczpuQCIE824a9HZ1w=";
-const DOCUMENT_STYLE_SHA256: &str = "y6+WCcIpi9T64V3VT5KFlwcS4q+qJheV8WoCSIrEcuM=";
+const DOCUMENT_STYLE_SHA256: &str = "2Poo3dh2RTcw8zrsjVHjX3QQ286QyfS0WqmkrfVnlrU=";
 
 /// Which styles a page has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,6 +26,9 @@
   const prefix = (unit, v) => {
     if (unit === "s") return v >= 1 ? [1, " s"] : v >= 1e-3 ? [1e-3, " ms"] : [1e-6, " µs"];
     if (unit === "B") return v >= 1e6 ? [1e6, " MB"] : v >= 1e3 ? [1e3, " kB"] : [1, " B"];
+    if (unit === "b") {
+      return v >= 1e9 ? [1e9, " Gbit/s"] : v >= 1e6 ? [1e6, " Mbit/s"] : v >= 1e3 ? [1e3, " kbit/s"] : [1, " bit/s"];
+    }
     return unit === "%" ? [0.01, " %"] : [1, ""];
   };
   const written = (a, v, step, greatest) => {

@@ -1,9 +1,11 @@
-//! The tables of a folder of results: a function of the runs in it, in the order of runs.
+//! The tables of a folder of results, computed from the runs in it, in the order of runs.
+//!
+//! `cells.csv` and `workloads.csv` come from the runs' summaries, `summary.csv` from the means over repeats.
+//! `flows.csv` and `queues.csv` are the runs' own tables, one behind the other.
 
-use super::args::Format;
-use super::part::{self, FLOWS, QUEUES, RunPart};
-use super::summary::Summary;
-use crate::failure::Failure;
+use crate::ResultsError;
+use crate::run::{self, FLOWS, LINK_METRICS, QUEUES, RunSummary};
+use crate::summary::{Summary, csv_number};
 use plan::{Metric, Plan};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -16,33 +18,41 @@ const WORKLOADS: &str = "workloads.csv";
 /// Means over repeats.
 const SUMMARY: &str = "summary.csv";
 
+/// All tables.
+pub(crate) const ALL: [&str; 5] = [CELLS, WORKLOADS, SUMMARY, FLOWS, QUEUES];
+
 /// Columns that say which run it was.
 const RUN_COLUMNS: [&str; 3] = ["run", "cell", "repeat"];
-/// Columns about the links of a run.
-pub(crate) const LINK_METRICS: [&str; 5] = ["end", "utilisation", "drops", "marks", "losses"];
 
-/// Values of [`LINK_METRICS`].
-pub(crate) fn link_values(part: &RunPart) -> [Option<f64>; 5] {
-    let [drops, marks, losses] =
-        [part.drops, part.marks, part.losses].map(|count| Some(count as f64));
-    [Some(part.end), part.utilisation, drops, marks, losses]
+/// How tables are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Text, a line per row.
+    #[default]
+    Csv,
+    /// Columns, for programs.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
-/// Writes all tables of the runs `done`; returns the means over repeats.
-pub(crate) fn write(
+/// Writes all tables of the runs `done` into the folder `results`; returns the means over repeats.
+///
+/// # Errors
+/// If a run's result cannot be read, or a table cannot be written.
+pub fn write_tables(
     results: &Path,
     plan: &Plan<'_>,
-    (done, format): (&[usize], Format),
-) -> Result<Summary, Failure> {
+    (done, format): (&[usize], TableFormat),
+) -> Result<Summary, ResultsError> {
     let written = |error: io::Error| {
-        Failure::failed(format!("cannot write tables in {}: {error}", results.display()))
+        ResultsError::failed(format!("cannot write tables in {}: {error}", results.display()))
     };
-    let mut summary = Summary::new(plan);
+    let mut summary = Summary::default();
     let mut runs = Runs::begin(results, plan).map_err(written)?;
     for &index in done {
-        let part = RunPart::read(&part::folder(results, index))?;
-        runs.add(plan, index, &part).map_err(written)?;
-        summary.add(plan.run(index).cell, &part);
+        let run = RunSummary::read(&run::folder(results, index))?;
+        runs.add(plan, index, &run).map_err(written)?;
+        summary.add(plan.run(index).cell, &run);
     }
     runs.finish().map_err(written)?;
     for name in [FLOWS, QUEUES] {
@@ -50,9 +60,9 @@ pub(crate) fn write(
     }
     summary.write(&results.join(SUMMARY), plan).map_err(written)?;
     match format {
-        Format::Csv => {}
+        TableFormat::Csv => {}
         #[cfg(feature = "parquet")]
-        Format::Parquet => to_parquet(results).map_err(written)?,
+        TableFormat::Parquet => to_parquet(results).map_err(written)?,
     }
     Ok(summary)
 }
@@ -60,10 +70,10 @@ pub(crate) fn write(
 /// Puts Parquet in the place of CSV.
 #[cfg(feature = "parquet")]
 fn to_parquet(results: &Path) -> io::Result<()> {
-    for name in [CELLS, WORKLOADS, SUMMARY, FLOWS, QUEUES] {
+    for name in ALL {
         let table = results.join(name);
         if table.exists() {
-            super::parquet::convert(&table, &table.with_extension("parquet"))?;
+            crate::parquet::convert(&table, &table.with_extension("parquet"))?;
             std::fs::remove_file(&table)?;
         }
     }
@@ -97,15 +107,15 @@ impl Runs {
         Ok(runs)
     }
 
-    fn add(&mut self, plan: &Plan<'_>, index: usize, part: &RunPart) -> io::Result<()> {
+    fn add(&mut self, plan: &Plan<'_>, index: usize, summary: &RunSummary) -> io::Result<()> {
         let run = plan.run(index);
         let numbers = [index.to_string(), run.cell.to_string(), run.repeat.to_string()];
         let coordinates = plan.coordinates(run.cell).into_iter().map(|c| c.value);
         let place: Vec<String> = numbers.into_iter().chain(coordinates).collect();
-        for (nth, workload) in part.workloads.iter().enumerate() {
-            let values = workload.values.iter().copied().map(shown);
+        for (nth, workload) in summary.workloads.iter().enumerate() {
+            let values = workload.values.iter().copied().map(csv_number);
             if nth == 0 {
-                let links = link_values(part).map(shown);
+                let links = summary.link_values().map(csv_number);
                 let record = place.iter().cloned().chain(links).chain(values);
                 self.cells.write_record(record)?;
             } else {
@@ -123,17 +133,12 @@ impl Runs {
     }
 }
 
-/// A number in the shortest form that reads back as the same, or nothing.
-pub(crate) fn shown(value: Option<f64>) -> String {
-    value.map_or(String::new(), |value| value.to_string())
-}
-
-/// Puts the files `name` of all runs one behind the other, each line with the number of its run;
-/// runs that have none add nothing.
+/// Joins the files `name` of all runs, each line with the number of its run. Runs without such a file add
+/// nothing.
 fn concatenate(results: &Path, name: &str, done: &[usize]) -> io::Result<()> {
     let mut table = None;
     for &index in done {
-        let file = match File::open(part::folder(results, index).join(name)) {
+        let file = match File::open(run::folder(results, index).join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             opened => opened?,
         };

@@ -1,6 +1,9 @@
 //! The results of one run, in a folder of its own that appears whole or not at all.
+//!
+//! A run writes to `runs/NNNNNN.begun`, which is renamed to `runs/NNNNNN` when the run is done. `run.json`
+//! in it holds the run's [`RunSummary`], beside the parts of the tables.
 
-use crate::failure::Failure;
+use crate::ResultsError;
 use plan::RunResult;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -16,32 +19,35 @@ pub(crate) const FLOWS: &str = "flows.csv";
 /// One line per link.
 pub(crate) const QUEUES: &str = "queues.csv";
 
+/// Columns about the links of a run.
+pub(crate) const LINK_METRICS: [&str; 5] = ["end", "utilisation", "drops", "marks", "losses"];
+
 /// A workload's metrics; `null` where there is nothing to compute them from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct WorkloadPart {
+pub(crate) struct WorkloadSummary {
     pub(crate) workload: String,
     /// In the order of `Metric::ALL`.
     pub(crate) values: Vec<Option<f64>>,
 }
 
-/// What a run comes down to.
+/// What a run comes down to: the numbers from which all but the tables of transfers and links are made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RunPart {
+pub(crate) struct RunSummary {
     /// When it ended, seconds.
-    pub(crate) end: f64,
+    pub end: f64,
     /// Of the link that the plan measures.
-    pub(crate) utilisation: Option<f64>,
+    pub utilisation: Option<f64>,
     /// Packets dropped by queues, all links together.
-    pub(crate) drops: u64,
+    pub drops: u64,
     /// Packets marked by queues, all links together.
-    pub(crate) marks: u64,
+    pub marks: u64,
     /// Packets lost on wires, all links together.
-    pub(crate) losses: u64,
+    pub losses: u64,
     /// All together first.
-    pub(crate) workloads: Vec<WorkloadPart>,
+    pub(crate) workloads: Vec<WorkloadSummary>,
 }
 
-impl RunPart {
+impl RunSummary {
     fn of(result: &RunResult) -> Self {
         let bottleneck =
             result.links.iter().find(|row| Some(&row.link) == result.bottleneck.as_ref());
@@ -49,7 +55,7 @@ impl RunPart {
         let workloads = result
             .workloads
             .iter()
-            .map(|of| WorkloadPart { workload: of.workload.clone(), values: of.values.clone() });
+            .map(|of| WorkloadSummary { workload: of.workload.clone(), values: of.values.clone() });
         Self {
             end: result.end,
             utilisation: bottleneck.map(|row| row.utilisation).or(idle),
@@ -60,17 +66,24 @@ impl RunPart {
         }
     }
 
-    /// The result of a run that is done.
-    pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
+    /// The summary of a run that is done, in its own folder.
+    pub(crate) fn read(folder: &Path) -> Result<Self, ResultsError> {
         let path = folder.join(RESULT);
         let wrong = |error: &dyn std::fmt::Display| {
-            Failure::failed(format!(
+            ResultsError::failed(format!(
                 "{}: {error}; remove its folder to run it again",
                 path.display()
             ))
         };
         let text = fs::read(&path).map_err(|error| wrong(&error))?;
         serde_json::from_slice(&text).map_err(|error| wrong(&error))
+    }
+
+    /// Values of [`LINK_METRICS`].
+    pub(crate) fn link_values(&self) -> [Option<f64>; 5] {
+        let [drops, marks, losses] =
+            [self.drops, self.marks, self.losses].map(|count| Some(count as f64));
+        [Some(self.end), self.utilisation, drops, marks, losses]
     }
 }
 
@@ -137,7 +150,7 @@ impl Writer {
             queues.serialize(row)?;
         }
         queues.flush()?;
-        let part = serde_json::to_string_pretty(&RunPart::of(result))? + "\n";
+        let part = serde_json::to_string_pretty(&RunSummary::of(result))? + "\n";
         fs::write(self.begun.join(RESULT), part)?;
         fs::rename(&self.begun, &self.done)
     }

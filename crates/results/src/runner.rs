@@ -3,10 +3,8 @@
 //! Runs are independent of one another, and each writes to a folder of its own: results depend
 //! neither on the number of jobs nor on the order.
 
-use super::manifest::FailedRun;
-use super::part::Writer;
-use super::progress::Progress;
-use crate::failure::Failure;
+use crate::run::Writer;
+use crate::{FailedRun, ResultsError};
 use plan::{Plan, RunError};
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -29,22 +27,39 @@ enum Ended {
     Unwritable(String),
 }
 
-/// What came of all.
-pub(super) struct Outcome {
-    pub(super) failed: Vec<FailedRun>,
-    pub(super) stopped: bool,
+/// How many runs are made at a time, and what tells them to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct Workers<'a> {
+    /// Threads; each makes one run at a time.
+    pub jobs: usize,
+    /// Once it is set, runs under way end without a result and no other begins.
+    pub stop: &'a AtomicBool,
 }
 
-/// Makes the runs `todo`.
-pub(super) fn run(
+/// What came of making runs.
+#[derive(Clone, Debug, Default)]
+pub struct RunsOutcome {
+    /// Runs that ended without a result, in the order of runs.
+    pub failed: Vec<FailedRun>,
+    /// The runs were told to stop, and some were left.
+    pub stopped: bool,
+}
+
+/// Makes the runs `todo` of a plan and stores them in the folder `results`. Calls `step` after each.
+///
+/// Meanwhile the process's panic hook is this function's: what a run's defect says goes to its [`FailedRun`].
+///
+/// # Errors
+/// If a result cannot be written.
+pub fn make_runs(
     plan: &Plan<'_>,
-    todo: &[usize],
-    (results, jobs, stop): (&Path, usize, &AtomicBool),
-) -> Result<Outcome, Failure> {
-    let mut progress = Progress::begin(todo.len() as u64);
+    (results, todo): (&Path, &[usize]),
+    Workers { jobs, stop }: Workers<'_>,
+    step: &mut dyn FnMut(),
+) -> Result<RunsOutcome, ResultsError> {
     let next = AtomicUsize::new(0);
     let (sender, ended) = mpsc::channel();
-    let mut outcome = Outcome { failed: Vec::new(), stopped: false };
+    let mut outcome = RunsOutcome::default();
     let mut unwritable = None;
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|info| PANIC.set(info.to_string())));
@@ -67,14 +82,13 @@ pub(super) fn run(
                     unwritable = Some(why);
                 }
             }
-            progress.step();
+            step();
         }
     });
     panic::set_hook(hook);
-    progress.end();
     outcome.failed.sort_by_key(|failed| failed.run);
     match unwritable {
-        Some(why) => Err(Failure::failed(format!("cannot write results: {why}"))),
+        Some(why) => Err(ResultsError::failed(format!("cannot write results: {why}"))),
         None => Ok(outcome),
     }
 }

@@ -58,7 +58,7 @@ fn kind(name: &str) -> Kind {
 }
 
 /// Writes the table at `csv` as Parquet to `out`.
-pub(super) fn convert(csv: &Path, out: &Path) -> io::Result<()> {
+pub(crate) fn convert(csv: &Path, out: &Path) -> io::Result<()> {
     let mut table = csv::Reader::from_path(csv)?;
     let names: Vec<String> = table.headers()?.iter().map(str::to_owned).collect();
     let properties = Arc::new(WriterProperties::builder().build());

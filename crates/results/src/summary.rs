@@ -1,7 +1,7 @@
-//! Means over repeats, with their standard errors.
+//! Means over repeats, with their standard errors: one entry per cell, workload and metric.
 
-use super::part::RunPart;
-use super::tables::{LINK_METRICS, link_values, shown};
+use crate::ResultsError;
+use crate::run::{self, LINK_METRICS, RunSummary};
 use plan::{Metric, Plan};
 use race::estimate::Estimate;
 use serde::Serialize;
@@ -11,34 +11,47 @@ use std::path::Path;
 
 /// A metric of a workload in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Entry {
-    pub(crate) workload: String,
-    pub(crate) metric: &'static str,
-    pub(crate) mean: f64,
-    /// `null` for a single run.
-    pub(crate) standard_error: Option<f64>,
+pub struct SummaryEntry {
+    /// Name of the workload; `all` for all that are not in the background.
+    pub workload: String,
+    /// Name of the metric, as in the tables.
+    pub metric: &'static str,
+    /// Mean over the runs that have the metric.
+    pub mean: f64,
+    /// Standard error of the mean; `null` for a single run.
+    pub standard_error: Option<f64>,
     /// Runs that have the metric.
-    pub(crate) n: usize,
+    pub n: usize,
 }
 
 /// By cell: names of workloads and metrics in order, each with its values.
 type Values = Vec<((String, &'static str), Vec<f64>)>;
 
-/// Values of all cells.
-pub(crate) struct Summary {
+/// Values of all cells that have results.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
     cells: BTreeMap<usize, Values>,
 }
 
 impl Summary {
-    pub(crate) const fn new(_: &Plan<'_>) -> Self {
-        Self { cells: BTreeMap::new() }
+    /// The summary of the runs `done` in the folder `results`, read from their own folders.
+    ///
+    /// # Errors
+    /// If a run's result cannot be read.
+    pub fn read(results: &Path, plan: &Plan<'_>, done: &[usize]) -> Result<Self, ResultsError> {
+        let mut summary = Self::default();
+        for &index in done {
+            let run = RunSummary::read(&run::folder(results, index))?;
+            summary.add(plan.run(index).cell, &run);
+        }
+        Ok(summary)
     }
 
     /// Adds a run of a cell.
-    pub(crate) fn add(&mut self, cell: usize, part: &RunPart) {
+    pub(crate) fn add(&mut self, cell: usize, run: &RunSummary) {
         let values = self.cells.entry(cell).or_default();
-        for (nth, workload) in part.workloads.iter().enumerate() {
-            let links = LINK_METRICS.into_iter().zip(link_values(part)).filter(|_| nth == 0);
+        for (nth, workload) in run.workloads.iter().enumerate() {
+            let links = LINK_METRICS.into_iter().zip(run.link_values()).filter(|_| nth == 0);
             let own = Metric::ALL.map(Metric::name).into_iter().zip(workload.values.clone());
             for (metric, value) in links.chain(own) {
                 let key = (workload.workload.clone(), metric);
@@ -53,7 +66,7 @@ impl Summary {
     }
 
     /// The cells that have results, with their metrics.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = (usize, Vec<Entry>)> + '_ {
+    pub fn cells(&self) -> impl Iterator<Item = (usize, Vec<SummaryEntry>)> + '_ {
         self.cells.iter().map(|(cell, values)| (*cell, values.iter().filter_map(entry).collect()))
     }
 
@@ -70,8 +83,8 @@ impl Summary {
                 let tail = [
                     entry.workload,
                     entry.metric.to_owned(),
-                    shown(Some(entry.mean)),
-                    shown(entry.standard_error),
+                    csv_number(Some(entry.mean)),
+                    csv_number(entry.standard_error),
                     entry.n.to_string(),
                 ];
                 out.write_record(head.chain(tail))?;
@@ -81,8 +94,15 @@ impl Summary {
     }
 }
 
-fn entry(((workload, metric), values): &((String, &'static str), Vec<f64>)) -> Option<Entry> {
+/// A number in the shortest form that reads back as the same, or nothing.
+pub(crate) fn csv_number(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+fn entry(
+    ((workload, metric), values): &((String, &'static str), Vec<f64>),
+) -> Option<SummaryEntry> {
     let Estimate { mean, standard_error } = Estimate::of(values)?;
     let workload = workload.clone();
-    Some(Entry { workload, metric, mean, standard_error, n: values.len() })
+    Some(SummaryEntry { workload, metric, mean, standard_error, n: values.len() })
 }

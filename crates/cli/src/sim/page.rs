@@ -1,0 +1,81 @@
+//! The report page of a sweep: what was run, the table, plots.
+
+use super::show;
+use crate::failure::{Failure, remark};
+use plan::Plan;
+use report::{Block, Document, Section, check_writable, write_atomically};
+use results::{Manifest, PlotRequest, Plots, Summary};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A page that is going to be written.
+pub(super) struct Page {
+    path: PathBuf,
+    plots: Plots,
+}
+
+impl Page {
+    /// The page at `path`, after a check of what is to be plotted. `source` is the plan or the folder shown.
+    pub(super) fn new(
+        plan: &Plan<'_>,
+        (path, source): (&Path, &Path),
+        requests: &[PlotRequest],
+    ) -> Result<Self, Failure> {
+        let shown = path.display();
+        let plots =
+            Plots::of(plan, requests).map_err(|why| Failure::input(format!("--plot: {why}")))?;
+        if matches!((fs::canonicalize(path), fs::canonicalize(source)), (Ok(a), Ok(b)) if a == b) {
+            return Err(Failure::input(format!("--report {shown}: that is the plan itself")));
+        }
+        Ok(Self { path: path.to_owned(), plots })
+    }
+
+    /// Refuses a place that cannot be written.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        check_writable(&self.path).map_err(|error| {
+            let shown = self.path.display();
+            let why = error.cause();
+            Failure::input(format!(
+                "--report {shown}: {why}; name a file in a folder that exists and can be written"
+            ))
+        })
+    }
+
+    /// Writes the page; `done` is the number of runs that have a result.
+    pub(super) fn write(
+        &self,
+        plan: &Plan<'_>,
+        (summary, manifest, done): (&Summary, &Manifest, usize),
+    ) -> Result<(), Failure> {
+        let table = Section {
+            heading: "Results".to_owned(),
+            blocks: vec![Block::Table(show::table_of(plan, summary))],
+        };
+        let document = Document {
+            title: match manifest.title.as_str() {
+                "" => "Results of a plan".to_owned(),
+                title => title.to_owned(),
+            },
+            facts: facts(manifest, done),
+            sections: [table].into_iter().chain(self.plots.sections(plan, summary)).collect(),
+        };
+        write_atomically(&self.path, document.to_html().as_bytes()).map_err(Failure::failed)?;
+        remark(&format!("report: {}", self.path.display()));
+        Ok(())
+    }
+}
+
+fn facts(manifest: &Manifest, done: usize) -> Vec<String> {
+    let Manifest { cells, repeats, runs, seed, headstart, .. } = manifest;
+    let mut facts = vec![
+        format!("{cells} cells × {repeats} repeats = {runs} runs, {done} of them done"),
+        format!("seed {seed}, headstart {headstart}"),
+    ];
+    if *repeats > 1 {
+        facts.push(
+            "Values are means over repeats; ± and bars are one standard error to each side"
+                .to_owned(),
+        );
+    }
+    facts
+}
