@@ -5,8 +5,7 @@
 //! says how much.
 
 use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::ExitCode;

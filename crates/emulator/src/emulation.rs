@@ -2,9 +2,9 @@
 
 use crate::awake::Awake;
 use crate::driver::Driver;
+use crate::totals::{Live, Totals};
 use crate::{Clock, Direction, Lateness, Pipe, Port, Recorder, Scheduling};
-use link::{Counters, Link, LinkConfig};
-use netsim::{Duplex, stream};
+use link::{Duplex, Link, LinkConfig, stream};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
 use std::sync::mpsc::{Sender, channel};
@@ -37,21 +37,6 @@ impl Options {
     }
 }
 
-/// Totals of one direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// What the link counted.
-    pub link: Counters,
-    /// Packets handed over.
-    pub delivered_packets: u64,
-    /// Their bytes.
-    pub delivered_bytes: u64,
-    /// Packets that the far end did not take when they were due.
-    pub refused_packets: u64,
-    /// Packets in the queue or on the wire.
-    pub held_packets: u64,
-}
-
 /// One direction from its start on.
 #[derive(Clone, Debug)]
 pub struct DirectionReport {
@@ -72,13 +57,6 @@ pub struct EmulationReport {
     pub down: DirectionReport,
     /// Away from the client.
     pub up: DirectionReport,
-}
-
-/// What a running direction tells.
-#[derive(Debug, Default)]
-pub(crate) struct Live {
-    pub(crate) totals: Totals,
-    pub(crate) lateness: Lateness,
 }
 
 /// A running emulation. It stops when it is dropped.

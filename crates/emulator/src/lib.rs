@@ -10,7 +10,7 @@
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
 //! use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
-//! use netsim::Duplex;
+//! use link::Duplex;
 //!
 //! let (client, server) = (Namespace::new()?, Namespace::new()?);
 //! let [near, far] = Addresses::numbered(0);
@@ -68,11 +68,12 @@ mod record;
 mod recording;
 pub mod sandbox;
 mod scheduling;
+mod totals;
 
 pub use cgroup::Cgroup;
 pub use classify::classify;
 pub use clock::Clock;
-pub use emulation::{DirectionReport, Emulation, EmulationReport, Options, Totals};
+pub use emulation::{DirectionReport, Emulation, EmulationReport, Options};
 pub use interface::{Addresses, Interface, InterfaceConfig};
 pub use lateness::Lateness;
 pub use mark::mark_ce;
@@ -82,3 +83,4 @@ pub use port::{Port, port_pair};
 pub use record::{Direction, Fate, PacketRecord, Recorder};
 pub use recording::{Files, LogFormat, Recording, Sink};
 pub use scheduling::Scheduling;
+pub use totals::Totals;

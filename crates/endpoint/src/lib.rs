@@ -39,6 +39,7 @@ mod keys;
 mod listener;
 mod low_water;
 mod mailbox;
+mod requests;
 mod ring;
 mod shared;
 mod stack;

@@ -8,15 +8,15 @@
 mod ahead;
 mod stages;
 
-use crate::events::{Arrival, Due, EventQueue, Key};
+use crate::events::{Arrival, Due, EventQueue};
+use crate::key::Key;
 use crate::observer::{Observer, Step};
 use crate::packet::PacketPool;
 use crate::processing::Processing;
 use crate::routes::Routes;
-use crate::streams::stream;
 use crate::{AppId, HostId, LinkId, LinkSpec, Packet, Topology};
 use ahead::Ahead;
-use link::{Fate, Link, QueueLimit, Stage};
+use link::{Fate, Link, QueueLimit, Stage, stream};
 use std::collections::BTreeMap;
 use units::{Duration, Instant, Rate};
 

@@ -1,14 +1,13 @@
 //! Hosts on their network: whatever touches a host makes it send, and what arrives reaches it.
 
-use crate::application::Peer;
 use crate::endpoint::Endpoint;
-use crate::events::Key;
+use crate::key::Key;
 use crate::network::{Network, Next};
 use crate::packet::{Body, Datagram, Packet, Transit, WireSizes};
 use crate::ring::Ring;
-use crate::streams::derive_seed;
 use crate::topology::{Topology, address_of, host_at};
-use crate::{AppId, HostId, Losses};
+use crate::{AppId, HostId, Losses, Peer};
+use link::derive_seed;
 use tcp::{ConnId, Event, FourTuple, Host, HostConfig, Scheme, Transmit};
 use units::Instant;
 

@@ -7,13 +7,15 @@
 //! (`status`).
 //!
 //! In the order of a request: `serve` accepts and ends connections, `respond` answers one request with
-//! the help of `files`, `body` tells when an answer is over.
+//! the help of `files`, `body` tells when an answer is over. `site` is what they share.
 
+mod answer;
 mod body;
 mod files;
 mod regard;
 mod respond;
 mod serve;
+mod site;
 mod status;
 mod timing;
 mod weights;

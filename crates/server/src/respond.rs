@@ -1,21 +1,20 @@
 //! One request and its answer; before that is written the transport hears of it.
 
+use crate::answer::{full, text};
 use crate::body::{AnyBody, Telling, Told};
 use crate::regard::content_name;
-use crate::serve::{Open, Site};
+use crate::site::{Open, Site};
 use crate::{status, timing};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes};
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use workload::Kind;
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
-const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// Answers a request.
 pub(crate) async fn respond<B>(
@@ -50,19 +49,6 @@ async fn from_files(site: &Site, request: Request<()>) -> Response<AnyBody> {
         }
         (_, response) => response.map(|body| body.unwrap_or_else(|| full(Bytes::new()))),
     }
-}
-
-/// A short answer of ours.
-pub(crate) fn text(status: StatusCode, words: &str) -> Response<AnyBody> {
-    let mut response = Response::new(full(Bytes::copy_from_slice(words.as_bytes())));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, TEXT);
-    response
-}
-
-/// A body that is there already.
-pub(crate) fn full(bytes: Bytes) -> AnyBody {
-    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
 }
 
 async fn add_timing(open: &Open, headers: &mut HeaderMap) {
@@ -114,9 +100,4 @@ fn head_length(response: &Response<AnyBody>) -> u64 {
     let fields = response.headers().iter();
     let fields = fields.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
     (line + fields.sum::<usize>() + DATE + "\r\n".len()) as u64
-}
-
-/// What cannot be told now.
-pub(crate) fn unavailable(error: &io::Error) -> Response<AnyBody> {
-    text(StatusCode::SERVICE_UNAVAILABLE, &format!("{error}\n"))
 }

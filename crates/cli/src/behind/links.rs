@@ -3,8 +3,7 @@
 use super::one_way::OneWay;
 use crate::failure::Failure;
 use emulator::Options;
-use link::LinkConfig;
-use netsim::Duplex;
+use link::{Duplex, LinkConfig};
 use race::path::{DEFAULT_PRESET, PathSpec, preset};
 use units::Duration;
 

@@ -10,7 +10,7 @@ pub(crate) use args::Args;
 use crate::behind::{Command, explain};
 use crate::failure::Failure;
 use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
-use netsim::Duplex;
+use link::Duplex;
 use std::io;
 use summary::Ran;
 

@@ -3,8 +3,7 @@
 
 use calm::calmly_throughout;
 use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::time;

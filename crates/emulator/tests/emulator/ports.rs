@@ -4,8 +4,7 @@ use crate::packets::Made;
 use emulator::{
     Clock, Emulation, Files, LogFormat, Options, Port, Recording, Sink, Totals, port_pair,
 };
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;

@@ -20,8 +20,7 @@ use emulator::{
     Addresses, Clock, Emulation, Interface, InterfaceConfig, Namespace, Options, port_pair,
 };
 use endpoint::{Config, Device, Endpoint, Status};
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use link::{Duplex, LinkConfig, QueueLimit};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::process::ExitCode;

@@ -6,8 +6,7 @@ use emulator::{
     Options, Recording, Sink, port_pair,
 };
 use endpoint::{Config, Device, Endpoint, Info};
-use link::LinkConfig;
-use netsim::Duplex;
+use link::{Duplex, LinkConfig};
 use nix::sys::socket::{setsockopt, sockopt};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};

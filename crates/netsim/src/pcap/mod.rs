@@ -7,7 +7,6 @@
 //! ([`Captures::begin`]); or what was handed to it, as a capture on its sender shows
 //! ([`Captures::begin_at_sender`]).
 
-mod file;
 mod headers;
 
 use crate::observer::{Observer, Step};
@@ -15,8 +14,7 @@ use crate::{LinkId, Packet};
 use headers::Headers;
 use std::io::{self, Write};
 use units::Instant;
-
-pub use file::PcapFile;
+use wire::PcapFile;
 
 /// One capture being written.
 #[derive(Debug)]

@@ -18,8 +18,7 @@ use emulator::{
     Addresses, Cgroup, Emulation, Files, Interface, InterfaceConfig, LogFormat, Namespace, Options,
     Privilege, Recording,
 };
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use link::{Duplex, LinkConfig, QueueLimit};
 use nix::fcntl::{Flock, FlockArg};
 use socket2::{Domain, Socket, Type};
 use std::fs::File;
