@@ -356,7 +356,7 @@ pub(crate) fn assert_knows_rate(agent: &Agent, flights: u32) {
     assert!((least * carried..=most * carried).contains(&rate), "{rate}");
 }
 
-/// Some visits of 200 kB that begin warm: the fastest took one flight, and none retreated. `cold` is what one took without
+/// Some visits of 200 kB that begin warm: the fastest took one flight, and none fell back. `cold` is what one took without
 /// a memory, to be shown beside it.
 pub(crate) fn assert_one_flight((bed, agent, server): (&Bed, &Agent, &Server), cold: Duration) {
     let warm = fastest_visit((bed, agent, server), (4, 200_000));
@@ -364,5 +364,5 @@ pub(crate) fn assert_one_flight((bed, agent, server): (&Bed, &Agent, &Server), c
     assert!(warm >= Duration::from_millis(240), "{warm:?}");
     assert!(warm < Duration::from_millis(320), "{warm:?}, cold {cold:?}");
     eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
-    assert_eq!(agent.status().connections.warm.retreats, 0);
+    assert_eq!(agent.status().connections.warm.fallbacks, 0);
 }
