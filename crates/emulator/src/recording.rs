@@ -50,7 +50,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Begins the files; the recorders are for [`crate::Options`].
+    /// Begins the files; the recorders are for [`crate::EmulationOptions`].
     ///
     /// # Errors
     /// If a file cannot be written, or there are no more threads.

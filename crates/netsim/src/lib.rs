@@ -52,7 +52,7 @@ pub use flow::{FlowRecord, Losses};
 pub use ids::{AppId, HostId, LinkId, NodeId, Peer};
 pub use link::{Duplex, derive_seed, stream};
 pub use observer::{Observer, Step};
-pub use packet::{Body, Datagram, Packet, Transit, WireSizes};
+pub use packet::{Body, Datagram, SimPacket, Transit, WireSizes};
 pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit};
 pub use pcap::Captures;
 pub use processing_delay::{ProcessingDelay, ProcessingOrder};

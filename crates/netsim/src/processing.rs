@@ -5,7 +5,7 @@
 //! on phase effects). ns-2 has the same as `overhead_`.
 
 use crate::processing_delay::{ProcessingDelay, ProcessingOrder};
-use crate::{Body, HostId, Packet, Topology};
+use crate::{Body, HostId, SimPacket, Topology};
 use link::stream;
 use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ struct Delay {
 /// Packets that keep their order: a connection's, by the other host and both ports.
 type Conversation = Option<(HostId, u16, u16)>;
 
-fn conversation(packet: &Packet) -> Conversation {
+fn conversation(packet: &SimPacket) -> Conversation {
     match &packet.body {
         Body::Segment(transit) => Some((packet.to, transit.source_port, transit.destination_port)),
         Body::Datagram(_) => None,
@@ -63,7 +63,7 @@ impl Processing {
     }
 
     /// When a packet that its host sends now is on its way; `None`: at once.
-    pub(crate) fn departure(&mut self, packet: &Packet, now: Instant) -> Option<Instant> {
+    pub(crate) fn departure(&mut self, packet: &SimPacket, now: Instant) -> Option<Instant> {
         let delay = self.0.get_mut(packet.from.index())?.as_mut()?;
         Some(delay.departure(conversation(packet), now))
     }

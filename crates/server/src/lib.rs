@@ -20,9 +20,9 @@ mod status;
 mod timing;
 mod weights;
 
-pub use body::Told;
+pub use body::EndedResponse;
 pub use files::check_folder;
 pub use regard::check_weights;
-pub use serve::{Ended, Options, Server};
+pub use serve::{Ended, Server, ServerOptions};
 pub use status::STATUS_PATH;
 pub use weights::{Weights, WeightsError};

@@ -1,7 +1,7 @@
 //! One request and its answer; before that is written the transport hears of it.
 
 use crate::answer::{full, text};
-use crate::body::{AnyBody, Telling, Told};
+use crate::body::{AnyBody, EndedResponse, Telling};
 use crate::regard::content_name;
 use crate::site::{Open, Site};
 use crate::{status, timing};
@@ -73,7 +73,7 @@ fn announce(
     };
     open.handle.set_size(head_length(&response) + length);
     let (peer, status, content) = (open.peer, response.status(), content_name(kind));
-    let told = Told { peer, method, path, status, content, weight, sent: 0, length };
+    let told = EndedResponse { peer, method, path, status, content, weight, sent: 0, length };
     response.map(|body| Telling::new(body, told, &site.listener))
 }
 

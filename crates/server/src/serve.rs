@@ -1,6 +1,6 @@
 //! Accepts connections, has each served, and ends them when it is time.
 
-use crate::body::Told;
+use crate::body::EndedResponse;
 use crate::files::Files;
 use crate::regard::Regard;
 use crate::respond::respond;
@@ -23,7 +23,7 @@ use tcp::Scheme;
 use tokio::time::{Instant, timeout_at};
 
 /// What is served, and how.
-pub struct Options {
+pub struct ServerOptions {
     /// The folder.
     pub root: PathBuf,
     /// The scheme that the port is listened at with.
@@ -35,7 +35,7 @@ pub struct Options {
     /// How long a connection may wait for its next request.
     pub idle: Duration,
     /// Told of every response that is over.
-    pub on_response: Box<dyn Fn(&Told) + Send + Sync>,
+    pub on_response: Box<dyn Fn(&EndedResponse) + Send + Sync>,
 }
 
 /// A server. Clones are the same.
@@ -54,8 +54,8 @@ impl Server {
     ///
     /// # Errors
     /// If the folder cannot be read; it is named.
-    pub fn new(endpoint: Endpoint, options: Options) -> io::Result<Self> {
-        let Options { root, scheme, weights, shows_status, idle, on_response } = options;
+    pub fn new(endpoint: Endpoint, options: ServerOptions) -> io::Result<Self> {
+        let ServerOptions { root, scheme, weights, shows_status, idle, on_response } = options;
         Ok(Self(Arc::new(Site {
             files: Files::new(&root)?,
             endpoint,

@@ -1,7 +1,7 @@
 //! How a page's hosts are spoken to: HTTP version, TLS, and what both cost in connections,
 //! round trips and bytes. Every constant of the wire is here, with its source.
 
-use crate::page::{Host, Object};
+use crate::page::{Object, PageHost};
 use crate::versions::{Http, Tls};
 
 /// Kept-alive connections per host: what Chromium and Firefox open to an HTTP/1.1 server.
@@ -67,7 +67,7 @@ impl Default for LoaderConfig {
 
 impl LoaderConfig {
     /// What is spoken with `host` under this configuration.
-    pub fn protocol(&self, host: &Host) -> Protocol {
+    pub fn protocol(&self, host: &PageHost) -> Protocol {
         let http = self.http.unwrap_or(host.http);
         let connections = match http {
             Http::Http10 => self.connections.unwrap_or(host.http10_connections),

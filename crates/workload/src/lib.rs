@@ -77,11 +77,11 @@ pub use http::{
     HTTP11_CONNECTIONS, LoaderConfig, Protocol, RECORD_BYTES, TLS_CLIENT_FINISHED,
     TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT,
 };
-pub use loader::{Action, ConnId, ConnectionRecord, LoadError, Milestones, PageLoader};
+pub use loader::{Action, ConnectionRecord, LoadConnId, LoadError, Milestones, PageLoader};
 pub use page::{
-    BUILTINS, Builtin, Discovery, Host, HostId, Kind, Object, ObjectId, Page, PageError,
+    BUILTINS, Builtin, Discovery, HostId, Kind, Object, ObjectId, Page, PageError, PageHost,
     RequestModel, RequestTiming,
 };
 pub use server::ServerSession;
-pub use stream::{Content, Span};
+pub use stream::{Span, SpanContent};
 pub use versions::{Http, ParseProtocolError, Tls};

@@ -10,7 +10,7 @@
 mod headers;
 
 use crate::observer::{Observer, Step};
-use crate::{LinkId, Packet};
+use crate::{LinkId, SimPacket};
 use headers::Headers;
 use std::io::{self, Write};
 use units::Instant;
@@ -24,7 +24,7 @@ struct Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    fn record(&mut self, at: Instant, packet: &Packet) -> io::Result<()> {
+    fn record(&mut self, at: Instant, packet: &SimPacket) -> io::Result<()> {
         let Headers { bytes, packet_len } = Headers::of(packet)?;
         self.file.record(at, &bytes, packet_len)
     }
@@ -81,7 +81,7 @@ impl<W: Write> Captures<W> {
 }
 
 impl<W: Write + 'static> Observer for Captures<W> {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let seen = match step {
             Step::Enter { .. } | Step::Drop { .. } => self.at_sender,
             Step::Leave => !self.at_sender,

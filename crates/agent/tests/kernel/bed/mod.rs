@@ -15,8 +15,8 @@ pub(crate) use time::{fastest, median, timed, until};
 use agent::schemes::Choice;
 use calm::Pulse;
 use emulator::{
-    Addresses, Cgroup, Emulation, Files, Interface, InterfaceConfig, LogFormat, Namespace, Options,
-    Privilege, Recording,
+    Addresses, Cgroup, Emulation, EmulationOptions, Files, Interface, InterfaceConfig, LogFormat,
+    Namespace, Privilege, Recording,
 };
 use link::{Duplex, LinkConfig, QueueLimit};
 use nix::fcntl::{Flock, FlockArg};
@@ -59,7 +59,7 @@ impl Bed {
         let alone = Flock::lock(alone, FlockArg::LockExclusive).unwrap();
         let cgroup = unless_missing(Cgroup::new())?;
         let below = cgroup.below("below").unwrap();
-        let mut options = Options::new(Duplex::symmetric(link));
+        let mut options = EmulationOptions::new(Duplex::symmetric(link));
         let log = log::Log::default();
         let files =
             Files { log: Some((LogFormat::JsonLines, Box::new(log.clone()))), captures: None };
@@ -309,7 +309,7 @@ fn unless_missing<T>(made: io::Result<T>) -> Option<T> {
     None
 }
 
-fn hosts(options: Options) -> io::Result<(Interface, Interface, Emulation)> {
+fn hosts(options: EmulationOptions) -> io::Result<(Interface, Interface, Emulation)> {
     let (near, far) = (Namespace::new()?, Namespace::new()?);
     let [client, server] = Addresses::numbered(11);
     let client = Interface::open(&near, &InterfaceConfig::new(client).with_default_route())?;
