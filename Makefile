@@ -85,6 +85,7 @@ test:
 lint:
 	@tools/need python3=python3
 	tools/prose --self-test && tools/prose
+	tools/circles --self-test && tools/circles
 	cargo fmt --all --check
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
 

@@ -119,8 +119,13 @@ u32 weights_set;
 /* Times that they have said a size: until one has, nobody looks for one. */
 u32 sizes_set;
 
-/* Summaries that found the buffer full. */
-u64 summaries_lost;
+/* One number: summaries that found the buffer full. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} lost_summaries SEC(".maps");
 
 /* From a loss until all that was under way then has arrived. */
 static inline bool is_recovering(const struct tcp_sock *tp)
@@ -356,6 +361,15 @@ static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 	return ssthresh;
 }
 
+static inline void count_lost_summary(void)
+{
+	u32 first = 0;
+	u64 *count = bpf_map_lookup_elem(&lost_summaries, &first);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
 static inline void send_summary(struct sock *sk, struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
@@ -363,7 +377,7 @@ static inline void send_summary(struct sock *sk, struct connection *c)
 	u64 lasted_ns;
 
 	if (!s) {
-		__sync_fetch_and_add(&summaries_lost, 1);
+		count_lost_summary();
 		return;
 	}
 	s->path = c->path;

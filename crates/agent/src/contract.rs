@@ -44,9 +44,9 @@ pub struct Path {
     /// Of these, begun with a remembered window.
     pub warm: u32,
     /// Warm starts that lost something of their first flight.
-    pub retreats: u32,
+    pub fallbacks: u32,
     /// Of these, the last ones without a success between them.
-    pub retreats_in_row: u32,
+    pub fallbacks_in_row: u32,
 }
 
 /// How a connection went.
@@ -75,7 +75,7 @@ pub struct Summary {
     /// It began with a remembered window.
     pub is_warm: bool,
     /// Something of a remembered first window was lost.
-    pub has_retreated: bool,
+    pub has_fallen_back: bool,
     /// It began cold so that others can be compared with it.
     pub in_control_group: bool,
     /// Something of its very first flight was lost, however large that was.
@@ -231,8 +231,8 @@ impl Path {
             min_rtt_us: u32::from_ne_bytes(get!(bytes, "path", "min_rtt_us", 4)),
             connections: u32::from_ne_bytes(get!(bytes, "path", "connections", 4)),
             warm: u32::from_ne_bytes(get!(bytes, "path", "warm", 4)),
-            retreats: u32::from_ne_bytes(get!(bytes, "path", "fallbacks", 4)),
-            retreats_in_row: u32::from_ne_bytes(get!(bytes, "path", "fallbacks_in_row", 4)),
+            fallbacks: u32::from_ne_bytes(get!(bytes, "path", "fallbacks", 4)),
+            fallbacks_in_row: u32::from_ne_bytes(get!(bytes, "path", "fallbacks_in_row", 4)),
         })
     }
 
@@ -250,8 +250,8 @@ impl Path {
         put!(bytes, "path", "min_rtt_us", self.min_rtt_us.to_ne_bytes());
         put!(bytes, "path", "connections", self.connections.to_ne_bytes());
         put!(bytes, "path", "warm", self.warm.to_ne_bytes());
-        put!(bytes, "path", "fallbacks", self.retreats.to_ne_bytes());
-        put!(bytes, "path", "fallbacks_in_row", self.retreats_in_row.to_ne_bytes());
+        put!(bytes, "path", "fallbacks", self.fallbacks.to_ne_bytes());
+        put!(bytes, "path", "fallbacks_in_row", self.fallbacks_in_row.to_ne_bytes());
         bytes
     }
 }
@@ -260,7 +260,7 @@ impl Summary {
     /// Bytes of a summary.
     pub const SIZE: usize = of("summary", "").1;
     const WARM: u32 = constant("SUMMARY_WARM");
-    const RETREATED: u32 = constant("SUMMARY_FELL_BACK");
+    const FELL_BACK: u32 = constant("SUMMARY_FELL_BACK");
     const CONTROL_GROUP: u32 = constant("SUMMARY_CONTROL_GROUP");
     const LOST_FIRST: u32 = constant("SUMMARY_LOST_FIRST");
 
@@ -280,7 +280,7 @@ impl Summary {
             retransmitted: u32::from_ne_bytes(get!(bytes, "summary", "retransmitted", 4)),
             learnt: u32::from_ne_bytes(get!(bytes, "summary", "learnt", 4)),
             is_warm: flags & Self::WARM != 0,
-            has_retreated: flags & Self::RETREATED != 0,
+            has_fallen_back: flags & Self::FELL_BACK != 0,
             in_control_group: flags & Self::CONTROL_GROUP != 0,
             has_lost_first: flags & Self::LOST_FIRST != 0,
             restarts: u32::from_ne_bytes(get!(bytes, "summary", "restarts", 4)),

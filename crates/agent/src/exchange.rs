@@ -51,10 +51,12 @@ pub struct Entry {
     pub connections: u32,
     /// Of these, begun with a remembered window.
     pub warm: u32,
-    /// Warm starts that lost something of their first flight.
-    pub retreats: u32,
+    /// Warm starts that lost something of their first flight. Older exports say `retreats`.
+    #[serde(alias = "retreats")]
+    pub fallbacks: u32,
     /// Of these, the last ones in a row.
-    pub retreats_in_row: u32,
+    #[serde(alias = "retreats_in_row")]
+    pub fallbacks_in_row: u32,
     /// Bytes that peers acknowledged.
     pub bytes_acked: u64,
     /// Segments with data, retransmissions included.
@@ -116,8 +118,8 @@ impl Entry {
             age_ms: age_ns.div_ceil(1_000_000),
             connections: path.connections,
             warm: path.warm,
-            retreats: path.retreats,
-            retreats_in_row: path.retreats_in_row,
+            fallbacks: path.fallbacks,
+            fallbacks_in_row: path.fallbacks_in_row,
             bytes_acked: path.bytes_acked,
             segments_sent: path.sent,
             segments_retransmitted: path.retransmitted,
@@ -140,8 +142,8 @@ impl Entry {
             rate: self.rate,
             connections: self.connections,
             warm: self.warm,
-            retreats: self.retreats,
-            retreats_in_row: self.retreats_in_row,
+            fallbacks: self.fallbacks,
+            fallbacks_in_row: self.fallbacks_in_row,
         };
         (key, path)
     }
@@ -174,7 +176,7 @@ pub(crate) mod tests {
     /// A document that can be imported.
     pub(crate) const GOOD: &str = r#"{"format": "headstart-agent-memory", "version": 1, "exported_unix_ms": 1000, "paths": [
         {"prefix": "192.0.2.0/24", "window": 40, "ssthresh": 0, "srtt_us": 81000, "min_rtt_us": 80000, "rate": 2413333, "age_ms": 500,
-         "connections": 3, "warm": 2, "retreats": 0, "retreats_in_row": 0, "bytes_acked": 90000,
+         "connections": 3, "warm": 2, "fallbacks": 0, "fallbacks_in_row": 0, "bytes_acked": 90000,
          "segments_sent": 63, "segments_retransmitted": 0}]}"#;
 
     #[test]
@@ -185,6 +187,13 @@ pub(crate) mod tests {
         assert_eq!(key.namespace, 9);
         assert_eq!(Entry::new(&key, &path, 9, 750_000_000), aged[0]);
         assert!(Document::parse(GOOD).unwrap().aged(999).is_err());
+    }
+
+    #[test]
+    fn older_exports_are_read() {
+        let older = GOOD.replace("fallbacks", "retreats");
+        assert_ne!(older, GOOD);
+        assert_eq!(Document::parse(&older), Document::parse(GOOD));
     }
 
     #[test]

@@ -207,11 +207,9 @@ impl Loaded {
 
     /// Summaries that found the buffer full.
     pub fn summaries_lost(&self) -> u64 {
-        let mut maps = self.object.maps();
-        let bss = maps.find(|map| map.name().to_string_lossy().ends_with(".bss"));
-        let bytes = bss.and_then(|map| map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()?);
-        let first = bytes.and_then(|bytes| bytes.first_chunk::<8>().copied());
-        u64::from_ne_bytes(first.unwrap_or_default())
+        let bytes = self.map("lost_summaries").lookup(&0_u32.to_ne_bytes(), MapFlags::ANY);
+        let count = bytes.ok().flatten().and_then(|bytes| bytes.try_into().ok());
+        count.map(u64::from_ne_bytes).unwrap_or_default()
     }
 
     /// Tells of each connection that has closed, when polled.

@@ -233,8 +233,8 @@ fn sums(registry: &mut Registry, status: &Status) {
         ("proposed_window_segments", "First windows that the memory proposed, added up", |sum| {
             sum.proposed_windows
         }),
-        ("retreats", "Connections that lost something of a remembered first window", |sum| {
-            sum.retreats
+        ("fallbacks", "Connections that lost something of a remembered first window", |sum| {
+            sum.fallbacks
         }),
         ("restarts", "Warm starts after idle", |sum| sum.restarts),
     ];

@@ -36,7 +36,7 @@ pub struct Remembered {
     /// Of these, begun with a remembered window.
     pub warm: u32,
     /// Warm starts that lost something of their first flight.
-    pub retreats: u32,
+    pub fallbacks: u32,
     /// Bytes that peers acknowledged, of the connections closed.
     pub bytes_acked: u64,
     /// Segments with data of these, retransmissions included.
@@ -105,7 +105,7 @@ fn shown(key: PathKey, path: &Path, settings: &Settings, now: u64) -> Remembered
         age_s: age as f64 / 1e9,
         connections: path.connections,
         warm: path.warm,
-        retreats: path.retreats,
+        fallbacks: path.fallbacks,
         bytes_acked: path.bytes_acked,
         segments_sent: path.sent,
         segments_retransmitted: path.retransmitted,
@@ -173,8 +173,8 @@ mod tests {
             min_rtt_us: 80_000,
             connections: 1,
             warm: 0,
-            retreats: 0,
-            retreats_in_row: 0,
+            fallbacks: 0,
+            fallbacks_in_row: 0,
         };
         let key = PathKey { namespace: 1, prefix: "192.0.2.0/24".parse().unwrap() };
         shown(key, &path, &SETTINGS, age_s * 1_000_000_000)

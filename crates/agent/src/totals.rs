@@ -22,7 +22,7 @@ pub struct Sum {
     /// These windows added up, segments.
     pub proposed_windows: u64,
     /// Connections that lost something of a remembered first window.
-    pub retreats: u64,
+    pub fallbacks: u64,
     /// Times that they began with a remembered window after idle.
     pub restarts: u64,
 }
@@ -114,7 +114,7 @@ impl Sum {
         self.first_windows += u64::from(summary.first_window);
         self.proposed += u64::from(summary.would > 0);
         self.proposed_windows += u64::from(summary.would);
-        self.retreats += u64::from(summary.has_retreated);
+        self.fallbacks += u64::from(summary.has_fallen_back);
         self.restarts += u64::from(summary.restarts);
     }
 }

@@ -12,7 +12,7 @@ pub const MAX_GAP: u64 = 1 << 31;
 
 /// What comes of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum TrainVerdict {
     /// Another train, twice as long, with this gap.
     Train {
         /// Time from one segment to the next.
@@ -67,7 +67,7 @@ impl Search {
     }
 
     /// Judges the train that was due by the mean gap of its acknowledgements.
-    pub fn on_train(&mut self, ack_gap: u64) -> Verdict {
+    pub fn on_train(&mut self, ack_gap: u64) -> TrainVerdict {
         let ack_gap = clamped(ack_gap);
         match (self.stage, self.is_too_fast(ack_gap)) {
             (Stage::Half, false) => {
@@ -75,27 +75,27 @@ impl Search {
             }
             (Stage::Half, true) => self.slow_down(1, ack_gap),
             (Stage::ThreeQuarters, false) => {
-                Verdict::Exit { gap: midway(self.gap, self.capacity_gap) }
+                TrainVerdict::Exit { gap: midway(self.gap, self.capacity_gap) }
             }
-            (Stage::ThreeQuarters, true) => Verdict::Exit { gap: ack_gap },
-            (Stage::Slower { ack_gap, .. }, false) => Verdict::Exit { gap: ack_gap },
+            (Stage::ThreeQuarters, true) => TrainVerdict::Exit { gap: ack_gap },
+            (Stage::Slower { ack_gap, .. }, false) => TrainVerdict::Exit { gap: ack_gap },
             (Stage::Slower { trains, .. }, true) => self.slow_down(trains + 1, ack_gap),
         }
     }
 
     /// Twice the gap that was measured, not twice the one that was sent: longer trains measure
     /// better (§3.2.1).
-    fn slow_down(&mut self, trains: u8, ack_gap: u64) -> Verdict {
+    fn slow_down(&mut self, trains: u8, ack_gap: u64) -> TrainVerdict {
         let gap = clamped(2 * ack_gap);
         if trains == MOST_TOO_FAST {
-            return Verdict::Exit { gap };
+            return TrainVerdict::Exit { gap };
         }
         self.send(gap, Stage::Slower { trains, ack_gap })
     }
 
-    fn send(&mut self, gap: u64, stage: Stage) -> Verdict {
+    fn send(&mut self, gap: u64, stage: Stage) -> TrainVerdict {
         (self.gap, self.stage) = (gap, stage);
-        Verdict::Train { gap }
+        TrainVerdict::Train { gap }
     }
 }
 
@@ -146,8 +146,8 @@ mod tests {
         loop {
             tried.push(search.gap());
             match search.on_train(ack_gap(GB, search.gap(), available)) {
-                Verdict::Train { gap } => assert_eq!(gap, search.gap()),
-                Verdict::Exit { gap } => return (tried, gap),
+                TrainVerdict::Train { gap } => assert_eq!(gap, search.gap()),
+                TrainVerdict::Exit { gap } => return (tried, gap),
             }
         }
     }
@@ -205,7 +205,7 @@ mod tests {
     fn noise_within_the_tolerance_is_no_queue() {
         let mut search = Search::new(1000, 50);
         assert!(!search.is_too_fast(2050) && search.is_too_fast(2051));
-        assert_eq!(search.on_train(2050), Verdict::Train { gap: 1333 });
+        assert_eq!(search.on_train(2050), TrainVerdict::Train { gap: 1333 });
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
             let mut exits = 0;
             for gap in gaps {
                 prop_assert!((1..=MAX_GAP).contains(&search.gap()));
-                if let Verdict::Exit { gap } = search.on_train(gap) {
+                if let TrainVerdict::Exit { gap } = search.on_train(gap) {
                     prop_assert!((1..=MAX_GAP).contains(&gap));
                     exits += 1;
                     break;

@@ -4,9 +4,8 @@
 //! Everything else that runs on the machine shows in these figures; the lateness that comes with each
 //! says how much.
 
-use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use emulator::{Addresses, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace};
+use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::ExitCode;
@@ -59,7 +58,7 @@ impl Joined {
         let [client, server] = Addresses::numbered(0);
         let client = Interface::open(&near, &InterfaceConfig::new(client))?;
         let server = Interface::open(&far, &InterfaceConfig::new(server))?;
-        let options = Options::new(Duplex::symmetric(link));
+        let options = EmulationOptions::new(Duplex::symmetric(link));
         let emulation = Emulation::start(client.port(), server.port(), options)?;
         Ok(Self { client, server, emulation })
     }

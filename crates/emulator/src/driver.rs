@@ -1,7 +1,7 @@
 //! One direction in real time: reads packets at one port, hands them over at the other when they are
 //! due, and sleeps in between.
 
-use crate::emulation::Live;
+use crate::totals::Live;
 use crate::{Clock, Pipe, Port};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};

@@ -2,9 +2,9 @@
 
 use crate::awake::Awake;
 use crate::driver::Driver;
-use crate::{Clock, Direction, Lateness, Pipe, Port, Recorder, Scheduling};
-use link::{Counters, Link, LinkConfig};
-use netsim::{Duplex, stream};
+use crate::totals::{Live, Totals};
+use crate::{Clock, Direction, Lateness, Pipe, Port, Recorder, ThreadScheduling};
+use link::{Duplex, Link, LinkConfig, stream};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
 use std::sync::mpsc::{Sender, channel};
@@ -14,7 +14,7 @@ use units::{Duration, Instant};
 
 /// What an emulation is of.
 #[derive(Debug)]
-pub struct Options {
+pub struct EmulationOptions {
     /// Forward is down, towards the client.
     pub links: Duplex<LinkConfig>,
     /// Seed of losses, reordering and whatever else is left to chance. A packet's fate then depends
@@ -30,26 +30,11 @@ pub struct Options {
     pub clock: Clock,
 }
 
-impl Options {
+impl EmulationOptions {
     /// These links, seed 1, no spinning, nobody told.
     pub fn new(links: Duplex<LinkConfig>) -> Self {
         Self { links, seed: 1, spin: Duration::ZERO, recorders: None, clock: Clock::start() }
     }
-}
-
-/// Totals of one direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// What the link counted.
-    pub link: Counters,
-    /// Packets handed over.
-    pub delivered_packets: u64,
-    /// Their bytes.
-    pub delivered_bytes: u64,
-    /// Packets that the far end did not take when they were due.
-    pub refused_packets: u64,
-    /// Packets in the queue or on the wire.
-    pub held_packets: u64,
 }
 
 /// One direction from its start on.
@@ -60,7 +45,7 @@ pub struct DirectionReport {
     /// How late its packets were handed over.
     pub lateness: Lateness,
     /// How its thread was scheduled.
-    pub scheduling: Scheduling,
+    pub scheduling: ThreadScheduling,
     /// Why it ended before it was stopped, if it did.
     pub failure: Option<String>,
 }
@@ -72,13 +57,6 @@ pub struct EmulationReport {
     pub down: DirectionReport,
     /// Away from the client.
     pub up: DirectionReport,
-}
-
-/// What a running direction tells.
-#[derive(Debug, Default)]
-pub(crate) struct Live {
-    pub(crate) totals: Totals,
-    pub(crate) lateness: Lateness,
 }
 
 /// A running emulation. It stops when it is dropped.
@@ -94,7 +72,7 @@ pub struct Emulation {
 #[derive(Debug)]
 struct Running {
     live: Arc<Mutex<Live>>,
-    scheduling: Scheduling,
+    scheduling: ThreadScheduling,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
@@ -103,8 +81,8 @@ impl Emulation {
     ///
     /// # Errors
     /// If threads or descriptors cannot be had.
-    pub fn start(client: Port, host: Port, options: Options) -> io::Result<Self> {
-        let Options { links, seed, spin, recorders, clock } = options;
+    pub fn start(client: Port, host: Port, options: EmulationOptions) -> io::Result<Self> {
+        let EmulationOptions { links, seed, spin, recorders, clock } = options;
         let stop = Arc::new(EventFd::from_value_and_flags(0, EfdFlags::EFD_CLOEXEC)?);
         let begin = |direction, config, (source, sink): (&Port, &Port), recorder: Option<_>| {
             let name = name_of(direction);
@@ -148,10 +126,10 @@ impl Emulation {
     }
 
     /// How its threads are scheduled: the worse of both.
-    pub fn scheduling(&self) -> &Scheduling {
+    pub fn scheduling(&self) -> &ThreadScheduling {
         match &self.down.scheduling {
-            Scheduling::RealTime => &self.up.scheduling,
-            ordinary @ Scheduling::Ordinary(_) => ordinary,
+            ThreadScheduling::RealTime => &self.up.scheduling,
+            ordinary @ ThreadScheduling::Ordinary(_) => ordinary,
         }
     }
 
@@ -179,9 +157,9 @@ impl Drop for Emulation {
 impl Running {
     fn begin(name: &str, driver: Driver, live: Arc<Mutex<Live>>) -> io::Result<Self> {
         let (told, scheduling) = channel();
-        let run = move |told: Sender<Scheduling>| {
+        let run = move |told: Sender<ThreadScheduling>| {
             // Nobody listens any more only if starting was given up.
-            let _ = told.send(Scheduling::best());
+            let _ = told.send(ThreadScheduling::best());
             driver.run()
         };
         let thread = thread::Builder::new().name(format!("emulate-{name}")).spawn(|| run(told))?;

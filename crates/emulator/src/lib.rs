@@ -9,8 +9,8 @@
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
-//! use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
-//! use netsim::Duplex;
+//! use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, EmulationOptions};
+//! use link::Duplex;
 //!
 //! let (client, server) = (Namespace::new()?, Namespace::new()?);
 //! let [near, far] = Addresses::numbered(0);
@@ -22,7 +22,7 @@
 //!     link::QueueLimit::Packets(100),
 //! );
 //! let links = Duplex::symmetric(rate.expect("a possible link"));
-//! let emulation = Emulation::start(near.port(), far.port(), Options::new(links))?;
+//! let emulation = Emulation::start(near.port(), far.port(), EmulationOptions::new(links))?;
 //! client.command(std::process::Command::new("ping").args(["-c3", &far.addresses().v4.to_string()]))?.wait()?;
 //! println!("{:?}", emulation.stop().down.lateness);
 //! # Ok(())
@@ -68,11 +68,12 @@ mod record;
 mod recording;
 pub mod sandbox;
 mod scheduling;
+mod totals;
 
 pub use cgroup::Cgroup;
 pub use classify::classify;
 pub use clock::Clock;
-pub use emulation::{DirectionReport, Emulation, EmulationReport, Options, Totals};
+pub use emulation::{DirectionReport, Emulation, EmulationOptions, EmulationReport};
 pub use interface::{Addresses, Interface, InterfaceConfig};
 pub use lateness::Lateness;
 pub use mark::mark_ce;
@@ -81,4 +82,5 @@ pub use pipe::{Delivery, Pipe};
 pub use port::{Port, port_pair};
 pub use record::{Direction, Fate, PacketRecord, Recorder};
 pub use recording::{Files, LogFormat, Recording, Sink};
-pub use scheduling::Scheduling;
+pub use scheduling::ThreadScheduling;
+pub use totals::Totals;

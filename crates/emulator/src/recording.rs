@@ -6,7 +6,7 @@
 
 use crate::record::{Told, Wants};
 use crate::{Direction, Fate, PacketRecord, Recorder};
-use netsim::{Duplex, PcapFile};
+use link::Duplex;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time;
 use units::Instant;
+use wire::PcapFile;
 
 /// Where to write, each to be buffered.
 pub type Sink = Box<dyn Write + Send>;
@@ -49,7 +50,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Begins the files; the recorders are for [`crate::Options`].
+    /// Begins the files; the recorders are for [`crate::EmulationOptions`].
     ///
     /// # Errors
     /// If a file cannot be written, or there are no more threads.

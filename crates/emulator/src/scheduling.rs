@@ -12,14 +12,14 @@ const PRIORITY: u8 = 40;
 
 /// How the threads of an emulation are scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scheduling {
+pub enum ThreadScheduling {
     /// Ahead of everything ordinary (`SCHED_FIFO`).
     RealTime,
     /// Like everything else; why, and what would help.
     Ordinary(String),
 }
 
-impl Scheduling {
+impl ThreadScheduling {
     /// Asks for the best that the calling thread may have. Timers are exact either way.
     pub fn best() -> Self {
         // Only a missing kernel feature could refuse it, and lateness is measured anyway.
@@ -37,7 +37,7 @@ impl Scheduling {
     }
 }
 
-impl fmt::Display for Scheduling {
+impl fmt::Display for ThreadScheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RealTime => write!(f, "real-time"),

@@ -7,7 +7,7 @@ use units::Duration;
 use wire::Marking;
 
 /// How an endpoint is set up.
-pub struct Config {
+pub struct EndpointConfig {
     /// Its IPv4 address; without one it takes no IPv4.
     pub v4: Option<Ipv4Addr>,
     /// Its IPv6 address; without one it takes no IPv6.
@@ -18,13 +18,13 @@ pub struct Config {
     /// for ever: servers of strangers set [`tcp::Lifetimes::user_timeout`] and `min_rate`.
     pub limits: Limits,
     /// Keys of Fast Open cookies, and how many may come in by one. `None`: keys of its own, drawn
-    /// when it begins and anew every [`Config::FAST_OPEN_KEY_LIFE`]; servers behind one address share
+    /// when it begins and anew every [`EndpointConfig::FAST_OPEN_KEY_LIFE`]; servers behind one address share
     /// theirs.
     pub fast_open: Option<FastOpen>,
     /// Small segments leave at once, though others are not acknowledged (`TCP_NODELAY`).
     pub nodelay: bool,
     /// What a stream may have written and not acknowledged, at most, bytes. It begins with
-    /// [`Config::FIRST_SEND_BUFFER`] and grows with the window, and with what is under way.
+    /// [`EndpointConfig::FIRST_SEND_BUFFER`] and grows with the window, and with what is under way.
     pub send_buffer: u64,
     /// What the buffers of all streams may take before they stop growing and no connection is
     /// accepted, bytes.
@@ -38,10 +38,10 @@ pub struct Config {
     pub setup: Option<Setup>,
 }
 
-/// What [`Config::setup`] does.
+/// What [`EndpointConfig::setup`] does.
 pub type Setup = Box<dyn FnOnce(&mut Host) + Send>;
 
-impl Config {
+impl EndpointConfig {
     /// What a stream may buffer before its window is known, bytes.
     pub const FIRST_SEND_BUFFER: u64 = 256 << 10;
 
@@ -73,9 +73,12 @@ impl Config {
     }
 }
 
-impl fmt::Debug for Config {
+impl fmt::Debug for EndpointConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Config").field("v4", &self.v4).field("v6", &self.v6).finish_non_exhaustive()
+        f.debug_struct("EndpointConfig")
+            .field("v4", &self.v4)
+            .field("v6", &self.v6)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,6 @@
 //! An endpoint, as its application sees it.
 
-use crate::config::{Addresses, Config};
+use crate::config::{Addresses, EndpointConfig};
 use crate::device::Device;
 use crate::driver;
 use crate::info::Status;
@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 /// A host of its own on a device: listens, connects, answers to ping. Clones are the same.
 ///
 /// It lives as long as any of its clones, listeners, streams and handles does, and then until its
-/// connections have ended, [`Config::linger`] at most.
+/// connections have ended, [`EndpointConfig::linger`] at most.
 #[derive(Clone)]
 pub struct Endpoint {
     remote: Arc<Remote>,
@@ -30,7 +30,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// If the system gives no thread, descriptor or random number.
-    pub fn open(device: Device, config: Config) -> io::Result<Self> {
+    pub fn open(device: Device, config: EndpointConfig) -> io::Result<Self> {
         let remote = Arc::new(Remote { mailbox: Arc::new(Mailbox::new()?) });
         let addresses = Addresses { v4: config.v4, v6: config.v6 };
         let backlog = config.backlog.max(1);
@@ -93,7 +93,7 @@ impl Endpoint {
         self.close().await;
     }
 
-    /// Takes no more connections and waits until those there are have ended, [`Config::linger`] at
+    /// Takes no more connections and waits until those there are have ended, [`EndpointConfig::linger`] at
     /// most.
     pub async fn close(self) {
         let (reply, answer) = oneshot::channel();

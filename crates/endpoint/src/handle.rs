@@ -1,7 +1,7 @@
 //! What an application may say about a connection, and what it may ask.
 
 use crate::info::Info;
-use crate::mailbox::{Command, Remote, SetScheme, Word};
+use crate::requests::{Requests, SetScheme, Word};
 use crate::shared::Shared;
 use std::fmt;
 use std::future::poll_fn;
@@ -16,16 +16,16 @@ use tokio::sync::oneshot;
 #[derive(Clone)]
 pub struct Handle {
     shared: Arc<Shared>,
-    remote: Arc<Remote>,
+    driver: Arc<dyn Requests>,
 }
 
 impl Handle {
-    pub(crate) const fn new(shared: Arc<Shared>, remote: Arc<Remote>) -> Self {
-        Self { shared, remote }
+    pub(crate) const fn new(shared: Arc<Shared>, driver: Arc<dyn Requests>) -> Self {
+        Self { shared, driver }
     }
 
     fn tell(&self, word: Word) {
-        self.remote.mailbox.send(Command::Tell(Arc::clone(&self.shared), word));
+        self.driver.tell(Arc::clone(&self.shared), word);
     }
 
     /// The application is about to write `bytes`. Start-ups that suit themselves to the transfer
@@ -59,8 +59,7 @@ impl Handle {
     pub async fn set_scheme(&self, scheme: &Scheme) -> io::Result<()> {
         let (reply, answer) = oneshot::channel();
         let (shared, scheme) = (Arc::clone(&self.shared), scheme.clone());
-        let command = Command::SetScheme(Box::new(SetScheme { shared, scheme, reply }));
-        self.remote.mailbox.send(command);
+        self.driver.set_scheme(SetScheme { shared, scheme, reply });
         answer.await.unwrap_or_else(|_| Err(ErrorKind::NotConnected.into()))
     }
 
@@ -73,13 +72,13 @@ impl Handle {
     /// How it stands; `None` if it is over.
     pub async fn info(&self) -> Option<Info> {
         let (reply, answer) = oneshot::channel();
-        self.remote.mailbox.send(Command::Ask(Arc::clone(&self.shared), reply));
+        self.driver.ask(Arc::clone(&self.shared), reply);
         answer.await.ok()
     }
 
     /// Ends it with a reset.
     pub fn abort(&self) {
-        self.shared.abort(&self.remote.mailbox);
+        self.shared.abort(&*self.driver);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What strangers must not foretell: drawn from the system, some of it anew from time to time.
 
-use crate::config::Config;
+use crate::config::EndpointConfig;
 use std::io;
 use tcp::FastOpen;
 use units::Instant;
@@ -57,7 +57,7 @@ impl CookieKeys {
     /// The keys that are to be used from now on, when their time has come. A system that gives no random
     /// number now is asked again a life later.
     pub(crate) fn renew(&mut self, now: Instant) -> Option<FastOpen> {
-        if now.saturating_since(self.since) < Config::FAST_OPEN_KEY_LIFE {
+        if now.saturating_since(self.since) < EndpointConfig::FAST_OPEN_KEY_LIFE {
             return None;
         }
         self.since = now;
@@ -74,7 +74,8 @@ mod tests {
     #[test]
     fn a_key_is_taken_for_two_lives_and_used_for_one() {
         let mut keys = CookieKeys::new([1; 16]);
-        let at = |lives: u64| Instant::ZERO + Config::FAST_OPEN_KEY_LIFE.saturating_mul(lives);
+        let at =
+            |lives: u64| Instant::ZERO + EndpointConfig::FAST_OPEN_KEY_LIFE.saturating_mul(lives);
         assert_eq!(keys.renew(Instant::from_nanos(at(1).as_nanos() - 1)), None);
         let second = keys.renew(at(1)).unwrap();
         assert_eq!(second.previous_key, Some([1; 16]));

@@ -2,13 +2,13 @@
 //!
 //! ```no_run
 //! # async fn serve() -> std::io::Result<()> {
-//! use endpoint::{Config, Device, Endpoint, TunConfig};
+//! use endpoint::{EndpointConfig, Device, Endpoint, TunConfig};
 //! use std::net::Ipv4Addr;
 //! use tokio::io::AsyncWriteExt;
 //!
 //! let kernel = (Ipv4Addr::new(10, 7, 0, 1), 24);
 //! let device = Device::tun(&TunConfig { v4: Some(kernel), ..TunConfig::default() })?;
-//! let endpoint = Endpoint::open(device, Config::new(Some(Ipv4Addr::new(10, 7, 0, 2)), None))?;
+//! let endpoint = Endpoint::open(device, EndpointConfig::new(Some(Ipv4Addr::new(10, 7, 0, 2)), None))?;
 //! let scheme = tcp::Scheme::parse("linux").expect("a known scheme");
 //! let mut listener = endpoint.listen(80, &scheme).await?;
 //! let (mut stream, _) = listener.accept().await?;
@@ -39,12 +39,13 @@ mod keys;
 mod listener;
 mod low_water;
 mod mailbox;
+mod requests;
 mod ring;
 mod shared;
 mod stack;
 mod stream;
 
-pub use config::{Config, Setup};
+pub use config::{EndpointConfig, Setup};
 pub use counters::Counters;
 pub use device::{Device, TunConfig};
 pub use endpoint::Endpoint;

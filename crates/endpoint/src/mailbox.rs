@@ -2,7 +2,8 @@
 //! sleeps.
 
 use crate::info::{Info, Status};
-use crate::shared::Shared;
+use crate::requests::{Requests, SetScheme, Word};
+use crate::shared::{Shared, Touch};
 use crate::stream::Stream;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
@@ -11,7 +12,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tcp::Scheme;
-use tcp::sharing::Content;
 use tokio::sync::{mpsc, oneshot};
 
 /// What applications ask of the driver.
@@ -34,23 +34,6 @@ pub(crate) enum Command {
     Abort,
     /// No application is left. Told when all is over.
     Close(Option<oneshot::Sender<()>>),
-}
-
-/// What an application says of a stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Word {
-    /// So many bytes are about to be written.
-    Size(u64),
-    Weight(u32),
-    Content(Content),
-    Client(u64),
-}
-
-/// Another scheme for a stream.
-pub(crate) struct SetScheme {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) scheme: Scheme,
-    pub(crate) reply: oneshot::Sender<io::Result<()>>,
 }
 
 /// A connection to be opened.
@@ -151,5 +134,31 @@ pub(crate) struct Remote {
 impl Drop for Remote {
     fn drop(&mut self) {
         self.mailbox.send(Command::Close(None));
+    }
+}
+
+impl Touch for Mailbox {
+    fn touch(&self, shared: &Arc<Shared>) {
+        self.send(Command::Touch(Arc::clone(shared)));
+    }
+}
+
+impl Touch for Remote {
+    fn touch(&self, shared: &Arc<Shared>) {
+        self.mailbox.touch(shared);
+    }
+}
+
+impl Requests for Remote {
+    fn tell(&self, shared: Arc<Shared>, word: Word) {
+        self.mailbox.send(Command::Tell(shared, word));
+    }
+
+    fn set_scheme(&self, request: SetScheme) {
+        self.mailbox.send(Command::SetScheme(Box::new(request)));
+    }
+
+    fn ask(&self, shared: Arc<Shared>, reply: oneshot::Sender<Info>) {
+        self.mailbox.send(Command::Ask(shared, reply));
     }
 }

@@ -2,11 +2,10 @@
 //! driver, which sends and receives them.
 //!
 //! Neither waits for the other beyond the copying of bytes. What the application changes it tells by
-//! [`Command::Touch`], once until the driver has looked.
+//! [`Touch`], once until the driver has looked.
 
 use crate::budget::Budget;
 use crate::low_water::LowWater;
-use crate::mailbox::{Command, Mailbox};
 use crate::ring::Ring;
 use std::io::{self, ErrorKind, IoSlice};
 use std::net::SocketAddr;
@@ -30,6 +29,12 @@ pub(crate) struct Shared {
     /// The driver has been told and has not looked yet.
     touched: AtomicBool,
     inner: Mutex<Inner>,
+}
+
+/// The way to the driver, as far as a stream needs it.
+pub(crate) trait Touch: Send + Sync {
+    /// Something of the stream has changed on the application's side.
+    fn touch(&self, shared: &Arc<Shared>);
 }
 
 /// How large a stream's buffers may be.
@@ -109,9 +114,9 @@ impl Shared {
     }
 
     /// Tells the driver to look.
-    pub(crate) fn touch(self: &Arc<Self>, mailbox: &Mailbox) {
+    pub(crate) fn touch(self: &Arc<Self>, driver: &dyn Touch) {
         if !self.touched.swap(true, Ordering::AcqRel) {
-            mailbox.send(Command::Touch(Arc::clone(self)));
+            driver.touch(self);
         }
     }
 }
@@ -122,7 +127,7 @@ impl Shared {
         self: &Arc<Self>,
         cx: &Context<'_>,
         out: &mut ReadBuf<'_>,
-        mailbox: &Mailbox,
+        driver: &dyn Touch,
     ) -> Poll<io::Result<()>> {
         let mut inner = self.lock();
         let from = inner.receive.start();
@@ -137,7 +142,7 @@ impl Shared {
         let report = to - inner.reported_read >= inner.report_read;
         drop(inner);
         if report {
-            self.touch(mailbox);
+            self.touch(driver);
         }
         Poll::Ready(Ok(()))
     }
@@ -146,7 +151,7 @@ impl Shared {
         self: &Arc<Self>,
         cx: &Context<'_>,
         data: &[IoSlice<'_>],
-        mailbox: &Mailbox,
+        driver: &dyn Touch,
     ) -> Poll<io::Result<usize>> {
         let mut inner = self.lock();
         inner.check_writable()?;
@@ -166,7 +171,7 @@ impl Shared {
         }
         inner.account(&self.budget);
         drop(inner);
-        self.touch(mailbox);
+        self.touch(driver);
         Poll::Ready(Ok(taken as usize))
     }
 
@@ -193,29 +198,29 @@ impl Shared {
         inner.account(&self.budget);
     }
 
-    pub(crate) fn shutdown(self: &Arc<Self>, mailbox: &Mailbox) -> io::Result<()> {
+    pub(crate) fn shutdown(self: &Arc<Self>, driver: &dyn Touch) -> io::Result<()> {
         let mut inner = self.lock();
         if let Some(End::Failed(kind)) = inner.end {
             return Err(kind.into());
         }
         inner.shutdown = true;
         drop(inner);
-        self.touch(mailbox);
+        self.touch(driver);
         Ok(())
     }
 
-    pub(crate) fn abort(self: &Arc<Self>, mailbox: &Mailbox) {
+    pub(crate) fn abort(self: &Arc<Self>, driver: &dyn Touch) {
         self.lock().aborted = true;
-        self.touch(mailbox);
+        self.touch(driver);
     }
 
     /// The application has dropped the stream.
-    pub(crate) fn on_dropped(self: &Arc<Self>, mailbox: &Mailbox) {
+    pub(crate) fn on_dropped(self: &Arc<Self>, driver: &dyn Touch) {
         let mut inner = self.lock();
         inner.dropped = true;
         (inner.reader, inner.writer) = (None, None);
         drop(inner);
-        self.touch(mailbox);
+        self.touch(driver);
     }
 }
 
@@ -380,6 +385,7 @@ impl Drop for Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mailbox::Mailbox;
     use std::net::{Ipv4Addr, SocketAddr};
 
     fn stream() -> (Arc<Shared>, Mailbox) {

@@ -1,7 +1,7 @@
 //! A connection as a stream of bytes.
 
 use crate::handle::Handle;
-use crate::mailbox::Remote;
+use crate::requests::Requests;
 use crate::shared::Shared;
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -18,12 +18,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// down the writing half sends FIN, and reading goes on.
 pub struct Stream {
     shared: Arc<Shared>,
-    remote: Arc<Remote>,
+    driver: Arc<dyn Requests>,
 }
 
 impl Stream {
-    pub(crate) const fn new(shared: Arc<Shared>, remote: Arc<Remote>) -> Self {
-        Self { shared, remote }
+    pub(crate) const fn new(shared: Arc<Shared>, driver: Arc<dyn Requests>) -> Self {
+        Self { shared, driver }
     }
 
     /// Our end.
@@ -39,7 +39,7 @@ impl Stream {
     /// What may be said and asked about the connection, also by others, and while it is read and
     /// written.
     pub fn handle(&self) -> Handle {
-        Handle::new(Arc::clone(&self.shared), Arc::clone(&self.remote))
+        Handle::new(Arc::clone(&self.shared), Arc::clone(&self.driver))
     }
 }
 
@@ -49,7 +49,7 @@ impl AsyncRead for Stream {
         cx: &mut Context<'_>,
         out: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.shared.poll_read(cx, out, &self.remote.mailbox)
+        self.shared.poll_read(cx, out, &*self.driver)
     }
 }
 
@@ -59,7 +59,7 @@ impl AsyncWrite for Stream {
         cx: &mut Context<'_>,
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.shared.poll_write(cx, &[IoSlice::new(data)], &self.remote.mailbox)
+        self.shared.poll_write(cx, &[IoSlice::new(data)], &*self.driver)
     }
 
     fn poll_write_vectored(
@@ -67,7 +67,7 @@ impl AsyncWrite for Stream {
         cx: &mut Context<'_>,
         data: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.shared.poll_write(cx, data, &self.remote.mailbox)
+        self.shared.poll_write(cx, data, &*self.driver)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -80,13 +80,13 @@ impl AsyncWrite for Stream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.shared.shutdown(&self.remote.mailbox))
+        Poll::Ready(self.shared.shutdown(&*self.driver))
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        self.shared.on_dropped(&self.remote.mailbox);
+        self.shared.on_dropped(&*self.driver);
     }
 }
 

@@ -5,8 +5,7 @@ mod common;
 
 use common::line::{Line, Setup, Who, ask, question, read_answer};
 use common::{PORT, linux};
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use link::{Duplex, LinkConfig, QueueLimit};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Read};

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Pair, at, bytes, config, v4};
 use emulator::{Port, port_pair};
-use endpoint::{Config, Device, Listener, Status, Stream};
+use endpoint::{Device, EndpointConfig, Listener, Status, Stream};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -59,8 +59,10 @@ async fn status(pair: &Pair) -> Status {
 async fn who_comes_when_all_buffers_are_taken_is_refused() {
     const LIMIT: usize = 1 << 20;
     let (a, b) = Device::pair(1500).unwrap();
-    let pair =
-        Pair::configured((a, config(1)), (b, Config { buffers: LIMIT, ..common::config(2) }));
+    let pair = Pair::configured(
+        (a, config(1)),
+        (b, EndpointConfig { buffers: LIMIT, ..common::config(2) }),
+    );
     serve(pair.listen().await);
     let mut early = Vec::new();
     while status(&pair).await.buffers < LIMIT {
@@ -74,7 +76,11 @@ async fn who_comes_when_all_buffers_are_taken_is_refused() {
         let status = status(&pair).await;
         assert_eq!(status.counters.buffers_full, refused);
         // The last that was taken found less than all taken, and has a first buffer.
-        assert!(status.buffers <= LIMIT + Config::FIRST_SEND_BUFFER as usize, "{}", status.buffers);
+        assert!(
+            status.buffers <= LIMIT + EndpointConfig::FIRST_SEND_BUFFER as usize,
+            "{}",
+            status.buffers
+        );
     }
     for stream in &mut early {
         assert!(read_all(stream).await.unwrap() == bytes(ANSWER, 1));

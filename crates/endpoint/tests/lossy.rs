@@ -5,10 +5,9 @@ mod common;
 
 use common::order::Overtaken;
 use common::{Pair, at, linux, v4};
-use emulator::{Emulation, Files, LogFormat, Options, Recording, port_pair};
+use emulator::{Emulation, EmulationOptions, Files, LogFormat, Recording, port_pair};
 use endpoint::{Device, Stream};
-use link::{LinkConfig, QueueLimit, Reordering};
-use netsim::Duplex;
+use link::{Duplex, LinkConfig, QueueLimit, Reordering};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use sha2::{Digest, Sha256};
 use std::os::fd::{AsFd, OwnedFd};
@@ -48,7 +47,10 @@ fn rough(rate: Rate, delay: Duration, extra: Duration) -> Rough {
     let overtaken = Overtaken::default();
     let log = Some((LogFormat::Csv, Box::new(overtaken.clone()) as emulator::Sink));
     let (recording, recorders) = Recording::begin(Files { log, captures: None }).unwrap();
-    let options = Options { recorders: Some(recorders), ..Options::new(Duplex::symmetric(link)) };
+    let options = EmulationOptions {
+        recorders: Some(recorders),
+        ..EmulationOptions::new(Duplex::symmetric(link))
+    };
     let emulation = Emulation::start(near, far, options).unwrap();
     let repeated = Arc::default();
     let [client, server] =

@@ -135,7 +135,7 @@ async fn where_nobody_listens_connections_are_refused() {
 #[tokio::test]
 async fn a_reader_who_does_not_read_stops_only_his_writer() {
     let (a, b) = Device::pair(1500).unwrap();
-    let small = endpoint::Config { send_buffer: 100_000, ..common::config(2) };
+    let small = endpoint::EndpointConfig { send_buffer: 100_000, ..common::config(2) };
     let pair = Pair::configured((a, common::config(1)), (b, small));
     let mut listener = pair.listen().await;
     let (mut slow, mut other) = (pair.connect().await, pair.connect().await);
@@ -200,7 +200,7 @@ async fn hundreds_of_connections_do_not_mix() {
 #[tokio::test]
 async fn who_finds_no_place_in_the_queue_is_reset() {
     let (a, b) = Device::pair(1500).unwrap();
-    let server = endpoint::Config { backlog: 2, ..common::config(2) };
+    let server = endpoint::EndpointConfig { backlog: 2, ..common::config(2) };
     let pair = Pair::configured((a, common::config(1)), (b, server));
     let _listener = pair.listen().await;
     let mut streams = Vec::new();

@@ -1,21 +1,8 @@
 //! What a link is made of, checked once: an impossible link cannot be constructed.
 
-use crate::{Discipline, RateTrace, Reordering};
-use std::fmt;
+use crate::{Discipline, LinkError, QueueLimit, RateTrace, Reordering};
 use std::sync::Arc;
 use units::{Duration, Rate};
-
-/// How much a queue holds, the packet in service included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// At most this many packets: `n - 1` waiting and one in service.
-    Packets(u32),
-    /// At most this many bytes, waiting and in service. A packet that finds the link idle is
-    /// always taken, so a queue smaller than a packet still carries packets one at a time.
-    Bytes(u64),
-    /// Nothing is ever dropped.
-    Unlimited,
-}
 
 /// Whether a packet that departs at exactly the instant another arrives is still in its way.
 ///
@@ -45,44 +32,6 @@ pub struct LinkConfig {
     reordering: Option<Reordering>,
     statistics: bool,
 }
-
-/// Why a link is impossible.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LinkError {
-    /// A link of rate zero never delivers.
-    ZeroRate,
-    /// A queue of zero has no place for the packet in service.
-    ZeroQueue,
-    /// Loss must be a probability below one.
-    Loss(f64),
-    /// Packets are held back with a probability.
-    Reordering,
-    /// A discipline's parameters contradict each other or the queue.
-    Discipline {
-        /// The discipline.
-        name: &'static str,
-        /// What is wrong and what would do.
-        why: &'static str,
-    },
-}
-
-impl fmt::Display for LinkError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ZeroRate => write!(f, "a link needs a rate above zero, like 20mbit"),
-            Self::ZeroQueue => {
-                write!(f, "a queue of 0 has no place for the packet in service: use at least 1")
-            }
-            Self::Loss(p) => write!(f, "loss {p} is not a probability: use 0 or more, below 1"),
-            Self::Reordering => {
-                write!(f, "packets are held back with a probability: use 0 or more, at most 1")
-            }
-            Self::Discipline { name, why } => write!(f, "{name}: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for LinkError {}
 
 impl LinkConfig {
     /// A link without random loss.

@@ -15,6 +15,9 @@
 //!   everything is as it is for the others. Decisions fall at departure instants, whether or not the
 //!   driver wakes up late.
 //!
+//! [`Duplex`] is what is said of both directions of a wire. [`stream`] is a random stream by the name of
+//! who draws from it, such as a link.
+//!
 //! # Conventions, the same everywhere
 //! - **Queue sizes** count the packets waiting plus the one in service ([`QueueLimit`]).
 //! - **Ties**: a packet that departs at exactly `t` is still in the queue for one arriving at `t`.
@@ -29,32 +32,40 @@ mod config;
 mod counters;
 mod discipline;
 mod drop_tail;
+mod duplex;
+mod error;
 mod fifo;
 mod judged;
 mod loss;
 mod medium;
 mod packet;
 mod queue;
+mod queue_limit;
 mod rate_trace;
 mod red;
 mod reordering;
 mod serializer;
 mod served;
 mod server;
+mod streams;
 mod wire;
 
-pub use config::{LinkConfig, LinkError, QueueLimit, Ties};
+pub use config::{LinkConfig, Ties};
 pub use counters::{Counters, Statistics};
 pub use discipline::{
     CoDelConfig, Discipline, FqCoDelConfig, RedConfig, Thresholds, UnknownDiscipline,
 };
 pub use drop_tail::{DropTail, Occupancy};
+pub use duplex::Duplex;
+pub use error::LinkError;
 pub use fifo::Fifo;
 pub use judged::Judged;
 pub use loss::Loss;
 pub use packet::{Fate, PacketInfo, Verdict};
+pub use queue_limit::QueueLimit;
 pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace, TraceError};
 pub use reordering::Reordering;
 pub use serializer::Serializer;
 pub use served::{Entry, Outcome, Served};
+pub use streams::{derive_seed, stream};
 pub use wire::{Link, Stage};

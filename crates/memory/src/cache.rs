@@ -1,7 +1,7 @@
 //! Temporal sharing: how the last path to each host ended, ageing until it is asked for
 //! (Eggert, Heidemann & Touch 2000 §2, §3.1; RFC 9040 §6).
 
-use crate::table::Table;
+use crate::table::DestinationTable;
 use crate::{PathKey, PathMemory, PathState, Remembered, Sample, Scope};
 use arith::reuse::decayed;
 use std::net::IpAddr;
@@ -37,7 +37,7 @@ impl Default for CacheConfig {
 /// What one host remembers of its destinations.
 pub struct HostCache {
     config: CacheConfig,
-    destinations: Table<Ended>,
+    destinations: DestinationTable<Ended>,
 }
 
 #[derive(Clone, Copy)]
@@ -49,7 +49,7 @@ struct Ended {
 impl HostCache {
     /// A host that knows nothing yet.
     pub fn new(config: CacheConfig) -> Self {
-        Self { config, destinations: Table::new(config.max_destinations) }
+        Self { config, destinations: DestinationTable::new(config.max_destinations) }
     }
 
     /// Destinations remembered.

@@ -1,9 +1,9 @@
 //! The performance gateway: what all senders of a site learn of a destination network, averaged over
 //! a sliding window (Zhang, Qiu & Keshav 2000 §5).
 
-use crate::table::Table;
+use crate::table::DestinationTable;
 use crate::window::{Average, SlidingWindow};
-use crate::{PathKey, PathMemory, Remembered, Report, Sample, Scope};
+use crate::{GatewayReport, PathKey, PathMemory, Remembered, Sample, Scope};
 use arith::reuse::decayed;
 use std::net::IpAddr;
 use units::{Duration, Instant};
@@ -43,7 +43,7 @@ impl Default for GatewayConfig {
 /// Estimates a connection's share of the path to each destination, and its round trip.
 pub struct Gateway {
     config: GatewayConfig,
-    destinations: Table<Destination>,
+    destinations: DestinationTable<Destination>,
 }
 
 #[derive(Default)]
@@ -64,7 +64,7 @@ struct Estimate {
 impl Gateway {
     /// A gateway that knows nothing yet.
     pub fn new(config: GatewayConfig) -> Self {
-        Self { config, destinations: Table::new(config.max_destinations) }
+        Self { config, destinations: DestinationTable::new(config.max_destinations) }
     }
 
     /// Destinations that something is kept of.
@@ -111,7 +111,7 @@ impl PathMemory for Gateway {
     }
 
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
-        let Sample::Report(Report { share, rtt }) = *sample else { return };
+        let Sample::Report(GatewayReport { share, rtt }) = *sample else { return };
         let key = PathKey::new(remote, self.config.scope);
         let destination = self.destinations.entry_or(key, Destination::default);
         destination.expire(now, self.config.window);

@@ -23,8 +23,8 @@ pub use gate::{Cold, ReuseGate};
 pub use gateway::{Gateway, GatewayConfig};
 pub use key::{PathKey, Scope};
 pub use remembered::Remembered;
-pub use sample::{PathState, Report, Sample};
-pub use table::Table;
+pub use sample::{GatewayReport, PathState, Sample};
+pub use table::DestinationTable;
 pub use window::{Average, SlidingWindow};
 
 use std::cell::RefCell;

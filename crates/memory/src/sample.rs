@@ -6,14 +6,14 @@ use units::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     /// What one connection got of the path, while the path lives.
-    Report(Report),
+    Report(GatewayReport),
     /// How the path was when it ended.
     Ended(PathState),
 }
 
 /// A sender's report to the performance gateway (Zhang, Qiu & Keshav 2000 §5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct GatewayReport {
     /// `Wc`, bytes: `cwnd` less one segment when a loss was detected in congestion avoidance, or
     /// `cwnd` when a transfer ended that had met none.
     pub share: u64,

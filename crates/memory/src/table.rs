@@ -6,11 +6,11 @@ use rustc_hash::FxBuildHasher;
 use std::num::NonZeroUsize;
 
 /// What is kept of each of at most so many destinations.
-pub struct Table<V> {
+pub struct DestinationTable<V> {
     entries: LruCache<PathKey, V, FxBuildHasher>,
 }
 
-impl<V> Table<V> {
+impl<V> DestinationTable<V> {
     /// An empty table for `limit` destinations, at least one.
     pub fn new(limit: usize) -> Self {
         let limit = NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN);

@@ -2,8 +2,8 @@
 //! the cold one.
 
 use memory::{
-    CacheConfig, Cold, Gateway, GatewayConfig, HalfLife, HostCache, PathMemory, PathState,
-    Remembered, Report, ReuseGate, Sample,
+    CacheConfig, Cold, Gateway, GatewayConfig, GatewayReport, HalfLife, HostCache, PathMemory,
+    PathState, Remembered, ReuseGate, Sample,
 };
 use proptest::prelude::*;
 use std::net::IpAddr;
@@ -58,7 +58,7 @@ fn any_size() -> impl Strategy<Value = u64> {
 
 fn sample() -> impl Strategy<Value = Sample> {
     let report = (any_size(), prop::option::of(any_size())).prop_map(|(share, rtt)| {
-        Sample::Report(Report { share, rtt: rtt.map(Duration::from_nanos) })
+        Sample::Report(GatewayReport { share, rtt: rtt.map(Duration::from_nanos) })
     });
     let ended = (any_size(), prop::option::of(any_size()), any_size(), any_size(), any_size());
     let ended = ended.prop_map(|(cwnd, ssthresh, srtt, rttvar, mss)| {

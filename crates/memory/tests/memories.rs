@@ -1,8 +1,8 @@
 //! What the two memories answer, worked out by hand, and that they stay bounded.
 
 use memory::{
-    CacheConfig, Gateway, GatewayConfig, HalfLife, HostCache, PathMemory, PathState, Remembered,
-    Report, Sample, Scope,
+    CacheConfig, Gateway, GatewayConfig, GatewayReport, HalfLife, HostCache, PathMemory, PathState,
+    Remembered, Sample, Scope,
 };
 use proptest::prelude::*;
 use std::net::IpAddr;
@@ -17,7 +17,7 @@ fn remote(c: u8, d: u8) -> IpAddr {
 }
 
 fn report(share: u64, rtt_ms: u64) -> Sample {
-    Sample::Report(Report { share, rtt: Some(Duration::from_millis(rtt_ms)) })
+    Sample::Report(GatewayReport { share, rtt: Some(Duration::from_millis(rtt_ms)) })
 }
 
 fn ended(cwnd: u64) -> PathState {
@@ -73,7 +73,7 @@ fn not_enough_is_an_answer() {
     }
     gateway.record(at(2), remote(2, 1), &report(40_000, 100));
     assert_eq!(gateway.recall(at(2), remote(2, 1)).unwrap().share, Some(20_000));
-    let share_alone = Sample::Report(Report { share: 10_000, rtt: None });
+    let share_alone = Sample::Report(GatewayReport { share: 10_000, rtt: None });
     let mut gateway = Gateway::new(GatewayConfig::default());
     gateway.record(at(0), remote(2, 1), &share_alone);
     assert_eq!(gateway.recall(at(0), remote(2, 1)), None, "nothing to pace by");

@@ -5,9 +5,9 @@
 //! the connections it opened or accepted. What it does takes effect when the call returns: the
 //! hosts it touched then send what they may.
 
-use crate::streams::stream;
 use crate::world::World;
-use crate::{AppId, Datagram, HostId, Losses};
+use crate::{AppId, Datagram, HostId, Losses, Peer};
+use link::stream;
 use rand_pcg::Pcg32;
 use std::any::Any;
 use tcp::sharing::Content;
@@ -47,17 +47,6 @@ pub trait Application: Any {
 
     /// Who this is and how far it has come, for the error that names what is stuck.
     fn describe(&self) -> String;
-}
-
-/// A connection seen from outside: the host at the other end and both ports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Peer {
-    /// The other end.
-    pub host: HostId,
-    /// Port at the other end.
-    pub port: u16,
-    /// Port at this end.
-    pub local_port: u16,
 }
 
 /// What an application may do during a call.

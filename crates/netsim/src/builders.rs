@@ -1,23 +1,8 @@
 //! Ready-made topologies.
 
-use crate::{HostId, LinkId, Topology};
-use link::LinkConfig;
-
-/// Both directions of a wire.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Duplex<T> {
-    /// Towards the receivers, the client, the right.
-    pub forward: T,
-    /// The way back.
-    pub reverse: T,
-}
-
-impl<T: Clone> Duplex<T> {
-    /// The same both ways.
-    pub fn symmetric(one: T) -> Self {
-        Self { forward: one.clone(), reverse: one }
-    }
-}
+use crate::ids::{HostId, LinkId};
+use crate::topology::Topology;
+use link::{Duplex, LinkConfig};
 
 /// Sources on the left, sinks on the right, one bottleneck between two routers.
 #[derive(Clone, Debug)]

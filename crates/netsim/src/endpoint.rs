@@ -1,9 +1,8 @@
 //! A host in the simulation: its TCP, who owns its connections, and its pending wake-ups.
 
-use crate::application::Peer;
 use crate::packet::Transit;
 use crate::topology::address_of;
-use crate::{AppId, HostId, Losses};
+use crate::{AppId, HostId, Losses, Peer};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use tcp::{ConnId, Event, EventKind, FourTuple, Host};

@@ -31,3 +31,14 @@ id!(
     /// An application.
     AppId
 );
+
+/// A connection seen from outside: the host at the other end and both ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Peer {
+    /// The other end.
+    pub host: HostId,
+    /// Port at the other end.
+    pub port: u16,
+    /// Port at this end.
+    pub local_port: u16,
+}

@@ -25,37 +25,38 @@ mod endpoint;
 mod events;
 mod flow;
 mod ids;
+mod key;
 mod network;
 mod observer;
 mod packet;
 mod page;
 mod pcap;
 mod processing;
+mod processing_delay;
 mod recorder;
 mod ring;
 mod routes;
 mod simulation;
 mod site;
-mod streams;
 mod topology;
 mod tournament;
 mod world;
 
-pub use application::{Application, Context, Peer};
+pub use application::{Application, Context};
 pub use apps::{
     BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowTotals, OnOff, OnOffSpec, PairChoice, PoissonFlows,
     PoissonSpec, RoundPair, Rounds, RoundsSpec, Telnet, TelnetSpec, User, UserSpec,
 };
-pub use builders::{Access, Dumbbell, Duplex};
+pub use builders::{Access, Dumbbell};
 pub use flow::{FlowRecord, Losses};
-pub use ids::{AppId, HostId, LinkId, NodeId};
+pub use ids::{AppId, HostId, LinkId, NodeId, Peer};
+pub use link::{Duplex, derive_seed, stream};
 pub use observer::{Observer, Step};
-pub use packet::{Body, Datagram, Packet, Transit, WireSizes};
+pub use packet::{Body, Datagram, SimPacket, Transit, WireSizes};
 pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit};
-pub use pcap::{Captures, PcapFile};
-pub use processing::{ProcessingDelay, ProcessingOrder};
+pub use pcap::Captures;
+pub use processing_delay::{ProcessingDelay, ProcessingOrder};
 pub use recorder::{Record, Recorder};
 pub use simulation::{Simulation, SimulationConfig, SimulationError};
 pub use site::{Collecting, PassiveTap, ReportTap, Site, SiteSpec};
-pub use streams::{derive_seed, stream};
 pub use topology::{LinkSpec, RouteError, Topology, address_of, host_at};

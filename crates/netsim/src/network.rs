@@ -8,15 +8,15 @@
 mod ahead;
 mod stages;
 
-use crate::events::{Arrival, Due, EventQueue, Key};
+use crate::events::{Arrival, Due, EventQueue};
+use crate::key::Key;
 use crate::observer::{Observer, Step};
 use crate::packet::PacketPool;
 use crate::processing::Processing;
 use crate::routes::Routes;
-use crate::streams::stream;
-use crate::{AppId, HostId, LinkId, LinkSpec, Packet, Topology};
+use crate::{AppId, HostId, LinkId, LinkSpec, SimPacket, Topology};
 use ahead::Ahead;
-use link::{Fate, Link, QueueLimit, Stage};
+use link::{Fate, Link, QueueLimit, Stage, stream};
 use std::collections::BTreeMap;
 use units::{Duration, Instant, Rate};
 
@@ -85,7 +85,7 @@ pub(crate) struct Network {
     observers: Vec<Box<dyn Observer>>,
     unreachable: Option<(HostId, HostId)>,
     /// Segments that were dropped or lost and have not been asked for since.
-    lost: Vec<Packet>,
+    lost: Vec<SimPacket>,
 }
 
 /// Packets up to this size share a lane, larger ones another: on an idle link small ones overtake
@@ -122,7 +122,7 @@ impl Network {
         &mut self,
         (from, to): (HostId, HostId),
         bytes: u32,
-        make: impl FnOnce() -> Packet,
+        make: impl FnOnce() -> SimPacket,
     ) {
         let Some(cursor) = self.routes.start(from, to).or_else(|| self.lay_out(from, to)) else {
             self.unreachable = self.unreachable.or(Some((from, to)));
@@ -263,7 +263,7 @@ impl Network {
 
     /// One of the packets that went no further since this was last asked.
     #[inline]
-    pub(crate) fn poll_lost(&mut self) -> Option<Packet> {
+    pub(crate) fn poll_lost(&mut self) -> Option<SimPacket> {
         self.lost.pop()
     }
 
@@ -315,7 +315,7 @@ impl Network {
     }
 
     #[inline]
-    pub(crate) fn packet(&self, index: u32) -> &Packet {
+    pub(crate) fn packet(&self, index: u32) -> &SimPacket {
         self.packets.packet(index)
     }
 

@@ -1,6 +1,6 @@
 //! Looking at packets without touching them: captures, time-sequence plots, queue occupancy.
 
-use crate::{LinkId, Packet};
+use crate::{LinkId, SimPacket};
 use link::Occupancy;
 use std::any::Any;
 use units::Instant;
@@ -39,5 +39,5 @@ pub enum Step {
 /// calls around it, because a drop-tail link knows a departure when the packet enters.
 pub trait Observer: Any {
     /// `packet` does `step` at `link` at the instant `at`.
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet);
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket);
 }

@@ -5,7 +5,7 @@ use tcp::{Ecn, Flags, Segment};
 
 /// One packet, as observers and applications see it.
 #[derive(Clone, Copy, Debug)]
-pub struct Packet {
+pub struct SimPacket {
     /// Where it came from.
     pub from: HostId,
     /// Where it goes.
@@ -82,13 +82,13 @@ impl WireSizes {
 /// Packets by index; an index is free again once its packet has been removed.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPool {
-    packets: Vec<Packet>,
+    packets: Vec<SimPacket>,
     free: Vec<u32>,
 }
 
 impl PacketPool {
     #[inline]
-    pub(crate) fn insert(&mut self, make: impl FnOnce() -> Packet) -> u32 {
+    pub(crate) fn insert(&mut self, make: impl FnOnce() -> SimPacket) -> u32 {
         if let Some(index) = self.free.pop() {
             self.packets[index as usize] = make();
             return index;
@@ -98,7 +98,7 @@ impl PacketPool {
     }
 
     #[inline]
-    pub(crate) fn packet(&self, index: u32) -> &Packet {
+    pub(crate) fn packet(&self, index: u32) -> &SimPacket {
         &self.packets[index as usize]
     }
 

@@ -4,49 +4,15 @@
 //! of two packets finds the last place in a queue is settled once and for all (Floyd & Jacobson 1992
 //! on phase effects). ns-2 has the same as `overhead_`.
 
-use crate::streams::stream;
-use crate::{Body, HostId, Packet, Topology};
-use rand_core::RngCore;
+use crate::processing_delay::{ProcessingDelay, ProcessingOrder};
+use crate::{Body, HostId, SimPacket, Topology};
+use link::stream;
 use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
 /// A host that has sent nothing for so long has rested.
 const REST: Duration = Duration::from_millis(8);
-
-/// Among which packets of a host order is kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProcessingOrder {
-    /// All: the host is done with one packet after another.
-    #[default]
-    Host,
-    /// Those of one connection: packets of another may overtake, as with ns-2's agents.
-    Connection,
-}
-
-/// What a host may take over a packet that it sends: each packet a time of its own, uniform between `least` and `most`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProcessingDelay {
-    /// At least.
-    pub least: Duration,
-    /// At most; no more than `least` makes it the same for all packets.
-    pub most: Duration,
-    /// More for what it sends after nothing for a while: a processor that has rested is slower at first.
-    pub rested: Duration,
-}
-
-impl ProcessingDelay {
-    /// Packets are on their way at once.
-    pub const NONE: Self =
-        Self { least: Duration::ZERO, most: Duration::ZERO, rested: Duration::ZERO };
-
-    /// The next packet's.
-    fn draw(self, stream: &mut Pcg32) -> Duration {
-        let span = u128::from(self.most.saturating_sub(self.least).as_nanos()) + 1;
-        let nanos = (u128::from(stream.next_u64()) * span) >> 64;
-        self.least + Duration::from_nanos(nanos as u64)
-    }
-}
 
 /// Every host's processing delay.
 #[derive(Debug, Default)]
@@ -67,7 +33,7 @@ struct Delay {
 /// Packets that keep their order: a connection's, by the other host and both ports.
 type Conversation = Option<(HostId, u16, u16)>;
 
-fn conversation(packet: &Packet) -> Conversation {
+fn conversation(packet: &SimPacket) -> Conversation {
     match &packet.body {
         Body::Segment(transit) => Some((packet.to, transit.source_port, transit.destination_port)),
         Body::Datagram(_) => None,
@@ -97,7 +63,7 @@ impl Processing {
     }
 
     /// When a packet that its host sends now is on its way; `None`: at once.
-    pub(crate) fn departure(&mut self, packet: &Packet, now: Instant) -> Option<Instant> {
+    pub(crate) fn departure(&mut self, packet: &SimPacket, now: Instant) -> Option<Instant> {
         let delay = self.0.get_mut(packet.from.index())?.as_mut()?;
         Some(delay.departure(conversation(packet), now))
     }

@@ -1,7 +1,7 @@
 //! Everything that happened at chosen links, kept for plots and tests.
 
 use crate::observer::{Observer, Step};
-use crate::{LinkId, Packet};
+use crate::{LinkId, SimPacket};
 use units::Instant;
 
 /// One step of one packet at one link.
@@ -14,7 +14,7 @@ pub struct Record {
     /// What.
     pub step: Step,
     /// Whose.
-    pub packet: Packet,
+    pub packet: SimPacket,
 }
 
 /// An observer that remembers. Records of one link and one kind of step are in the order of time,
@@ -46,7 +46,7 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         if self.chosen.get(link.index()) == Some(&true) {
             self.records.push(Record { at, link, step, packet: *packet });
         }

@@ -3,11 +3,10 @@
 use crate::application::{Application, Context};
 use crate::observer::Observer;
 use crate::packet::WireSizes;
-use crate::streams::stream;
 use crate::topology::Topology;
 use crate::world::{Notice, World};
 use crate::{AppId, HostId, LinkId};
-use link::{Link, LinkError, Occupancy};
+use link::{Link, LinkError, Occupancy, stream};
 use std::any::Any;
 use std::fmt;
 use tcp::Host;

@@ -6,7 +6,7 @@
 //! is nobody's business.
 
 use crate::observer::{Observer, Step};
-use crate::packet::{Body, Packet, Transit};
+use crate::packet::{Body, SimPacket, Transit};
 use crate::topology::{Topology, address_of};
 use crate::{HostId, LinkId, NodeId, Simulation};
 use memory::passive::{FlowKey, Incoming, Outgoing, Passive};
@@ -117,7 +117,7 @@ impl Edge {
     }
 
     /// The way of a packet that passes the edge with this step.
-    fn passes(&self, link: LinkId, step: Step, packet: &Packet) -> Option<Way> {
+    fn passes(&self, link: LinkId, step: Step, packet: &SimPacket) -> Option<Way> {
         let (begin, end) = *self.links.get(link.index())?;
         match (self.node(packet.from), self.node(packet.to)) {
             (Some(from), None) => {
@@ -144,7 +144,7 @@ impl ReportTap {
 }
 
 impl Observer for ReportTap {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let Body::Segment(transit) = &packet.body else { return };
         let Some(performance) = transit.segment.options.performance else { return };
         if self.edge.passes(link, step, packet) == Some(Way::Out) {
@@ -168,7 +168,7 @@ impl PassiveTap {
 }
 
 impl Observer for PassiveTap {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let Body::Segment(transit) = &packet.body else { return };
         let Some(way) = self.edge.passes(link, step, packet) else { return };
         let mut passive = self.passive.borrow_mut();
@@ -179,7 +179,7 @@ impl Observer for PassiveTap {
     }
 }
 
-fn flow(packet: &Packet, transit: &Transit, way: Way) -> FlowKey {
+fn flow(packet: &SimPacket, transit: &Transit, way: Way) -> FlowKey {
     let (from, to) = (address_of(packet.from), address_of(packet.to));
     let (source, destination) = (transit.source_port, transit.destination_port);
     match way {

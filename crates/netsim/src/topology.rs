@@ -4,7 +4,7 @@
 //! among equals the one whose links were added first.
 
 use crate::ids::{HostId, LinkId, NodeId};
-use crate::processing::{ProcessingDelay, ProcessingOrder};
+use crate::processing_delay::{ProcessingDelay, ProcessingOrder};
 use link::LinkConfig;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;

@@ -4,7 +4,7 @@
 //! share a cache line; ties are looked at only where times are equal. Up to eight lanes are one
 //! round; eight times as many cost one round more.
 
-use crate::events::Key;
+use crate::key::Key;
 
 const WIDTH: usize = 8;
 

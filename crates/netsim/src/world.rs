@@ -1,14 +1,13 @@
 //! Hosts on their network: whatever touches a host makes it send, and what arrives reaches it.
 
-use crate::application::Peer;
 use crate::endpoint::Endpoint;
-use crate::events::Key;
+use crate::key::Key;
 use crate::network::{Network, Next};
-use crate::packet::{Body, Datagram, Packet, Transit, WireSizes};
+use crate::packet::{Body, Datagram, SimPacket, Transit, WireSizes};
 use crate::ring::Ring;
-use crate::streams::derive_seed;
 use crate::topology::{Topology, address_of, host_at};
-use crate::{AppId, HostId, Losses};
+use crate::{AppId, HostId, Losses, Peer};
+use link::derive_seed;
 use tcp::{ConnId, Event, FourTuple, Host, HostConfig, Scheme, Transmit};
 use units::Instant;
 
@@ -119,7 +118,7 @@ impl World {
         datagram: Datagram,
     ) {
         let body = Body::Datagram(datagram);
-        let make = || Packet { from, to, wire_bytes, low_priority, body };
+        let make = || SimPacket { from, to, wire_bytes, low_priority, body };
         self.network.send((from, to), wire_bytes, make);
     }
 
@@ -211,7 +210,7 @@ impl World {
 
     /// A packet was lost before what comes next.
     #[cold]
-    fn note_loss(&mut self, packet: &Packet) {
+    fn note_loss(&mut self, packet: &SimPacket) {
         if let Body::Segment(transit) = &packet.body
             && !transit.is_pure_ack()
         {
@@ -277,8 +276,8 @@ pub(crate) struct Quiet;
 
 /// The packet that carries what a host sends.
 #[inline(always)]
-fn packet_of((from, to): (HostId, HostId), wire_bytes: u32, transmit: &Transmit) -> Packet {
-    Packet {
+fn packet_of((from, to): (HostId, HostId), wire_bytes: u32, transmit: &Transmit) -> SimPacket {
+    SimPacket {
         from,
         to,
         wire_bytes,

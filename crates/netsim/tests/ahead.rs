@@ -5,7 +5,7 @@
 use link::{Counters, LinkConfig, Occupancy, QueueLimit};
 use netsim::{
     Application, BulkSpec, BulkTransfer, Context, Datagram, Dumbbell, Duplex, FlowRecord, HostId,
-    LinkId, Observer, Packet, Simulation, SimulationConfig, Step, Topology,
+    LinkId, Observer, SimPacket, Simulation, SimulationConfig, Step, Topology,
 };
 use proptest::prelude::*;
 use tcp::Scheme;
@@ -15,7 +15,7 @@ use units::{Duration, Instant, Rate};
 struct Witness;
 
 impl Observer for Witness {
-    fn on_packet(&mut self, _: Instant, _: LinkId, _: Step, _: &Packet) {}
+    fn on_packet(&mut self, _: Instant, _: LinkId, _: Step, _: &SimPacket) {}
 }
 
 /// A datagram: from, to, bytes, and when it is sent, in microseconds.

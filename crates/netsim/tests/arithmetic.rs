@@ -3,8 +3,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, LinkId, Observer, Packet, RoundPair, Rounds,
-    RoundsSpec, Simulation, SimulationConfig, Step, WireSizes,
+    Body, BulkSpec, BulkTransfer, Dumbbell, Duplex, LinkId, Observer, RoundPair, Rounds,
+    RoundsSpec, SimPacket, Simulation, SimulationConfig, Step, WireSizes,
 };
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
@@ -59,7 +59,7 @@ struct FirstLink {
 }
 
 impl Observer for FirstLink {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         if let (Body::Segment(transit), Step::Enter { .. }) = (packet.body, step)
             && link == self.link
         {
@@ -169,7 +169,7 @@ fn two_bursts(bell: &Dumbbell, scheme: &str) -> Simulation {
 struct Marked(u32);
 
 impl Observer for Marked {
-    fn on_packet(&mut self, _: Instant, _: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, _: Instant, _: LinkId, step: Step, packet: &SimPacket) {
         self.0 += u32::from(packet.low_priority && matches!(step, Step::Enter { .. }));
     }
 }

@@ -3,7 +3,7 @@
 use link::{LinkConfig, QueueLimit};
 use netsim::{
     Application, Body, Cbr, CbrSpec, Context, Datagram, Dumbbell, Duplex, HostId, LinkId, Observer,
-    Packet, Simulation, SimulationConfig, SimulationError, Step, Topology,
+    SimPacket, Simulation, SimulationConfig, SimulationError, Step, Topology,
 };
 use units::{Duration, Instant, Rate};
 
@@ -37,7 +37,7 @@ fn cbr(from: HostId, to: HostId, count: u64) -> CbrSpec {
 struct Log(Vec<(Instant, LinkId, Step, u64)>);
 
 impl Observer for Log {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let Body::Datagram(Datagram { tag, .. }) = packet.body else {
             return;
         };

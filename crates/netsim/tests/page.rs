@@ -5,7 +5,9 @@ use netsim::{Access, AppId, Duplex, PageLoad, PageSpec, Simulation, SimulationCo
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
-use workload::{BUILTINS, Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, Page, Tls};
+use workload::{
+    BUILTINS, Discovery, HostId, Http, Kind, LoaderConfig, Object, Page, PageHost, Tls,
+};
 
 const FOREVER: Instant = Instant::from_nanos(600_000_000_000);
 
@@ -107,7 +109,7 @@ fn a_load_repeats_to_the_last_bit() {
 }
 
 fn one_object(body_bytes: u64) -> Page {
-    let host = Host {
+    let host = PageHost {
         name: "example.org".to_owned(),
         http: Http::Http11,
         tls: Tls::None,

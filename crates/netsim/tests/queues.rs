@@ -7,7 +7,7 @@ use link::{
 };
 use netsim::{
     Application, BulkSpec, BulkTransfer, Context, Datagram, Dumbbell, Duplex, HostId, LinkId,
-    Observer, Packet, Simulation, SimulationConfig, Step,
+    Observer, SimPacket, Simulation, SimulationConfig, Step,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ const fn kind(step: &Step) -> &'static str {
 }
 
 impl Observer for Tally {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let key = (link, kind(&step));
         *self.counts.entry(key).or_default() += 1;
         let before = self.last.insert(key, at);

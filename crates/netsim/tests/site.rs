@@ -2,7 +2,7 @@
 
 use link::{LinkConfig, QueueLimit};
 use memory::passive::Passive;
-use memory::{PathMemory, Remembered, Report, Sample, Shared};
+use memory::{GatewayReport, PathMemory, Remembered, Sample, Shared};
 use netsim::{
     Dumbbell, Duplex, HostId, PassiveTap, ReportTap, RoundPair, Rounds, RoundsSpec, Simulation,
     SimulationConfig, WireSizes,
@@ -18,7 +18,7 @@ const LIMIT: Instant = Instant::from_nanos(20_000_000_000_000);
 
 /// Remembers what it is told, and knows nothing.
 #[derive(Default)]
-struct Log(Vec<(Instant, IpAddr, Report)>);
+struct Log(Vec<(Instant, IpAddr, GatewayReport)>);
 
 impl PathMemory for Log {
     fn recall(&mut self, _: Instant, _: IpAddr) -> Option<Remembered> {

@@ -3,7 +3,7 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Dumbbell, Duplex, LinkId, Observer, OnOff, OnOffSpec, Packet, RoundPair, Rounds, RoundsSpec,
+    Dumbbell, Duplex, LinkId, Observer, OnOff, OnOffSpec, RoundPair, Rounds, RoundsSpec, SimPacket,
     Simulation, SimulationConfig, Step, Telnet, TelnetSpec,
 };
 use tcp::Scheme;
@@ -48,7 +48,7 @@ impl Sent {
 }
 
 impl Observer for Sent {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let enters = matches!(step, Step::Enter { .. });
         if link == self.link && enters && packet.wire_bytes >= self.bytes {
             self.at.push(at);

@@ -1,6 +1,6 @@
 //! Recording a load for figures: what each server sent and heard, what queues held.
 
-use netsim::{Access, Body, HostId, LinkId, Observer, Packet, PageLoad, Step, Transit};
+use netsim::{Access, Body, HostId, LinkId, Observer, PageLoad, SimPacket, Step, Transit};
 use std::collections::BTreeMap;
 use tcp::{Flags, SackBlocks, WindowChange};
 use units::{Duration, Instant, SeqNum};
@@ -13,7 +13,7 @@ pub struct Recording {
     pub start: Instant,
     /// What happened when to each object, by [`workload::ObjectId`].
     pub milestones: Vec<Milestones>,
-    /// Its connections and those of the loads before it, by [`workload::ConnId`].
+    /// Its connections and those of the loads before it, by [`workload::LoadConnId`].
     pub transfers: Vec<TransferRecord>,
     /// The access link's queues: down, then up.
     pub queues: Vec<Queue>,
@@ -186,7 +186,7 @@ impl QueueRecord {
 }
 
 impl Observer for Recorder {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let queue = self.queues.entry(link).or_default();
         queue.on_step(at, step, i64::from(packet.wire_bytes));
         let Body::Segment(transit) = &packet.body else {

@@ -1,6 +1,6 @@
 //! Counts what happens to the page's own packets, background excluded.
 
-use netsim::{Body, HostId, LinkId, Observer, Packet, Step};
+use netsim::{Body, HostId, LinkId, Observer, SimPacket, Step};
 use std::collections::BTreeSet;
 use units::Instant;
 
@@ -22,7 +22,7 @@ impl Tally {
 }
 
 impl Observer for Tally {
-    fn on_packet(&mut self, _: Instant, _: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, _: Instant, _: LinkId, step: Step, packet: &SimPacket) {
         let ours = self.servers.contains(&packet.from) || self.servers.contains(&packet.to);
         let Body::Segment(transit) = packet.body else {
             return;

@@ -8,7 +8,9 @@ use race::{Hosts, Load, Outcome, Race, RunOptions, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant};
-use workload::{Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, Tls};
+use workload::{
+    Discovery, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, PageHost, Tls,
+};
 
 const SCHEMES: [&str; 12] = [
     "tahoe",
@@ -42,8 +44,8 @@ fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> Outcome {
     race.run(RunOptions { threads: 1, record: false, capture: false, on_run: &|| () })
 }
 
-fn host(http: Http, tls: Tls) -> Host {
-    Host { name: "a.example".to_owned(), http, tls, http10_connections: 4 }
+fn host(http: Http, tls: Tls) -> PageHost {
+    PageHost { name: "a.example".to_owned(), http, tls, http10_connections: 4 }
 }
 
 fn object(body_bytes: u64, discovery: Discovery) -> Object {

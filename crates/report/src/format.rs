@@ -8,7 +8,7 @@
 //! - A standard error follows "±" in the unit and with the decimals of its mean.
 //! - What is undefined or not finite is "–".
 
-use crate::table::{Estimate, Quantity};
+use crate::quantity::{Estimate, Quantity};
 
 /// The dash that stands for "undefined".
 pub(crate) const UNDEFINED: &str = "–";

@@ -15,6 +15,7 @@ mod file;
 mod format;
 mod input;
 mod page;
+mod quantity;
 mod ranges;
 mod table;
 mod text;
@@ -31,5 +32,6 @@ pub use input::{
     SchemeView, SequenceKind, SequencePoint, WindowPoint,
 };
 pub use page::MAX_HTML_BYTES;
+pub use quantity::{Estimate, Quantity};
 pub use ranges::{Range, RangeRow, Ranges};
-pub use table::{Cell, Column, Estimate, Quantity, RaceRow, Row, Table, Terminal};
+pub use table::{Cell, Column, RaceRow, Row, Table, Terminal};

@@ -5,7 +5,7 @@
 
 use crate::cookie::FastOpenCookie;
 use crate::raw_options::raw_options;
-use memory::Report;
+use memory::GatewayReport;
 use std::fmt;
 use std::num::NonZeroU32;
 use units::{Duration, SeqNum};
@@ -90,7 +90,7 @@ impl Performance {
     pub const IDENTIFIER: u16 = 0x5350;
 
     /// What `report` says, as far as it fits; `None` if it says nothing.
-    pub fn of(report: &Report) -> Option<Self> {
+    pub fn of(report: &GatewayReport) -> Option<Self> {
         let share = u32::try_from(report.share).unwrap_or(u32::MAX);
         let micros = report.rtt.map_or(0, Duration::as_micros);
         let rtt_micros = u32::try_from(micros).unwrap_or(u32::MAX);
@@ -98,9 +98,12 @@ impl Performance {
     }
 
     /// What it says.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> GatewayReport {
         let rtt = Duration::from_micros(u64::from(self.rtt_micros));
-        Report { share: self.share.get().into(), rtt: Some(rtt).filter(|rtt| !rtt.is_zero()) }
+        GatewayReport {
+            share: self.share.get().into(),
+            rtt: Some(rtt).filter(|rtt| !rtt.is_zero()),
+        }
     }
 
     /// The option's bytes, kind and length included.
@@ -286,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_report_is_an_experimental_option_of_twelve_bytes() {
-        let report = Report { share: 0x0102_0304, rtt: Some(Duration::from_micros(0x0506)) };
+        let report = GatewayReport { share: 0x0102_0304, rtt: Some(Duration::from_micros(0x0506)) };
         let told = Performance::of(&report).unwrap();
         // Kind 253, length 12, identifier "SP", share, round trip (RFC 6994 §3: kind, length, ExID).
         assert_eq!(told.to_bytes(), [253, 12, 0x53, 0x50, 1, 2, 3, 4, 0, 0, 5, 6]);
@@ -297,8 +300,9 @@ mod tests {
         assert_eq!(told.report(), report);
         let options = Options { performance: Some(told), ..Options::default() };
         assert_eq!(options.wire_bytes(), 12);
-        assert_eq!(Performance::of(&Report { share: 0, rtt: None }), None);
-        let huge = Performance::of(&Report { share: u64::MAX, rtt: Some(Duration::MAX) }).unwrap();
+        assert_eq!(Performance::of(&GatewayReport { share: 0, rtt: None }), None);
+        let huge =
+            Performance::of(&GatewayReport { share: u64::MAX, rtt: Some(Duration::MAX) }).unwrap();
         assert_eq!((huge.share.get(), huge.rtt_micros), (u32::MAX, u32::MAX));
     }
 

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 
 /// A response that is over, for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct EndedResponse {
     /// Who asked.
     pub peer: SocketAddr,
     /// How.
@@ -31,14 +31,14 @@ pub struct Told {
     pub length: u64,
 }
 
-impl Told {
+impl EndedResponse {
     /// All of the body was given to the transport.
     pub const fn is_complete(&self) -> bool {
         self.sent == self.length
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for EndedResponse {
     /// One line: `192.0.2.7:40123 GET /logo.png 200 51234 bytes image weight 3`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { peer, method, path, status, content, sent, length, .. } = self;
@@ -52,7 +52,7 @@ impl fmt::Display for Told {
 }
 
 /// Whoever wants to be told.
-pub(crate) type Listener = Arc<dyn Fn(&Told) + Send + Sync>;
+pub(crate) type Listener = Arc<dyn Fn(&EndedResponse) + Send + Sync>;
 
 /// Any body of ours.
 pub(crate) type AnyBody = UnsyncBoxBody<Bytes, io::Error>;
@@ -60,12 +60,12 @@ pub(crate) type AnyBody = UnsyncBoxBody<Bytes, io::Error>;
 /// A body whose end is told, whether it was sent or the client has gone.
 pub(crate) struct Telling {
     body: AnyBody,
-    told: Told,
+    told: EndedResponse,
     listener: Listener,
 }
 
 impl Telling {
-    pub(crate) fn new(body: AnyBody, told: Told, listener: &Listener) -> Self {
+    pub(crate) fn new(body: AnyBody, told: EndedResponse, listener: &Listener) -> Self {
         Self { body, told, listener: Arc::clone(listener) }
     }
 }

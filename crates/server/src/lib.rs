@@ -7,20 +7,22 @@
 //! (`status`).
 //!
 //! In the order of a request: `serve` accepts and ends connections, `respond` answers one request with
-//! the help of `files`, `body` tells when an answer is over.
+//! the help of `files`, `body` tells when an answer is over. `site` is what they share.
 
+mod answer;
 mod body;
 mod files;
 mod regard;
 mod respond;
 mod serve;
+mod site;
 mod status;
 mod timing;
 mod weights;
 
-pub use body::Told;
+pub use body::EndedResponse;
 pub use files::check_folder;
 pub use regard::check_weights;
-pub use serve::{Ended, Options, Server};
+pub use serve::{Ended, Server, ServerOptions};
 pub use status::STATUS_PATH;
 pub use weights::{Weights, WeightsError};

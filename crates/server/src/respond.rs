@@ -1,21 +1,20 @@
 //! One request and its answer; before that is written the transport hears of it.
 
-use crate::body::{AnyBody, Telling, Told};
+use crate::answer::{full, text};
+use crate::body::{AnyBody, EndedResponse, Telling};
 use crate::regard::content_name;
-use crate::serve::{Open, Site};
+use crate::site::{Open, Site};
 use crate::{status, timing};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes};
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use workload::Kind;
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
-const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// Answers a request.
 pub(crate) async fn respond<B>(
@@ -52,19 +51,6 @@ async fn from_files(site: &Site, request: Request<()>) -> Response<AnyBody> {
     }
 }
 
-/// A short answer of ours.
-pub(crate) fn text(status: StatusCode, words: &str) -> Response<AnyBody> {
-    let mut response = Response::new(full(Bytes::copy_from_slice(words.as_bytes())));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, TEXT);
-    response
-}
-
-/// A body that is there already.
-pub(crate) fn full(bytes: Bytes) -> AnyBody {
-    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
-}
-
 async fn add_timing(open: &Open, headers: &mut HeaderMap) {
     let Some(info) = open.handle.info().await else { return };
     if let Ok(value) = HeaderValue::try_from(timing::header(&info)) {
@@ -87,7 +73,7 @@ fn announce(
     };
     open.handle.set_size(head_length(&response) + length);
     let (peer, status, content) = (open.peer, response.status(), content_name(kind));
-    let told = Told { peer, method, path, status, content, weight, sent: 0, length };
+    let told = EndedResponse { peer, method, path, status, content, weight, sent: 0, length };
     response.map(|body| Telling::new(body, told, &site.listener))
 }
 
@@ -114,9 +100,4 @@ fn head_length(response: &Response<AnyBody>) -> u64 {
     let fields = response.headers().iter();
     let fields = fields.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
     (line + fields.sum::<usize>() + DATE + "\r\n".len()) as u64
-}
-
-/// What cannot be told now.
-pub(crate) fn unavailable(error: &io::Error) -> Response<AnyBody> {
-    text(StatusCode::SERVICE_UNAVAILABLE, &format!("{error}\n"))
 }

@@ -1,30 +1,29 @@
 //! Accepts connections, has each served, and ends them when it is time.
 
-use crate::body::{Listener as OnResponse, Told};
+use crate::body::EndedResponse;
 use crate::files::Files;
 use crate::regard::Regard;
 use crate::respond::respond;
+use crate::site::{Open, Site, lock};
 use crate::weights::Weights;
-use endpoint::{Endpoint, Handle, Listener, Stream};
+use endpoint::{Endpoint, Listener, Stream};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tcp::Scheme;
 use tokio::time::{Instant, timeout_at};
-use workload::Kind;
 
 /// What is served, and how.
-pub struct Options {
+pub struct ServerOptions {
     /// The folder.
     pub root: PathBuf,
     /// The scheme that the port is listened at with.
@@ -36,34 +35,12 @@ pub struct Options {
     /// How long a connection may wait for its next request.
     pub idle: Duration,
     /// Told of every response that is over.
-    pub on_response: Box<dyn Fn(&Told) + Send + Sync>,
+    pub on_response: Box<dyn Fn(&EndedResponse) + Send + Sync>,
 }
 
 /// A server. Clones are the same.
 #[derive(Clone)]
 pub struct Server(Arc<Site>);
-
-/// What all connections share.
-pub(crate) struct Site {
-    pub(crate) files: Files,
-    pub(crate) endpoint: Endpoint,
-    pub(crate) scheme: Scheme,
-    pub(crate) shows_status: bool,
-    pub(crate) listener: OnResponse,
-    pub(crate) begun: Instant,
-    pub(crate) requests: AtomicU64,
-    idle: Duration,
-    regard: Mutex<Regard>,
-    open: Mutex<BTreeMap<SocketAddr, Arc<Open>>>,
-}
-
-/// An open connection.
-pub(crate) struct Open {
-    pub(crate) peer: SocketAddr,
-    pub(crate) handle: Handle,
-    /// What it carried last.
-    kind: Mutex<Option<Kind>>,
-}
 
 /// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +54,8 @@ impl Server {
     ///
     /// # Errors
     /// If the folder cannot be read; it is named.
-    pub fn new(endpoint: Endpoint, options: Options) -> io::Result<Self> {
-        let Options { root, scheme, weights, shows_status, idle, on_response } = options;
+    pub fn new(endpoint: Endpoint, options: ServerOptions) -> io::Result<Self> {
+        let ServerOptions { root, scheme, weights, shows_status, idle, on_response } = options;
         Ok(Self(Arc::new(Site {
             files: Files::new(&root)?,
             endpoint,
@@ -161,30 +138,4 @@ async fn serve(site: Arc<Site>, (stream, peer): (Stream, SocketAddr), watcher: W
     if all.get(&peer).is_some_and(|other| Arc::ptr_eq(other, &open)) {
         all.remove(&peer);
     }
-}
-
-impl Site {
-    /// A connection carries this from now on; its weight, where that matters.
-    pub(crate) fn carry(&self, open: &Open, kind: Kind) -> Option<u32> {
-        let regard = lock(&self.regard);
-        *lock(&open.kind) = Some(kind);
-        regard.tell(&open.handle, kind);
-        regard.weight(kind)
-    }
-
-    /// What connections are told of, in words.
-    pub(crate) fn about_weights(&self) -> String {
-        lock(&self.regard).about()
-    }
-
-    /// What the connection to `peer` carried last, and its weight.
-    pub(crate) fn carried(&self, peer: &SocketAddr) -> Option<(Kind, Option<u32>)> {
-        let open = lock(&self.open).get(peer).cloned()?;
-        let kind = (*lock(&open.kind))?;
-        Some((kind, lock(&self.regard).weight(kind)))
-    }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
 //! The server between two endpoints back to back: no root, no kernel, nothing lost on the way.
 
-use endpoint::{Config, Device, Endpoint, Stream};
+use endpoint::{Device, Endpoint, EndpointConfig, Stream};
 use serde_json::Value;
-use server::{Ended, Options, Server, Told};
+use server::{Ended, EndedResponse, Server, ServerOptions};
 use std::fs;
 use std::io::ErrorKind;
 use std::net::Ipv4Addr;
@@ -26,7 +26,7 @@ struct World {
     client: Endpoint,
     server: Server,
     scheme: Scheme,
-    told: Arc<Mutex<Vec<Told>>>,
+    told: Arc<Mutex<Vec<EndedResponse>>>,
     stop: oneshot::Sender<()>,
     running: JoinHandle<Ended>,
 }
@@ -52,12 +52,12 @@ fn folder(name: &str) -> PathBuf {
 impl World {
     async fn new(name: &str, scheme: &str, grace: Duration) -> Self {
         let (a, b) = Device::pair(1500).unwrap();
-        let client = Endpoint::open(a, Config::new(Some(CLIENT), None)).unwrap();
-        let endpoint = Endpoint::open(b, Config::new(Some(SERVER), None)).unwrap();
+        let client = Endpoint::open(a, EndpointConfig::new(Some(CLIENT), None)).unwrap();
+        let endpoint = Endpoint::open(b, EndpointConfig::new(Some(SERVER), None)).unwrap();
         let scheme = Scheme::parse(scheme).unwrap();
-        let told: Arc<Mutex<Vec<Told>>> = Arc::default();
+        let told: Arc<Mutex<Vec<EndedResponse>>> = Arc::default();
         let log = Arc::clone(&told);
-        let options = Options {
+        let options = ServerOptions {
             root: folder(name),
             scheme: scheme.clone(),
             weights: None,
@@ -168,7 +168,7 @@ async fn one_connection_gets_files_parts_of_them_and_no_others() {
         assert!(!String::from_utf8_lossy(&answer.body).contains("secret\n"), "{elsewhere}");
     }
     assert_eq!(ask(stream, "POST /", "").await.status, 405);
-    let lines: Vec<_> = world.told.lock().unwrap().iter().map(Told::to_string).collect();
+    let lines: Vec<_> = world.told.lock().unwrap().iter().map(EndedResponse::to_string).collect();
     assert!(lines[0].ends_with(" GET / 200 12 bytes html"), "{lines:?}");
     assert!(lines[1].ends_with(" HEAD /style.css 200 0 bytes css"), "{lines:?}");
 }
@@ -245,7 +245,7 @@ async fn a_client_that_goes_away_is_told_of_and_concerns_nobody_else() {
     send(&mut stream, "GET /large.bin", "").await;
     head(&mut stream).await;
     stream.handle().abort();
-    let given_up = |told: &Told| told.path == "/large.bin" && !told.is_complete();
+    let given_up = |told: &EndedResponse| told.path == "/large.bin" && !told.is_complete();
     let seen = async {
         while !world.told.lock().unwrap().iter().any(given_up) {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -262,8 +262,8 @@ async fn a_client_that_goes_away_is_told_of_and_concerns_nobody_else() {
 #[test]
 fn a_folder_that_is_not_there_is_named() {
     let (a, _b) = Device::pair(1500).unwrap();
-    let endpoint = Endpoint::open(a, Config::new(Some(SERVER), None)).unwrap();
-    let options = |root: &str| Options {
+    let endpoint = Endpoint::open(a, EndpointConfig::new(Some(SERVER), None)).unwrap();
+    let options = |root: &str| ServerOptions {
         root: root.into(),
         scheme: Scheme::parse("linux").unwrap(),
         weights: None,

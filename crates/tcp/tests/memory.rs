@@ -1,6 +1,6 @@
 //! What a host's paths ask their memory and tell it, and what they make of the answer.
 
-use memory::{PathMemory, Remembered, Report, ReuseGate, Sample};
+use memory::{GatewayReport, PathMemory, Remembered, ReuseGate, Sample};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
@@ -94,7 +94,7 @@ impl Sender {
     }
 
     /// What leaves now: payload and the report it carries, if any.
-    fn sent(&mut self) -> Vec<(u32, Option<Report>)> {
+    fn sent(&mut self) -> Vec<(u32, Option<GatewayReport>)> {
         let transmits = std::iter::from_fn(|| self.host.poll_transmit(self.now));
         let told = |segment: Segment| segment.options.performance.map(|told| told.report());
         transmits.map(|t| (t.segment.len, told(t.segment))).filter(|(len, _)| *len > 0).collect()
@@ -166,7 +166,7 @@ fn a_transfer_without_loss_tells_its_last_window() {
     sender.receive(sender.answer(3_000));
     // RTT: 100 by the handshake, then 100, 101, 102: 8 * srtt = 800, 800, 801, 803 ms.
     let rtt = Some(sender.path().rtt.srtt());
-    assert_eq!(sender.heard(), [Sample::Report(Report { share: 6_000, rtt })]);
+    assert_eq!(sender.heard(), [Sample::Report(GatewayReport { share: 6_000, rtt })]);
     assert_eq!(sender.spy.borrow().heard[0].0, at(202));
 }
 
@@ -184,7 +184,7 @@ fn a_loss_in_avoidance_tells_a_segment_less_than_the_window() {
         sender.sent();
     }
     let rtt = Some(Duration::from_millis(100));
-    assert_eq!(sender.heard(), [Sample::Report(Report { share: 2_000, rtt })]);
+    assert_eq!(sender.heard(), [Sample::Report(GatewayReport { share: 2_000, rtt })]);
     // The transfer has met a loss: its end tells nothing more.
     sender.now = at(300);
     sender.receive(sender.answer(5_000));
@@ -234,7 +234,7 @@ fn a_report_rides_on_the_next_segment_which_is_shorter_for_it() {
     sender.host.write(sender.now, conn, 2_500);
     // The window of 3 grew by one ACK to 4: 1000 + 1000 + 500 bytes, and 12 of the first are the
     // option's, so 988 + 1000 + 512. The round trips were 100 ms.
-    let report = Report { share: 4_000, rtt: Some(Duration::from_millis(100)) };
+    let report = GatewayReport { share: 4_000, rtt: Some(Duration::from_millis(100)) };
     assert_eq!(sender.sent(), [(988, Some(report)), (1000, None), (512, None)]);
 }
 

@@ -1,7 +1,8 @@
 //! UDP headers, for captures of the simulator's datagrams.
 
 use crate::dscp::Dscp;
-use crate::write::{TooLong, write_ip};
+use crate::too_long::TooLong;
+use crate::write::write_ip;
 use etherparse::{IpNumber, UdpHeader};
 use std::net::SocketAddrV4;
 use tcp::Ecn;

@@ -1,23 +1,14 @@
 //! Echo requests and replies (RFC 792; RFC 4443 §4.1, §4.2), so that an endpoint answers to ping.
 
 use crate::dscp::Dscp;
+use crate::packet::Echo;
 use crate::sum::pseudo_header;
-use crate::write::{TooLong, write_ip};
+use crate::too_long::TooLong;
+use crate::write::write_ip;
 use etherparse::IpNumber;
 use etherparse::checksum::Sum16BitWords;
 use std::net::IpAddr;
 use tcp::Ecn;
-
-/// An echo request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Echo<'a> {
-    /// Who asks.
-    pub source: IpAddr,
-    /// Who is asked.
-    pub destination: IpAddr,
-    /// What comes back as it is: identifier, number and data.
-    pub body: &'a [u8],
-}
 
 /// Appends the reply to `out`.
 ///

@@ -4,12 +4,12 @@
 //! An error quotes the start of the packet that met with it. Ports and sequence number stand in its
 //! first 8 bytes of TCP, which is all that an old router quotes.
 
-use crate::echo::{Echo, write_icmp};
+use crate::echo::write_icmp;
+use crate::ip::Ip;
 use crate::malformed::Malformed;
-use crate::packet::Packet;
-use crate::parse::Ip;
+use crate::packet::{Echo, IcmpError, Packet, Trouble};
 use crate::sum::adds_up;
-use crate::write::TooLong;
+use crate::too_long::TooLong;
 use etherparse::checksum::Sum16BitWords;
 use etherparse::icmpv4::DestUnreachableHeader as V4Unreachable;
 use etherparse::icmpv6::{DestUnreachableCode as V6Unreachable, ParameterProblemCode};
@@ -18,49 +18,8 @@ use etherparse::{
     Ipv6ExtensionsSlice, Ipv6HeaderSlice,
 };
 use std::net::{IpAddr, SocketAddr};
-use tcp::{FourTuple, Unreachable};
+use tcp::Unreachable;
 use units::SeqNum;
-
-/// An ICMP error about a segment that its receiver has sent, or is said to have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IcmpError {
-    /// Who reports it: a router, or the destination.
-    pub reporter: IpAddr,
-    /// To whom.
-    pub destination: IpAddr,
-    /// Who sent the segment.
-    pub quoted_source: SocketAddr,
-    /// Where it was to go.
-    pub quoted_destination: SocketAddr,
-    /// The segment's sequence number.
-    pub seq: SeqNum,
-    /// What happened to it.
-    pub trouble: Trouble,
-}
-
-/// What happened to a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// It is longer than the next link carries.
-    TooBig {
-        /// The longest packet that it carries, bytes; 0 from a router that does not say (RFC 1191
-        /// §4).
-        mtu: u32,
-    },
-    /// It cannot be delivered.
-    Unreachable(Unreachable),
-}
-
-impl IcmpError {
-    /// The connection as the sender of the segment sees it.
-    pub const fn tuple(&self) -> FourTuple {
-        FourTuple {
-            local_port: self.quoted_source.port(),
-            remote: self.quoted_destination.ip(),
-            remote_port: self.quoted_destination.port(),
-        }
-    }
-}
 
 pub(crate) fn read_v4<'a>(ip: &Ip<'a>) -> Result<Packet<'a>, Malformed> {
     let message = Icmpv4Slice::from_slice(ip.payload).map_err(|_| Malformed::TruncatedIcmp)?;

@@ -5,29 +5,34 @@
 //! layer, and never panic: what is not taken comes with its [`Malformed`], which counters count.
 //! [`write()`] and its kin write one. Layouts and checksums are those of crate `etherparse`; this is the
 //! only place that knows them, for endpoints and for captures of the simulator. Nothing here does
-//! I/O or keeps state.
+//! I/O of its own or keeps state; a [`PcapFile`] writes packets to the writer that it is given.
 
 mod datagram;
 mod dscp;
 mod echo;
 mod icmp;
+mod ip;
 mod malformed;
 mod options;
 mod packet;
 mod parse;
+mod pcap;
 mod sum;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod too_long;
 mod write;
 
 pub use datagram::write_datagram_headers;
 pub use dscp::{Dscp, Marking};
-pub use echo::{Echo, write_echo_reply};
-pub use icmp::{IcmpError, Trouble, write_icmp_error};
+pub use echo::write_echo_reply;
+pub use icmp::write_icmp_error;
 pub use malformed::Malformed;
-pub use packet::{Packet, TcpPacket};
+pub use packet::{Echo, IcmpError, Packet, TcpPacket, Trouble};
 pub use parse::{parse, parse_offloaded};
-pub use write::{Partial, TooLong, write, write_headers, write_headers_offloaded};
+pub use pcap::PcapFile;
+pub use too_long::TooLong;
+pub use write::{Partial, write, write_headers, write_headers_offloaded};
 
 /// Bytes of an IPv6 header (RFC 8200 §3).
 pub const IPV6_HEADER: usize = 40;

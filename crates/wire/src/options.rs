@@ -4,7 +4,7 @@
 //! carry are ignored elsewhere.
 
 use crate::malformed::Malformed;
-use crate::write::TooLong;
+use crate::too_long::TooLong;
 use tcp::{FastOpenCookie, Options, Performance, SackBlocks, Timestamps};
 use units::SeqNum;
 

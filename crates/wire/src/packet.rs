@@ -1,10 +1,9 @@
 //! What a packet is to an endpoint.
 
 use crate::dscp::{Dscp, Marking};
-use crate::echo::Echo;
-use crate::icmp::IcmpError;
-use std::net::SocketAddr;
-use tcp::{FourTuple, Segment};
+use std::net::{IpAddr, SocketAddr};
+use tcp::{FourTuple, Segment, Unreachable};
+use units::SeqNum;
 
 /// A packet that was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,4 +49,56 @@ impl TcpPacket {
             remote_port: self.source.port(),
         }
     }
+}
+
+/// An ICMP error about a segment that its receiver has sent, or is said to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IcmpError {
+    /// Who reports it: a router, or the destination.
+    pub reporter: IpAddr,
+    /// To whom.
+    pub destination: IpAddr,
+    /// Who sent the segment.
+    pub quoted_source: SocketAddr,
+    /// Where it was to go.
+    pub quoted_destination: SocketAddr,
+    /// The segment's sequence number.
+    pub seq: SeqNum,
+    /// What happened to it.
+    pub trouble: Trouble,
+}
+
+/// What happened to a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It is longer than the next link carries.
+    TooBig {
+        /// The longest packet that it carries, bytes; 0 from a router that does not say (RFC 1191
+        /// §4).
+        mtu: u32,
+    },
+    /// It cannot be delivered.
+    Unreachable(Unreachable),
+}
+
+impl IcmpError {
+    /// The connection as the sender of the segment sees it.
+    pub const fn tuple(&self) -> FourTuple {
+        FourTuple {
+            local_port: self.quoted_source.port(),
+            remote: self.quoted_destination.ip(),
+            remote_port: self.quoted_destination.port(),
+        }
+    }
+}
+
+/// An echo request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Echo<'a> {
+    /// Who asks.
+    pub source: IpAddr,
+    /// Who is asked.
+    pub destination: IpAddr,
+    /// What comes back as it is: identifier, number and data.
+    pub body: &'a [u8],
 }

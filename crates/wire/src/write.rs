@@ -4,28 +4,13 @@ use crate::dscp::Dscp;
 use crate::options::Encoded;
 use crate::packet::TcpPacket;
 use crate::sum::pseudo_header;
+use crate::too_long::TooLong;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHeader};
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::{Ecn, Flags, Segment};
 
 /// Hops that a packet may take.
 const HOP_LIMIT: u8 = 64;
-
-/// A packet would be longer than IP can say, or its options longer than TCP can.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLong {
-    /// What does not fit.
-    pub bytes: usize,
-}
-
-impl fmt::Display for TooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes do not fit a packet", self.bytes)
-    }
-}
-
-impl std::error::Error for TooLong {}
 
 /// Where a checksum is left to be filled in (checksum offload).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

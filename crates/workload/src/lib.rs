@@ -68,18 +68,20 @@ mod loader;
 mod page;
 mod server;
 mod stream;
+mod versions;
 
 pub use distribution::{Distribution, DistributionError};
 pub use har::{HarError, parse_har, parse_har_page};
 pub use http::{
     HTTP2_CLIENT_OPENING, HTTP2_FRAME_HEADER, HTTP2_LOW_WATER, HTTP2_SERVER_OPENING, HTTP2_STREAMS,
-    HTTP11_CONNECTIONS, Http, LoaderConfig, ParseProtocolError, Protocol, RECORD_BYTES,
-    TLS_CLIENT_FINISHED, TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT, Tls,
+    HTTP11_CONNECTIONS, LoaderConfig, Protocol, RECORD_BYTES, TLS_CLIENT_FINISHED,
+    TLS_CLIENT_HELLO, TLS_RECORD_OVERHEAD, TLS_SERVER_FLIGHT,
 };
-pub use loader::{Action, ConnId, ConnectionRecord, LoadError, Milestones, PageLoader};
+pub use loader::{Action, ConnectionRecord, LoadConnId, LoadError, Milestones, PageLoader};
 pub use page::{
-    BUILTINS, Builtin, Discovery, Host, HostId, Kind, Object, ObjectId, Page, PageError,
+    BUILTINS, Builtin, Discovery, HostId, Kind, Object, ObjectId, Page, PageError, PageHost,
     RequestModel, RequestTiming,
 };
 pub use server::ServerSession;
-pub use stream::{Content, Span};
+pub use stream::{Span, SpanContent};
+pub use versions::{Http, ParseProtocolError, Tls};

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 /// What a stretch of a connection's bytes is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum SpanContent {
     /// The client's TLS ClientHello.
     ClientHello,
     /// The server's TLS flight, ServerHello to Finished.
@@ -29,7 +29,7 @@ pub enum Content {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// What they are.
-    pub content: Content,
+    pub content: SpanContent,
     /// How many. 0 only for a request that costs no trip.
     pub bytes: u64,
     /// How many of them, the first, are framing and not header or body of HTTP. TLS puts part of
@@ -38,7 +38,7 @@ pub struct Span {
 }
 
 impl Span {
-    pub(crate) const fn new(content: Content, bytes: u64, overhead: u64) -> Self {
+    pub(crate) const fn new(content: SpanContent, bytes: u64, overhead: u64) -> Self {
         Self { content, bytes, overhead }
     }
 
@@ -51,7 +51,7 @@ impl Span {
 /// A span, or some of it, has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
-    pub(crate) content: Content,
+    pub(crate) content: SpanContent,
     /// Payload that is new with this arrival.
     pub(crate) payload: u64,
     /// True if this was the last of the span.
@@ -108,10 +108,10 @@ impl Inbox {
 mod tests {
     use super::*;
 
-    const A: Content = Content::Response(ObjectId(1));
-    const B: Content = Content::Response(ObjectId(2));
+    const A: SpanContent = SpanContent::Response(ObjectId(1));
+    const B: SpanContent = SpanContent::Response(ObjectId(2));
 
-    fn arrived(content: Content, payload: u64, complete: bool) -> Option<Arrival> {
+    fn arrived(content: SpanContent, payload: u64, complete: bool) -> Option<Arrival> {
         Some(Arrival { content, payload, complete })
     }
 

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
 use workload::{
-    BUILTINS, Content, Discovery, Host, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page,
-    TLS_CLIENT_HELLO, TLS_SERVER_FLIGHT, Tls, parse_har,
+    BUILTINS, Discovery, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, PageHost,
+    SpanContent, TLS_CLIENT_HELLO, TLS_SERVER_FLIGHT, Tls, parse_har,
 };
 
 const VERSIONS: [Http; 4] = [Http::Http10, Http::Http11, Http::Http2, Http::Persistent];
@@ -40,7 +40,7 @@ fn check_object(page: &Page, id: ObjectId, load: &Load) {
     let milestones = load.loader.milestones()[id.index()];
     assert_eq!(milestones.received_bytes, object.response_bytes(), "object {id} arrived once");
     let payload = |(_, span): &(_, workload::Span)| match span.content {
-        Content::Response(of) if of == id => span.payload(),
+        SpanContent::Response(of) if of == id => span.payload(),
         _ => 0,
     };
     let written: u64 = load.written.iter().map(payload).sum();
@@ -122,11 +122,11 @@ fn every_recorded_page_arrives_under_every_protocol() {
 
 /// One object of 10,000 bytes with a header of 200 and a request of 500.
 fn single(wait: Duration) -> Arc<Page> {
-    let host = Host {
+    let host = PageHost {
         name: "h".to_owned(),
         http: Http::Http11,
         tls: Tls::None,
-        http10_connections: Host::UNLIMITED,
+        http10_connections: PageHost::UNLIMITED,
     };
     let object = Object {
         label: String::new(),
@@ -202,7 +202,7 @@ fn page_of(choices: Vec<Choices>) -> Page {
             discovery,
         });
     }
-    let host = |n: u32| Host {
+    let host = |n: u32| PageHost {
         name: format!("h{n}"),
         http: VERSIONS[n as usize],
         tls: SECURITIES[n as usize % 2],

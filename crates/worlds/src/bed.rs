@@ -8,8 +8,8 @@ use crate::kernel::Service;
 use crate::timer;
 use crate::world::Real;
 use emulator::{
-    Addresses, Clock, Emulation, EmulationReport, Interface, InterfaceConfig, Namespace, Options,
-    Recording, Scheduling,
+    Addresses, Clock, Emulation, EmulationOptions, EmulationReport, Interface, InterfaceConfig,
+    Namespace, Recording, ThreadScheduling,
 };
 use race::Race;
 use std::io;
@@ -50,7 +50,7 @@ pub(crate) fn visit(
         let thread = scope.spawn(|| {
             // Client and kernel servers run here: on a busy machine they would ask and answer ms late,
             // of which the link knows nothing. They sleep but for a few us per packet.
-            Scheduling::best();
+            ThreadScheduling::best();
             Bed::new(race, who, (seed, captures))?.run(race, who)
         });
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -107,7 +107,8 @@ impl Bed {
         let device = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
         let host = Host::new((who.place, who.service), (far, &race.page, who.loader))?;
         let (recording, recorders) = captures.begin()?;
-        let options = Options { seed, clock, recorders, ..Options::new(race.path.links()) };
+        let options =
+            EmulationOptions { seed, clock, recorders, ..EmulationOptions::new(race.path.links()) };
         let emulation = Emulation::start(device.port(), host.port(), options)?;
         let own = SocketAddr::new(near.v4.into(), 0);
         Ok(Self { client, _device: device, own, host, emulation, recording, clock })

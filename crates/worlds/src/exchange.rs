@@ -17,8 +17,8 @@ use std::sync::Arc;
 use tokio::sync::{Notify, mpsc};
 use units::{Duration, Instant};
 use workload::{
-    Action, ConnId, Content, HostId, Kind, LoaderConfig, Object, ObjectId, Page, PageLoader,
-    Protocol, ServerSession, Span,
+    Action, HostId, Kind, LoadConnId, LoaderConfig, Object, ObjectId, Page, PageLoader, Protocol,
+    ServerSession, Span, SpanContent,
 };
 
 /// What the client's end of a connection is to do.
@@ -43,7 +43,7 @@ impl Order {
 /// A connection that the client is to open.
 #[derive(Debug)]
 pub(crate) struct Opening {
-    pub(crate) conn: ConnId,
+    pub(crate) conn: LoadConnId,
     pub(crate) host: HostId,
     pub(crate) orders: mpsc::UnboundedReceiver<Order>,
 }
@@ -86,7 +86,7 @@ struct Call {
 impl Call {
     /// What a span is to the server, and whether a response begins with it.
     fn part(&mut self, span: Span, (page, protocol): (&Page, Protocol)) -> Part {
-        let Content::Response(object) = span.content else {
+        let SpanContent::Response(object) = span.content else {
             return Part { bytes: span.bytes, kind: None, begins: None };
         };
         let object = page.object(object);
@@ -104,10 +104,10 @@ struct Inner {
     page: Arc<Page>,
     config: LoaderConfig,
     loader: PageLoader,
-    /// By the loader's [`ConnId`].
+    /// By the loader's [`LoadConnId`].
     calls: Vec<Call>,
     /// Which of them came from a port of the client.
-    callers: BTreeMap<u16, ConnId>,
+    callers: BTreeMap<u16, LoadConnId>,
 }
 
 /// One client's visits of a page.
@@ -168,28 +168,28 @@ impl Exchange {
     }
 
     /// The client has a port for a connection that it is about to open.
-    pub(crate) fn on_bound(&self, conn: ConnId, port: u16) {
+    pub(crate) fn on_bound(&self, conn: LoadConnId, port: u16) {
         self.inner.borrow_mut().callers.insert(port, conn);
     }
 
     /// Which connection came from a port of the client.
-    pub(crate) fn caller(&self, port: u16) -> Option<ConnId> {
+    pub(crate) fn caller(&self, port: u16) -> Option<LoadConnId> {
         self.inner.borrow().callers.get(&port).copied()
     }
 
     /// The client's end is established.
-    pub(crate) fn on_connected(&self, conn: ConnId) {
+    pub(crate) fn on_connected(&self, conn: LoadConnId) {
         self.tell(|loader, now| loader.handle_connected(now, conn));
     }
 
     /// `total` bytes have arrived at the client.
-    pub(crate) fn on_received(&self, conn: ConnId, total: u64) {
+    pub(crate) fn on_received(&self, conn: LoadConnId, total: u64) {
         self.tell(|loader, now| loader.handle_received(now, conn, total));
     }
 
     /// So much more has arrived at the client, of a server that nobody tells what to send: what it is
     /// is read from what it says.
-    pub(crate) fn on_told(&self, conn: ConnId, (content, bytes): (Content, u64)) {
+    pub(crate) fn on_told(&self, conn: LoadConnId, (content, bytes): (SpanContent, u64)) {
         let total = {
             let call = &mut self.inner.borrow_mut().calls[conn.index()];
             call.told += bytes;
@@ -202,12 +202,12 @@ impl Exchange {
     }
 
     /// The server has closed, or the connection could not be opened.
-    pub(crate) fn on_closed(&self, conn: ConnId) {
+    pub(crate) fn on_closed(&self, conn: LoadConnId) {
         self.tell(|loader, now| loader.handle_closed(now, conn));
     }
 
     /// `total` bytes have arrived at the server.
-    pub(crate) fn on_request(&self, conn: ConnId, total: u64) {
+    pub(crate) fn on_request(&self, conn: LoadConnId, total: u64) {
         let now = self.clock.now();
         let call = &mut self.inner.borrow_mut().calls[conn.index()];
         call.session.handle_received(now, total);
@@ -215,19 +215,19 @@ impl Exchange {
     }
 
     /// The client has closed its end.
-    pub(crate) fn on_hung_up(&self, conn: ConnId) {
+    pub(crate) fn on_hung_up(&self, conn: LoadConnId) {
         let call = &mut self.inner.borrow_mut().calls[conn.index()];
         call.is_over = true;
         call.stirred.notify_one();
     }
 
     /// Tells the server's end that [`Exchange::poll_write`] may have a new answer.
-    pub(crate) fn stirred(&self, conn: ConnId) -> Rc<Notify> {
+    pub(crate) fn stirred(&self, conn: LoadConnId) -> Rc<Notify> {
         Rc::clone(&self.inner.borrow().calls[conn.index()].stirred)
     }
 
     /// What the server's end is to do, `unsent` bytes of what it wrote not having been sent.
-    pub(crate) fn poll_write(&self, conn: ConnId, unsent: u64) -> Next {
+    pub(crate) fn poll_write(&self, conn: LoadConnId, unsent: u64) -> Next {
         let now = self.clock.now();
         let Inner { page, loader, calls, .. } = &mut *self.inner.borrow_mut();
         let call = &mut calls[conn.index()];
@@ -380,8 +380,10 @@ mod tests {
             left: 0,
         };
         let now = Instant::ZERO + Duration::from_millis(1);
-        call.session
-            .expect(now, Span { content: Content::Request(ObjectId(0)), bytes: 100, overhead: 0 });
+        call.session.expect(
+            now,
+            Span { content: SpanContent::Request(ObjectId(0)), bytes: 100, overhead: 0 },
+        );
         call.session.handle_received(now, 100);
         let protocol = config.protocol(page.host(HostId(0)));
         let spans = std::iter::from_fn(|| call.session.poll_write(now, 0)).collect::<Vec<_>>();

@@ -5,8 +5,8 @@
 
 use crate::exchange::{Exchange, Part};
 use crate::server::{Knobs, serve};
-use emulator::{Addresses, Port, Scheduling, port_pair};
-use endpoint::{Config, Device, Endpoint, Handle, Listener};
+use emulator::{Addresses, Port, ThreadScheduling, port_pair};
+use endpoint::{Device, Endpoint, EndpointConfig, Handle, Listener};
 use std::io;
 use std::net::SocketAddr;
 use tcp::Scheme;
@@ -20,12 +20,12 @@ const MTU: u16 = 1500;
 ///
 /// # Errors
 /// If the system gives no thread or descriptor.
-pub fn endpoint_on_a_link(config: Config) -> io::Result<(Port, Endpoint)> {
+pub fn endpoint_on_a_link(config: EndpointConfig) -> io::Result<(Port, Endpoint)> {
     let (port, descriptor) = port_pair()?;
     let device = Device::new(descriptor, MTU)?;
     let open = || {
         // The endpoint's thread inherits it, and so paces in time on a machine that is busy.
-        Scheduling::best();
+        ThreadScheduling::best();
         Endpoint::open(device, config)
     };
     let endpoint = std::thread::scope(|scope| scope.spawn(open).join());
@@ -45,7 +45,7 @@ impl Wire {
     /// # Errors
     /// If the system gives no thread or descriptor.
     pub(crate) fn new(addresses: Addresses, scheme: &Scheme) -> io::Result<Self> {
-        let config = Config::new(Some(addresses.v4), Some(addresses.v6));
+        let config = EndpointConfig::new(Some(addresses.v4), Some(addresses.v6));
         let (port, endpoint) = endpoint_on_a_link(config)?;
         Ok(Self { port, endpoint, scheme: scheme.clone() })
     }

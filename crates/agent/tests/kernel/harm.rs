@@ -40,21 +40,21 @@ fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
 
         fail(&bed, &agent, &server);
         let sums = agent.status().connections.warm;
-        assert_eq!((sums.closed, sums.first_windows, sums.retreats), (1, TOO_MANY.into(), 1));
+        assert_eq!((sums.closed, sums.first_windows, sums.fallbacks), (1, TOO_MANY.into(), 1));
         let lost = &agent.status().comparison;
         assert_eq!(lost.iter().filter_map(|class| class.warm.lost_first).count(), 1);
         let path = &agent.paths()[0];
         assert!(path.window <= TOO_MANY / 2, "{path:?}");
-        assert_eq!((path.connections, path.retreats), (2, 1), "{path:?}");
+        assert_eq!((path.connections, path.fallbacks), (2, 1), "{path:?}");
         assert!(path.segments_retransmitted > 100, "{path:?}");
         assert_eq!(path.rate_mbps, None, "{path:?}");
 
         // The second in a row: what is there now was learnt after that, by the same connection.
         fail(&bed, &agent, &server);
         let path = &agent.paths()[0];
-        assert_eq!((path.connections, path.retreats), (1, 0), "{path:?}");
+        assert_eq!((path.connections, path.fallbacks), (1, 0), "{path:?}");
         assert!(path.window <= TOO_MANY / 2, "{path:?}");
-        assert_eq!(agent.status().connections.warm.retreats, 2);
+        assert_eq!(agent.status().connections.warm.fallbacks, 2);
     });
 }
 
@@ -76,10 +76,10 @@ fn a_window_that_fails_under_bbr_is_halved_too() {
         bed.visit(&server, 1_000_000);
         agent.wait_for_closed(2);
         let sums = agent.status().connections.warm;
-        assert_eq!((sums.closed, sums.first_windows, sums.retreats), (1, TOO_MANY.into(), 1));
+        assert_eq!((sums.closed, sums.first_windows, sums.fallbacks), (1, TOO_MANY.into(), 1));
         let path = &agent.paths()[0];
         assert!(path.window <= TOO_MANY / 2, "{path:?}");
-        assert_eq!((path.connections, path.retreats), (2, 1), "{path:?}");
+        assert_eq!((path.connections, path.fallbacks), (2, 1), "{path:?}");
     });
 }
 
@@ -94,7 +94,7 @@ fn a_success_between_failures_keeps_the_memory() {
         agent.wait_for_closed(3);
         fail(&bed, &agent, &server);
         let path = &agent.paths()[0];
-        assert_eq!((path.connections, path.warm, path.retreats), (4, 3, 2), "{path:?}");
+        assert_eq!((path.connections, path.warm, path.fallbacks), (4, 3, 2), "{path:?}");
     });
 }
 

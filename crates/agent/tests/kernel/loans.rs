@@ -228,7 +228,7 @@ fn connections_one_after_another_are_given_it_each() {
             agent.wait_for_closed(closed);
         }
         let warm = agent.status().connections.warm;
-        assert_eq!((warm.closed, warm.retreats), (3, 0), "{warm:?}");
+        assert_eq!((warm.closed, warm.fallbacks), (3, 0), "{warm:?}");
         // All of what 200 kB prove each time: 139 segments, or what the first, cold one did.
         assert!(warm.first_windows >= 3 * 130, "{warm:?}");
     });

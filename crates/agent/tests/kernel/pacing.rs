@@ -97,7 +97,7 @@ fn what_a_stock_connection_would_send_as_a_burst_leaves_as_one() {
         drop(kept);
         agent.wait_for_closed(2);
         let warm = agent.status().connections.warm;
-        assert_eq!((warm.first_windows, warm.retreats), (100, 0), "{warm:?}");
+        assert_eq!((warm.first_windows, warm.fallbacks), (100, 0), "{warm:?}");
     });
 }
 

@@ -106,7 +106,7 @@ fn a_poisoned_memory_gains_no_more_than_the_cap_and_reaches_no_other_prefix() {
         bed.visit(&server, 30_000);
         agent.wait_for_closed(2);
         let warm = agent.status().connections.warm;
-        assert_eq!((warm.closed, warm.first_windows, warm.retreats), (1, 20, 0), "{warm:?}");
+        assert_eq!((warm.closed, warm.first_windows, warm.fallbacks), (1, 20, 0), "{warm:?}");
 
         // Of the poisoned neighbour nothing is believed here.
         assert_eq!(agent.forget(Some("198.18.0.0/24")), 1);

@@ -133,7 +133,7 @@ impl Stale {
 fn assert_began_with_it(agent: &Agent) {
     agent.wait_for_closed(1);
     let warm = agent.status().connections.warm;
-    assert_eq!((warm.closed, warm.retreats), (1, 1), "{warm:?}");
+    assert_eq!((warm.closed, warm.fallbacks), (1, 1), "{warm:?}");
     // By the time it is read it has aged a little.
     assert!((LEARNT - 1..=LEARNT).contains(&(warm.first_windows as u32)), "{warm:?}");
 }

@@ -38,7 +38,7 @@ fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
 
         let sums = agent.status().connections;
         assert_eq!((sums.cold.closed, sums.warm.closed), (3, 5), "{sums:?}");
-        assert_eq!(sums.warm.retreats, 0, "{sums:?}");
+        assert_eq!(sums.warm.fallbacks, 0, "{sums:?}");
         assert_eq!((agent.forget(None), agent.forget(None)), (1, 0));
     });
 }
@@ -104,7 +104,7 @@ fn a_window_that_does_not_fill_the_path_leaves_at_the_paths_rate() {
         assert!(warm >= Duration::from_millis(480), "{warm:?}");
         assert!(warm < Duration::from_millis(507), "{warm:?}");
         let sums = agent.status().connections;
-        assert_eq!((sums.warm.closed, sums.warm.retreats), (3, 0), "{sums:?}");
+        assert_eq!((sums.warm.closed, sums.warm.fallbacks), (3, 0), "{sums:?}");
     });
 }
 
@@ -129,7 +129,7 @@ fn after_idle_the_window_that_was_proven_is_sent_again() {
         eprintln!("200 kB after idle: {restarted:?}");
         agent.wait_for_closed(1);
         let cold = agent.status().connections.cold;
-        assert_eq!((cold.closed, cold.restarts, cold.retreats), (1, 3, 0), "{cold:?}");
+        assert_eq!((cold.closed, cold.restarts, cold.fallbacks), (1, 3, 0), "{cold:?}");
     });
 }
 

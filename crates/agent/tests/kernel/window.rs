@@ -33,7 +33,7 @@ fn assert_begins_warm(control: &str) {
     eprintln!("30 kB under {control}: cold {cold:?}, warm {warm:?}");
     assert!(warm >= 2 * RTT && warm < 3 * RTT, "{warm:?}");
     let sums = agent.status().connections;
-    assert_eq!((sums.cold.closed, sums.warm.closed, sums.warm.retreats), (3, 5, 0), "{sums:?}");
+    assert_eq!((sums.cold.closed, sums.warm.closed, sums.warm.fallbacks), (3, 5, 0), "{sums:?}");
     // It has what it had.
     assert_eq!(finish(&mut bed.open(&server, 1000), 1000), control);
 }
@@ -93,15 +93,15 @@ fn a_window_that_fails_is_halved_and_one_that_fails_again_forgotten() {
         fail(2);
         let path = &agent.paths()[0];
         assert!(path.window <= 350, "{path:?}");
-        assert_eq!((path.retreats, path.connections), (1, 2), "{path:?}");
+        assert_eq!((path.fallbacks, path.connections), (1, 2), "{path:?}");
         fail(3);
         // What is there now, if anything, was learnt after that by the same connection.
         for path in agent.paths() {
             assert!(path.window <= 350, "{path:?}");
-            assert_eq!((path.retreats, path.connections), (0, 1), "{path:?}");
+            assert_eq!((path.fallbacks, path.connections), (0, 1), "{path:?}");
         }
         let sums = agent.status().connections;
-        assert_eq!((sums.warm.closed, sums.warm.retreats), (2, 2), "{sums:?}");
+        assert_eq!((sums.warm.closed, sums.warm.fallbacks), (2, 2), "{sums:?}");
     });
 }
 

@@ -180,7 +180,7 @@ fn a_size_bounds_the_first_window_and_without_an_agent_nothing_changes() {
             agent.wait_for_closed(4);
             let warm = agent.status().connections.warm;
             assert!(warm.first_windows <= 42 + 10 + u64::from(window), "{warm:?}");
-            assert_eq!(warm.retreats, 0, "{warm:?}");
+            assert_eq!(warm.fallbacks, 0, "{warm:?}");
         }
     });
 }

@@ -2,9 +2,8 @@
 
 use super::one_way::OneWay;
 use crate::failure::Failure;
-use emulator::Options;
-use link::LinkConfig;
-use netsim::Duplex;
+use emulator::EmulationOptions;
+use link::{Duplex, LinkConfig};
 use race::path::{DEFAULT_PRESET, PathSpec, preset};
 use units::Duration;
 
@@ -52,10 +51,10 @@ fn parse_path(text: &str) -> Result<PathSpec, String> {
 
 impl LinkArgs {
     /// The emulation that they describe.
-    pub(crate) fn options(&self) -> Result<Options, Failure> {
+    pub(crate) fn options(&self) -> Result<EmulationOptions, Failure> {
         let [forward, reverse] = self.links()?;
         let links = Duplex { forward, reverse };
-        Ok(Options { seed: self.seed, spin: self.spin, ..Options::new(links) })
+        Ok(EmulationOptions { seed: self.seed, spin: self.spin, ..EmulationOptions::new(links) })
     }
 
     /// A path, or a link of each direction, was given.

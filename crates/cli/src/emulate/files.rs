@@ -3,7 +3,7 @@
 use super::args::Args;
 use crate::failure::{Failure, remark};
 use emulator::{Files, LogFormat, Recorder, Recording, Sink};
-use netsim::Duplex;
+use link::Duplex;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;

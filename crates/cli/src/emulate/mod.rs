@@ -9,8 +9,8 @@ pub(crate) use args::Args;
 
 use crate::behind::{Command, explain};
 use crate::failure::Failure;
-use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
-use netsim::Duplex;
+use emulator::{Addresses, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace};
+use link::Duplex;
 use std::io;
 use summary::Ran;
 
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let options = args.links.options()?;
     let links = options.links.clone();
     let (recording, recorders) = files::begin(args)?.unzip();
-    let options = Options { recorders, ..options };
+    let options = EmulationOptions { recorders, ..options };
     let line = Line::lay(options).map_err(explain)?;
     let code = line.run(args)?;
     let overruns = line.overruns().map_err(Failure::failed)?;
@@ -43,7 +43,7 @@ struct Line {
 }
 
 impl Line {
-    fn lay(options: Options) -> io::Result<Self> {
+    fn lay(options: EmulationOptions) -> io::Result<Self> {
         let (namespace, here) = (Namespace::new()?, Namespace::current()?);
         let host = Interface::open(&here, &InterfaceConfig::numbered(DEVICE))?;
         let [client, _] = Addresses::numbered(host.number());

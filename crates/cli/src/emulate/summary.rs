@@ -3,9 +3,8 @@
 use super::args::Args;
 use crate::failure::{Failure, remark};
 use crate::stdout;
-use emulator::{DirectionReport, EmulationReport, Lateness, Scheduling};
-use link::LinkConfig;
-use netsim::Duplex;
+use emulator::{DirectionReport, EmulationReport, Lateness, ThreadScheduling};
+use link::{Duplex, LinkConfig};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -100,7 +99,7 @@ impl<'a> Direction<'a> {
             refused_packets: totals.refused_packets,
             held_packets: totals.held_packets,
             overrun_packets: overruns,
-            real_time: report.scheduling == Scheduling::RealTime,
+            real_time: report.scheduling == ThreadScheduling::RealTime,
             lateness: Late::of(&report.lateness),
         }
     }
@@ -157,8 +156,8 @@ fn warn(ran: &Ran, lateness: &Lateness) {
         [lateness.p50(), lateness.p99(), lateness.max()].map(|late| late.as_micros());
     remark(&format!("handed over late by {p50} us (median), {p99} us (99 %), {max} us (most)"));
     let ways = [&ran.report.down, &ran.report.up];
-    let ordinary = ways.into_iter().find(|way| way.scheduling != Scheduling::RealTime);
-    if let Some(DirectionReport { scheduling: Scheduling::Ordinary(why), .. }) = ordinary {
+    let ordinary = ways.into_iter().find(|way| way.scheduling != ThreadScheduling::RealTime);
+    if let Some(DirectionReport { scheduling: ThreadScheduling::Ordinary(why), .. }) = ordinary {
         remark(&format!("warning: {why}; until then times depend on what else runs here"));
     }
     if lateness.p99() > LATE {

@@ -4,7 +4,7 @@ use super::network::Network;
 use super::weights::WeightSource;
 use crate::behind::LinkArgs;
 use crate::failure::Failure;
-use endpoint::Config;
+use endpoint::EndpointConfig;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tcp::{Limits, Scheme};
@@ -127,7 +127,7 @@ fn parse_device(name: &str) -> Result<String, String> {
 impl Args {
     /// What peers may cost the server: an endpoint's, and how long those who take nothing are kept.
     pub(super) fn limits(&self) -> Limits {
-        let mut limits = Config::new(None, None).limits;
+        let mut limits = EndpointConfig::new(None, None).limits;
         limits.lifetimes.user_timeout = (!self.stall.is_zero()).then_some(self.stall);
         limits.lifetimes.min_rate = self.min_rate;
         limits

@@ -4,7 +4,7 @@ use super::network::url;
 use crate::behind::{Command, LinkArgs, explain};
 use crate::failure::{Failure, remark};
 use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace};
-use endpoint::{Config, Endpoint};
+use endpoint::{Endpoint, EndpointConfig};
 use std::ffi::OsString;
 use std::net::IpAddr;
 use tcp::Limits;
@@ -25,7 +25,8 @@ impl Line {
         let lay = || {
             let config = InterfaceConfig::new(near).with_default_route();
             let client = Interface::open(&Namespace::new()?, &config)?;
-            let config = Config { limits, ..Config::new(Some(peer.v4), Some(peer.v6)) };
+            let config =
+                EndpointConfig { limits, ..EndpointConfig::new(Some(peer.v4), Some(peer.v6)) };
             let (port, endpoint) = worlds::endpoint_on_a_link(config)?;
             let emulation = Emulation::start(client.port(), port, options)?;
             Ok((Self { client, peer, emulation }, endpoint))

@@ -3,7 +3,7 @@
 use super::args::Args;
 use super::network::{DEFAULT_V4, DEFAULT_V6, Network};
 use crate::failure::Failure;
-use endpoint::{Config, Device, Endpoint, TunConfig};
+use endpoint::{Device, Endpoint, EndpointConfig, TunConfig};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, UdpSocket};
@@ -12,7 +12,7 @@ use std::net::{IpAddr, UdpSocket};
 pub(super) fn open(args: &Args) -> Result<(Endpoint, String, Vec<IpAddr>), Failure> {
     let networks = networks(&args.address)?;
     refuse_what_is_taken(&networks)?;
-    let mut config = Config::new(None, None);
+    let mut config = EndpointConfig::new(None, None);
     config.linger = args.grace;
     config.limits = args.limits();
     let mut tun = TunConfig { name: Some(args.device.clone()), ..TunConfig::default() };

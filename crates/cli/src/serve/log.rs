@@ -4,7 +4,7 @@ use super::args::Args;
 use super::sink::Sink;
 use crate::failure::{Failure, harmless};
 use serde_json::{Value, json};
-use server::{Ended, Told};
+use server::{Ended, EndedResponse};
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -42,7 +42,7 @@ impl Log {
     }
 
     /// A response is over.
-    pub(super) fn response(&self, told: &Told) {
+    pub(super) fn response(&self, told: &EndedResponse) {
         let object = || {
             json!({
                 "event": "response", "peer": told.peer, "method": told.method.as_str(),

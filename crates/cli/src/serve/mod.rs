@@ -16,7 +16,7 @@ use client::Line;
 use endpoint::Endpoint;
 use log::Log;
 use network::url;
-use server::{Ended, Options, Server};
+use server::{Ended, Server, ServerOptions};
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
@@ -85,7 +85,7 @@ fn runtime() -> Result<Runtime, Failure> {
 
 fn server(args: &Args, endpoint: Endpoint, log: &Arc<Log>) -> Result<Server, Failure> {
     let log = Arc::clone(log);
-    let options = Options {
+    let options = ServerOptions {
         root: args.root.clone(),
         scheme: args.scheme.clone(),
         weights: args.weights.as_ref().map(|source| source.weights.clone()),

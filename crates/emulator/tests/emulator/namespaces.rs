@@ -2,9 +2,8 @@
 //! Times are bounded generously, since other tests run on the same machine.
 
 use calm::calmly_throughout;
-use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace, Options};
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use emulator::{Addresses, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace};
+use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::time;
@@ -20,7 +19,7 @@ struct Joined {
 /// `None`, having said so, where it cannot be.
 fn joined(rate: Rate, delay: Duration, queue: QueueLimit) -> Option<Joined> {
     let link = LinkConfig::new(rate, delay, queue).unwrap();
-    match try_joined(Options::new(Duplex::symmetric(link))) {
+    match try_joined(EmulationOptions::new(Duplex::symmetric(link))) {
         Ok(joined) => Some(joined),
         Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => {
             calm::skipped(error);
@@ -30,7 +29,7 @@ fn joined(rate: Rate, delay: Duration, queue: QueueLimit) -> Option<Joined> {
     }
 }
 
-fn try_joined(options: Options) -> std::io::Result<Joined> {
+fn try_joined(options: EmulationOptions) -> std::io::Result<Joined> {
     let (near, far) = (Namespace::new()?, Namespace::new()?);
     let [client, server] = Addresses::numbered(7);
     let client = Interface::open(&near, &InterfaceConfig::new(client).with_default_route())?;

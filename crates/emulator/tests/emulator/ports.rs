@@ -2,10 +2,9 @@
 
 use crate::packets::Made;
 use emulator::{
-    Clock, Emulation, Files, LogFormat, Options, Port, Recording, Sink, Totals, port_pair,
+    Clock, Emulation, EmulationOptions, Files, LogFormat, Port, Recording, Sink, Totals, port_pair,
 };
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
@@ -47,8 +46,8 @@ fn link() -> LinkConfig {
 }
 
 /// The ends of client and host, and the emulation between them.
-fn joined(change: impl FnOnce(&mut Options)) -> (Port, Port, Emulation) {
-    let mut options = Options::new(Duplex::symmetric(link()));
+fn joined(change: impl FnOnce(&mut EmulationOptions)) -> (Port, Port, Emulation) {
+    let mut options = EmulationOptions::new(Duplex::symmetric(link()));
     change(&mut options);
     let ((near, client), (far, host)) = (port_pair().unwrap(), port_pair().unwrap());
     let emulation = Emulation::start(near, far, options).unwrap();

@@ -17,11 +17,10 @@ mod server;
 mod tally;
 
 use emulator::{
-    Addresses, Clock, Emulation, Interface, InterfaceConfig, Namespace, Options, port_pair,
+    Addresses, Clock, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace, port_pair,
 };
-use endpoint::{Config, Device, Endpoint, Status};
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use endpoint::{Device, Endpoint, EndpointConfig, Status};
+use link::{Duplex, LinkConfig, QueueLimit};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -57,12 +56,12 @@ impl Bed {
         let (port, descriptor) = port_pair()?;
         let endpoint = Endpoint::open(
             Device::new(descriptor, 1500)?,
-            Config::new(Some(far.v4), Some(far.v6)),
+            EndpointConfig::new(Some(far.v4), Some(far.v6)),
         )?;
         let (rate, delay) = (Rate::from_mbps(100), Duration::from_millis(5));
         let link = LinkConfig::new(rate, delay, QueueLimit::Packets(200))?.with_loss(0.002)?;
         let emulation =
-            Emulation::start(device.port(), port, Options::new(Duplex::symmetric(link)))?;
+            Emulation::start(device.port(), port, EmulationOptions::new(Duplex::symmetric(link)))?;
         let server = SocketAddr::new(far.v4.into(), server::PORT);
         let listener = endpoint.listen(server::PORT, &Scheme::parse("linux")?).await?;
         tokio::spawn(server::serve(listener));

@@ -2,7 +2,7 @@
 
 use crate::{BULK, PORTS, REQUESTS, addresses, answer};
 use emulator::Namespace;
-use endpoint::{Config, Device, Endpoint, Listener, Stream, TunConfig};
+use endpoint::{Device, Endpoint, EndpointConfig, Listener, Stream, TunConfig};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::{io, thread};
@@ -16,7 +16,7 @@ pub(crate) fn serve(namespace: &Namespace, n: u8) -> Result<SocketAddr, Box<dyn 
     let device = namespace.run(|| Device::tun(&tun))??;
     let scheme = Scheme::parse("linux")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
-    let endpoint = Endpoint::open(device, Config::new(Some(server), None))?;
+    let endpoint = Endpoint::open(device, EndpointConfig::new(Some(server), None))?;
     let listen = |port| runtime.block_on(endpoint.listen(port, &scheme));
     runtime.spawn(accept(listen(BULK)?, send));
     for port in REQUESTS..REQUESTS + PORTS {

@@ -5,7 +5,7 @@ mod outbox;
 mod sleep;
 
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::EndpointConfig;
 use crate::device::{Device, OFFLOAD_HEADER, Sent};
 use crate::keys::Secrets;
 use crate::mailbox::{Command, Mailbox, Remote};
@@ -22,7 +22,11 @@ const READ_AT_ONCE: usize = 64;
 const SENT_AT_ONCE: usize = 512;
 
 /// Starts the driver of `device`.
-pub(crate) fn start(device: Device, config: Config, remote: &Arc<Remote>) -> io::Result<()> {
+pub(crate) fn start(
+    device: Device,
+    config: EndpointConfig,
+    remote: &Arc<Remote>,
+) -> io::Result<()> {
     let (mailbox, remote) = (Arc::clone(&remote.mailbox), Arc::downgrade(remote));
     let secrets = Secrets::draw()?;
     let thread = thread::Builder::new().name("endpoint".to_owned());

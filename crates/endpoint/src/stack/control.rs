@@ -3,7 +3,8 @@
 use super::slot::Owner;
 use super::{Listening, Stack};
 use crate::info::{Info, PathInfo, Status};
-use crate::mailbox::{Command, Connect, Listen, Word};
+use crate::mailbox::{Command, Connect, Listen};
+use crate::requests::Word;
 use crate::shared::{Shared, Wishes};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;

@@ -9,7 +9,7 @@ mod ports;
 mod slot;
 
 use crate::budget::Budget;
-use crate::config::{Addresses, Config};
+use crate::config::{Addresses, EndpointConfig};
 use crate::counters::Counters;
 use crate::keys::{CookieKeys, Secrets};
 use crate::mailbox::Remote;
@@ -33,7 +33,7 @@ pub(crate) struct Stack {
     addresses: Addresses,
     ports: Ports,
     mtu: u16,
-    config: Config,
+    config: EndpointConfig,
     counters: Counters,
     budget: Arc<Budget>,
     /// Gone when no application is left.
@@ -60,7 +60,7 @@ struct Listening {
 
 impl Stack {
     pub(crate) fn new(
-        mut config: Config,
+        mut config: EndpointConfig,
         mtu: u16,
         (remote, secrets): (Weak<Remote>, Secrets),
     ) -> Self {
@@ -139,7 +139,7 @@ impl Stack {
         // Small beside any window, so that none stays shut because nobody knows what was read.
         let window = u64::from(receive.initial_window.min(receive.max_window));
         let send_most = self.config.send_buffer;
-        let send = Config::FIRST_SEND_BUFFER.min(send_most);
+        let send = EndpointConfig::FIRST_SEND_BUFFER.min(send_most);
         Sizes { send, send_most, report_read: (window / 8).clamp(1, 16 << 10) }
     }
 

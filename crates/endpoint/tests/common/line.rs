@@ -2,12 +2,11 @@
 //! link, with all that the server's end sends and is handed.
 
 use emulator::{
-    Addresses, Emulation, EmulationReport, Files, Interface, InterfaceConfig, LogFormat, Namespace,
-    Options, Recording, Sink, port_pair,
+    Addresses, Emulation, EmulationOptions, EmulationReport, Files, Interface, InterfaceConfig,
+    LogFormat, Namespace, Recording, Sink, port_pair,
 };
-use endpoint::{Config, Device, Endpoint, Info};
-use link::LinkConfig;
-use netsim::Duplex;
+use endpoint::{Device, Endpoint, EndpointConfig, Info};
+use link::{Duplex, LinkConfig};
 use nix::sys::socket::{setsockopt, sockopt};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
@@ -84,7 +83,7 @@ impl Line {
         let (port, server) = match setup.who {
             Who::Ours => {
                 let (port, descriptor) = port_pair()?;
-                let config = Config::new(Some(far.v4), Some(far.v6));
+                let config = EndpointConfig::new(Some(far.v4), Some(far.v6));
                 let endpoint = Endpoint::open(Device::new(descriptor, 1500)?, config)?;
                 (port, Server::Ours(endpoint, setup.scheme))
             }
@@ -103,7 +102,8 @@ impl Line {
         let files =
             Files { log: Some((LogFormat::Csv, Box::new(log.clone()))), captures: Some(sinks) };
         let (recording, recorders) = Recording::begin(files)?;
-        let options = Options { recorders: Some(recorders), ..Options::new(setup.links) };
+        let options =
+            EmulationOptions { recorders: Some(recorders), ..EmulationOptions::new(setup.links) };
         let emulation = Emulation::start(devices[0].port(), port, options)?;
         Ok(Self {
             client,

@@ -7,7 +7,7 @@ pub(crate) mod order;
 pub(crate) mod scripted;
 pub(crate) mod world;
 
-use endpoint::{Config, Device, Endpoint, Listener, Stream};
+use endpoint::{Device, Endpoint, EndpointConfig, Listener, Stream};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tcp::Scheme;
 
@@ -21,8 +21,8 @@ pub(crate) fn v6(host: u8) -> Ipv6Addr {
     Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, host.into())
 }
 
-pub(crate) fn config(host: u8) -> Config {
-    Config::new(Some(v4(host)), Some(v6(host)))
+pub(crate) fn config(host: u8) -> EndpointConfig {
+    EndpointConfig::new(Some(v4(host)), Some(v6(host)))
 }
 
 pub(crate) fn linux() -> Scheme {
@@ -46,7 +46,10 @@ impl Pair {
         Self::configured((client, config(1)), (server, config(2)))
     }
 
-    pub(crate) fn configured(client: (Device, Config), server: (Device, Config)) -> Self {
+    pub(crate) fn configured(
+        client: (Device, EndpointConfig),
+        server: (Device, EndpointConfig),
+    ) -> Self {
         Self {
             client: Endpoint::open(client.0, client.1).unwrap(),
             server: Endpoint::open(server.0, server.1).unwrap(),

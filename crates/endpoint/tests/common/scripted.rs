@@ -2,7 +2,7 @@
 //! are those of a stream.
 
 use emulator::{Clock, Port, port_pair};
-use endpoint::{Config, Device, Endpoint, Info, Listener, Stream};
+use endpoint::{Device, Endpoint, EndpointConfig, Info, Listener, Stream};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use script::model::Info as Asked;
@@ -50,7 +50,7 @@ pub(crate) struct Scripted {
 impl Scripted {
     pub(crate) fn new() -> Self {
         let (port, descriptor) = port_pair().unwrap();
-        let mut config = Config::new(Some(OURS), None);
+        let mut config = EndpointConfig::new(Some(OURS), None);
         // Nagle's algorithm is the scheme's affair here.
         config.nodelay = false;
         let endpoint = Endpoint::open(Device::new(descriptor, 1500).unwrap(), config).unwrap();

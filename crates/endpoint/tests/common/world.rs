@@ -1,7 +1,7 @@
 //! An endpoint and, in a namespace of their own behind a TUN device, its peers on the kernel's sockets.
 
 use emulator::Namespace;
-use endpoint::{Config, Device, Endpoint, TunConfig};
+use endpoint::{Device, Endpoint, EndpointConfig, TunConfig};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
@@ -20,7 +20,7 @@ pub(crate) struct World {
 
 impl World {
     /// `None`, having said so, where it cannot be.
-    pub(crate) fn new(offload: bool, config: Config) -> Option<Self> {
+    pub(crate) fn new(offload: bool, config: EndpointConfig) -> Option<Self> {
         match Self::open(offload, config) {
             Ok(world) => Some(world),
             Err(error)
@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    fn open(offload: bool, config: Config) -> std::io::Result<Self> {
+    fn open(offload: bool, config: EndpointConfig) -> std::io::Result<Self> {
         let namespace = Namespace::new()?;
         let tun = TunConfig {
             offload,
@@ -62,6 +62,6 @@ impl World {
     }
 }
 
-pub(crate) fn config() -> Config {
-    Config::new(Some(OURS.0), Some(OURS.1))
+pub(crate) fn config() -> EndpointConfig {
+    EndpointConfig::new(Some(OURS.0), Some(OURS.1))
 }

@@ -8,7 +8,7 @@ mod sender;
 
 pub use sender::Sender;
 
-use crate::{PathMemory, Remembered, Report, Sample, Shared};
+use crate::{GatewayReport, PathMemory, Remembered, Sample, Shared};
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::collections::VecDeque;
@@ -133,7 +133,7 @@ impl Passive {
         }
     }
 
-    fn tell(&mut self, now: Instant, flow: &FlowKey, report: Option<Report>) {
+    fn tell(&mut self, now: Instant, flow: &FlowKey, report: Option<GatewayReport>) {
         if let Some(report) = report {
             self.gateway.borrow_mut().record(now, flow.remote, &Sample::Report(report));
         }

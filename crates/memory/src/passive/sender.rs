@@ -5,7 +5,7 @@
 //! what was outstanding before was all that it allowed. What contradicts that is corrected.
 
 use super::{Incoming, Outgoing};
-use crate::Report;
+use crate::GatewayReport;
 use arith::rtt::Estimator;
 use std::collections::VecDeque;
 use units::{Duration, Instant, SeqNum};
@@ -138,7 +138,7 @@ impl Sender {
     }
 
     /// A packet of the sender's. Answers what a loss that it shows says of its share.
-    pub(super) fn on_outgoing(&mut self, now: Instant, packet: &Outgoing) -> Option<Report> {
+    pub(super) fn on_outgoing(&mut self, now: Instant, packet: &Outgoing) -> Option<GatewayReport> {
         self.receiver.unscaled |= packet.syn && !packet.scaling;
         let first = packet.seq + u32::from(packet.syn);
         let origin = *self.origin.get_or_insert(first);
@@ -189,7 +189,7 @@ impl Sender {
         }
     }
 
-    fn on_retransmission(&mut self, now: Instant, start: u64) -> Option<Report> {
+    fn on_retransmission(&mut self, now: Instant, start: u64) -> Option<GatewayReport> {
         for sent in &mut self.outstanding {
             sent.again |= sent.end > start;
         }
@@ -209,7 +209,7 @@ impl Sender {
     }
 
     /// A packet towards the sender. Answers its share if a transfer has ended without loss.
-    pub(super) fn on_incoming(&mut self, now: Instant, packet: &Incoming) -> Option<Report> {
+    pub(super) fn on_incoming(&mut self, now: Instant, packet: &Incoming) -> Option<GatewayReport> {
         self.receiver.on_window(packet);
         if let (Some(ack), Some(origin)) = (packet.ack, self.origin) {
             self.on_ack(now, near(self.una, ack.0.wrapping_sub(origin.0)));
@@ -276,14 +276,14 @@ impl Sender {
     }
 
     /// What has been sent so far was a transfer: its share, if it met no loss.
-    pub(super) fn end_transfer(&mut self) -> Option<Report> {
+    pub(super) fn end_transfer(&mut self) -> Option<GatewayReport> {
         let whole = self.transfer.quiet.is_some() && !self.transfer.loss;
         self.transfer = Transfer::default();
         whole.then(|| self.report(self.cwnd))
     }
 
-    fn report(&self, share: u64) -> Report {
-        Report { share, rtt: Some(self.srtt()).filter(|rtt| !rtt.is_zero()) }
+    fn report(&self, share: u64) -> GatewayReport {
+        GatewayReport { share, rtt: Some(self.srtt()).filter(|rtt| !rtt.is_zero()) }
     }
 }
 

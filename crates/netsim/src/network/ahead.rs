@@ -10,7 +10,8 @@
 
 use super::{Feeder, NO_LANE, Network, Wire, arrival};
 use crate::LinkId;
-use crate::events::{Arrival, Key};
+use crate::events::Arrival;
+use crate::key::Key;
 use link::{Fate, Link, LinkConfig, QueueLimit, Stage};
 use std::collections::BTreeMap;
 use units::Duration;

@@ -7,7 +7,7 @@
 use super::{Network, arrival};
 use crate::events::Due;
 use crate::observer::Step;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, SimPacket};
 use crate::{HostId, LinkId};
 use link::{Entry, Fate, Outcome, PacketInfo, Stage};
 use units::Instant;
@@ -135,7 +135,7 @@ impl Network {
 }
 
 /// What links may know of a packet.
-fn info_of(packet: &Packet) -> PacketInfo {
+fn info_of(packet: &SimPacket) -> PacketInfo {
     let bytes = packet.wire_bytes;
     let low_priority = packet.low_priority;
     match &packet.body {

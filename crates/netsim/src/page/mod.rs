@@ -21,7 +21,7 @@ use std::sync::Arc;
 use tcp::{Connection, Event, EventKind, Scheme};
 use transfer::Alarm;
 use units::Instant;
-use workload::{Action, ConnId, LoaderConfig, Page, PageLoader, ServerSession, Tls};
+use workload::{Action, LoadConnId, LoaderConfig, Page, PageLoader, ServerSession, Tls};
 
 /// What page to load, from where to where, with what.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub struct PageSpec {
 pub struct PageLoad {
     spec: PageSpec,
     loader: PageLoader,
-    /// By the loader's [`ConnId`].
+    /// By the loader's [`LoadConnId`].
     transfers: Vec<Transfer>,
     /// Ports that the servers listen at, by the page's hosts.
     ports: Vec<u16>,
@@ -203,7 +203,7 @@ impl PageLoad {
         self.act(context);
     }
 
-    fn open(&mut self, context: &mut Context<'_>, conn: ConnId, host: workload::HostId) {
+    fn open(&mut self, context: &mut Context<'_>, conn: LoadConnId, host: workload::HostId) {
         let PageSpec { page, config, client, servers, client_scheme, server_scheme } = &self.spec;
         let server = servers[host.index()];
         let (from, to, scheme) = match self.one_way {
@@ -249,7 +249,7 @@ impl PageLoad {
         let Some(&index) = self.at_client.get(&event.conn) else {
             return;
         };
-        let (now, conn) = (context.now(), ConnId(index as u32));
+        let (now, conn) = (context.now(), LoadConnId(index as u32));
         match event.kind {
             EventKind::Connected => self.loader.handle_connected(now, conn),
             EventKind::Received { total } => self.loader.handle_received(now, conn, total),
@@ -281,7 +281,7 @@ impl PageLoad {
             }
             _ => {}
         }
-        transfer.answer(context, &mut self.loader, ConnId(index as u32));
+        transfer.answer(context, &mut self.loader, LoadConnId(index as u32));
         self.act(context);
     }
 }
@@ -307,7 +307,7 @@ impl Application for PageLoad {
         let Some(&index) = self.at_server.get(&(host, conn)) else {
             return;
         };
-        self.transfers[index].answer(context, &mut self.loader, ConnId(index as u32));
+        self.transfers[index].answer(context, &mut self.loader, LoadConnId(index as u32));
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>, token: u32) {
@@ -326,7 +326,7 @@ impl Application for PageLoad {
             Some(index) => {
                 let transfer = &mut self.transfers[index as usize];
                 transfer.on_alarm(now);
-                transfer.answer(context, &mut self.loader, ConnId(index));
+                transfer.answer(context, &mut self.loader, LoadConnId(index));
             }
         }
         self.act(context);

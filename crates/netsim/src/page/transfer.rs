@@ -4,7 +4,7 @@ use crate::application::Context;
 use crate::{HostId, Losses};
 use tcp::{ConnId, Stats, WindowChange};
 use units::Instant;
-use workload::{Content, PageLoader, Protocol, ServerSession, Span};
+use workload::{PageLoader, Protocol, ServerSession, Span, SpanContent};
 
 /// A timer of an application that is set again and again.
 #[derive(Clone, Copy, Debug, Default)]
@@ -169,13 +169,13 @@ impl Transfer {
         &mut self,
         context: &mut Context<'_>,
         loader: &mut PageLoader,
-        conn: workload::ConnId,
+        conn: workload::LoadConnId,
     ) {
         let Some(id) = self.server_conn else { return };
         while let Some(unsent) = self.unsent(context)
             && let Some(span) = self.session.poll_write(context.now(), unsent)
         {
-            if let Content::Response(object) = span.content {
+            if let SpanContent::Response(object) = span.content {
                 let content = loader.page().object(object).kind.ticket_content();
                 context.set_content(self.server, id, content);
             }

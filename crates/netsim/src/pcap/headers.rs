@@ -2,7 +2,7 @@
 //!
 //! The payload is taken to be zeros: it counts in lengths and checksums and is not written.
 
-use crate::packet::{Body, Packet, Transit};
+use crate::packet::{Body, SimPacket, Transit};
 use crate::{HostId, address_of};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -26,7 +26,7 @@ pub(super) struct Headers {
 impl Headers {
     /// # Errors
     /// If the packet is larger than IP packets can be, or its options than TCP's may be.
-    pub(super) fn of(packet: &Packet) -> io::Result<Self> {
+    pub(super) fn of(packet: &SimPacket) -> io::Result<Self> {
         let mut bytes = Vec::with_capacity(80);
         let payload = match &packet.body {
             Body::Segment(transit) => of_segment(packet, transit, &mut bytes),
@@ -38,7 +38,7 @@ impl Headers {
 }
 
 /// Answers the length of the payload.
-fn of_segment(packet: &Packet, transit: &Transit, bytes: &mut Vec<u8>) -> io::Result<u32> {
+fn of_segment(packet: &SimPacket, transit: &Transit, bytes: &mut Vec<u8>) -> io::Result<u32> {
     let payload = zeros(transit.segment.len)?;
     let segment = Segment { low_priority: packet.low_priority, ..transit.segment };
     let source = SocketAddr::new(address_of(packet.from), transit.source_port);
@@ -49,7 +49,7 @@ fn of_segment(packet: &Packet, transit: &Transit, bytes: &mut Vec<u8>) -> io::Re
 }
 
 /// Answers the length of the payload.
-fn of_datagram(packet: &Packet, bytes: &mut Vec<u8>) -> io::Result<u32> {
+fn of_datagram(packet: &SimPacket, bytes: &mut Vec<u8>) -> io::Result<u32> {
     let payload = zeros(packet.wire_bytes.saturating_sub(DATAGRAM_OVERHEAD))?;
     let marking = Marking::default();
     let dscp = if packet.low_priority { marking.low_priority } else { marking.normal };
@@ -74,11 +74,11 @@ fn v4(host: HostId) -> Ipv4Addr {
 mod tests {
     use super::*;
     use crate::{AppId, Datagram};
-    use memory::Report;
+    use memory::GatewayReport;
     use tcp::{Ecn, Flags, Options, Performance, SackBlocks, Timestamps};
     use units::{Duration, SeqNum};
 
-    fn packet(segment: Segment) -> Packet {
+    fn packet(segment: Segment) -> SimPacket {
         let transit = Transit {
             segment,
             source_port: 10_000,
@@ -87,7 +87,7 @@ mod tests {
             retransmission: false,
         };
         let wire_bytes = segment.wire_bytes();
-        Packet {
+        SimPacket {
             from: HostId(0),
             to: HostId(1),
             wire_bytes,
@@ -134,14 +134,14 @@ mod tests {
         // The second byte of the IP header is the code point and the ECN field: AF13 = 001110 and
         // ECT(0) = 10 (RFC 2474 §3, RFC 3168 §5).
         for (low_priority, byte) in [(false, 0b0000_0010), (true, 0b0011_1010)] {
-            let packet = Packet { low_priority, ..packet(segment(Options::default())) };
+            let packet = SimPacket { low_priority, ..packet(segment(Options::default())) };
             assert_eq!(Headers::of(&packet).unwrap().bytes[1], byte);
         }
     }
 
     #[test]
     fn a_report_to_a_gateway_is_on_the_wire() {
-        let report = Report { share: 12_345, rtt: Some(Duration::from_micros(67)) };
+        let report = GatewayReport { share: 12_345, rtt: Some(Duration::from_micros(67)) };
         let performance = Performance::of(&report);
         let timestamps = Some(Timestamps { value: 5, echo: 4 });
         for timestamps in [None, timestamps] {
@@ -183,8 +183,13 @@ mod tests {
     #[test]
     fn a_datagram_is_udp_of_the_same_size() {
         let body = Body::Datagram(Datagram { app: AppId(0), tag: 0 });
-        let packet =
-            Packet { from: HostId(0), to: HostId(1), wire_bytes: 210, low_priority: false, body };
+        let packet = SimPacket {
+            from: HostId(0),
+            to: HostId(1),
+            wire_bytes: 210,
+            low_priority: false,
+            body,
+        };
         let headers = Headers::of(&packet).unwrap();
         assert_eq!((headers.bytes.len(), headers.packet_len), (28, 210));
     }

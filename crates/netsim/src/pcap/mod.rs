@@ -7,16 +7,14 @@
 //! ([`Captures::begin`]); or what was handed to it, as a capture on its sender shows
 //! ([`Captures::begin_at_sender`]).
 
-mod file;
 mod headers;
 
 use crate::observer::{Observer, Step};
-use crate::{LinkId, Packet};
+use crate::{LinkId, SimPacket};
 use headers::Headers;
 use std::io::{self, Write};
 use units::Instant;
-
-pub use file::PcapFile;
+use wire::PcapFile;
 
 /// One capture being written.
 #[derive(Debug)]
@@ -26,7 +24,7 @@ struct Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    fn record(&mut self, at: Instant, packet: &Packet) -> io::Result<()> {
+    fn record(&mut self, at: Instant, packet: &SimPacket) -> io::Result<()> {
         let Headers { bytes, packet_len } = Headers::of(packet)?;
         self.file.record(at, &bytes, packet_len)
     }
@@ -83,7 +81,7 @@ impl<W: Write> Captures<W> {
 }
 
 impl<W: Write + 'static> Observer for Captures<W> {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let seen = match step {
             Step::Enter { .. } | Step::Drop { .. } => self.at_sender,
             Step::Leave => !self.at_sender,

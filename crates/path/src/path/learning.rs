@@ -6,7 +6,7 @@
 //! connections ended.
 
 use super::Path;
-use memory::{Cold, PathState, Remembered, Report, ReuseGate, Sample, Shared};
+use memory::{Cold, GatewayReport, PathState, Remembered, ReuseGate, Sample, Shared};
 use policy::ack::RttEstimator;
 use policy::config::MemoryKind;
 use policy::window::Cause;
@@ -31,7 +31,7 @@ pub struct Learning {
     gate: ReuseGate,
     reporting: Reporting,
     /// A report that waits for a segment.
-    waiting: Option<Report>,
+    waiting: Option<GatewayReport>,
     /// The transfer under way has met a loss.
     loss: bool,
     /// The peer takes data in a SYN, as far as is known.
@@ -70,7 +70,7 @@ impl Learning {
 
     fn report(&mut self, now: Instant, share: u64, rtt: &RttEstimator) {
         let rtt = Some(rtt.srtt()).filter(|rtt| !rtt.is_zero());
-        let report = Report { share, rtt };
+        let report = GatewayReport { share, rtt };
         match self.reporting {
             Reporting::Direct => self.record(now, &Sample::Report(report)),
             Reporting::InSegments => self.waiting = Some(report),
@@ -182,7 +182,7 @@ impl Path {
     }
 
     /// Takes the report that waits for a segment.
-    pub fn take_report(&mut self) -> Option<Report> {
+    pub fn take_report(&mut self) -> Option<GatewayReport> {
         self.learning.as_deref_mut()?.waiting.take()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::rows::Output;
 use crate::scenario::{Records, Scenario};
-use netsim::{Body, Captures, LinkId, Observer, Packet, Simulation, Step};
+use netsim::{Body, Captures, LinkId, Observer, SimPacket, Simulation, Step};
 use serde::Serialize;
 use std::any::Any;
 use std::io::{self, Write};
@@ -39,7 +39,7 @@ struct PacketLog {
 }
 
 impl Observer for PacketLog {
-    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let Some(Some(name)) = self.links.get(link.index()) else {
             return;
         };

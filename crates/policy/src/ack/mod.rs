@@ -1,6 +1,7 @@
 //! From an arriving ACK to what the policies are told.
 
 pub mod rate;
+pub mod round_trip;
 pub mod rounds;
 pub mod rtt;
 pub mod sample;
@@ -8,7 +9,8 @@ pub mod scoreboard;
 
 pub use rate::{Delivered, DeliveryMarks, DeliveryMeter, micros};
 pub use rate::{Delivery, Episode, RateSample};
-pub use rounds::{RoundMeter, RoundTrip};
+pub use round_trip::RoundTrip;
+pub use rounds::RoundMeter;
 pub use rtt::RttEstimator;
 pub use sample::{AckInfo, AckSample};
 pub use scoreboard::{Newest, Progress, Scoreboard, Sent};

@@ -1,7 +1,7 @@
 //! What one ACK tells the policies, in plain structs.
 
 use super::rate::Delivery;
-use super::rounds::RoundTrip;
+use super::round_trip::RoundTrip;
 use super::scoreboard::Progress;
 use units::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 use super::*;
 use netsim::Duplex;
-use workload::{Discovery, Host, HostId, Http, Object, ObjectId, Tls};
+use workload::{Discovery, HostId, Http, Object, ObjectId, PageHost, Tls};
 
 const MS: u64 = 1_000_000;
 const US: u64 = 1_000;
@@ -33,7 +33,7 @@ const fn found(offset: u64) -> Discovery {
 }
 
 fn page(http: Http, tls: Tls, objects: Vec<Object>) -> Page {
-    let host = Host { name: "a.example".to_owned(), http, tls, http10_connections: 4 };
+    let host = PageHost { name: "a.example".to_owned(), http, tls, http10_connections: 4 };
     Page::new("test", vec![host], objects).unwrap()
 }
 

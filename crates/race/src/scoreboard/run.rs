@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
-use workload::{Host, Http, Kind, LoaderConfig, Object, Page};
+use workload::{Http, Kind, LoaderConfig, Object, Page, PageHost};
 
 /// What came of it. Durations count from the start of the transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ fn plain() -> LoaderConfig {
 
 /// Equal objects asked for at once, over connections that close behind them.
 fn page(cell: &Cell) -> Page {
-    let host = Host::plain("server", Http::Http10);
+    let host = PageHost::plain("server", Http::Http10);
     let count = cell.shape.objects();
     let object = |n: u64| {
         // What does not divide goes to the first.

@@ -1,7 +1,7 @@
 //! What happens to the transfers that were there before: how long they take for so many bytes more,
 //! and what they lose meanwhile.
 
-use netsim::{Body, HostId, LinkId, Observer, Packet, Step};
+use netsim::{Body, HostId, LinkId, Observer, SimPacket, Step};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -64,7 +64,7 @@ impl Standing {
 }
 
 impl Observer for Standing {
-    fn on_packet(&mut self, at: Instant, _: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, _: LinkId, step: Step, packet: &SimPacket) {
         let Body::Segment(transit) = &packet.body else { return };
         let segment = &transit.segment;
         if at < self.since {

@@ -3,7 +3,7 @@
 use super::document::Bounds;
 use crate::document::{HeatMap, HeatRow, HeatScale};
 use crate::format;
-use crate::table::Estimate;
+use crate::quantity::Estimate;
 use crate::text::label;
 use maud::{Markup, html};
 

@@ -10,42 +10,7 @@ mod text;
 pub use text::Terminal;
 
 use crate::format;
-
-/// A mean and, where it was repeated, its standard error, both in the quantity's base unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Estimate {
-    /// The mean.
-    pub mean: f64,
-    /// Standard error of the mean; `None` for a single run.
-    pub standard_error: Option<f64>,
-}
-
-impl From<f64> for Estimate {
-    fn from(mean: f64) -> Self {
-        Self { mean, standard_error: None }
-    }
-}
-
-/// What a column's numbers are, which decides how they are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// Not a number: aligned left.
-    Text,
-    /// Seconds.
-    Time,
-    /// A plain ratio.
-    Ratio,
-    /// A fraction of one, shown in per cent with its sign.
-    Gain,
-    /// A fraction of one, shown in per cent.
-    Share,
-    /// A count of things.
-    Count,
-    /// Bits per second.
-    Rate,
-    /// Bytes.
-    Bytes,
-}
+use crate::quantity::{Estimate, Quantity};
 
 /// A column's head.
 #[derive(Clone, Debug, PartialEq, Eq)]

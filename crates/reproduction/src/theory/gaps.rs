@@ -5,7 +5,7 @@
 //! Gaps are in units of `g_B`, the gap of the capacity. A train with gap `g` that is too fast arrives
 //! `F(g) = 1 + (1 − alpha) g` apart; it is if `F(g) > g`.
 
-use arith::paced_start::{Search, Verdict, WHOLE, ack_gap};
+use arith::paced_start::{Search, TrainVerdict, WHOLE, ack_gap};
 use serde::Serialize;
 
 /// Where a search ends.
@@ -106,7 +106,7 @@ fn search(alpha: f64) -> (u32, f64) {
     loop {
         trains += 1;
         let arrived = ack_gap(UNIT, search.gap(), available);
-        if let Verdict::Exit { gap } = search.on_train(arrived) {
+        if let TrainVerdict::Exit { gap } = search.on_train(arrived) {
             return (trains, gap as f64 / UNIT as f64);
         }
     }

@@ -3,9 +3,9 @@
 mod page;
 mod snapshot;
 
+use crate::answer::{full, text, unavailable};
 use crate::body::AnyBody;
-use crate::respond::{full, text, unavailable};
-use crate::serve::Site;
+use crate::site::Site;
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Response, StatusCode};
 use snapshot::Snapshot;

@@ -1,7 +1,7 @@
 //! The server at one moment, as `status.json` has it. Names say the unit.
 
 use crate::regard::content_name;
-use crate::serve::Site;
+use crate::site::Site;
 use endpoint::{Info, PathInfo, Status};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

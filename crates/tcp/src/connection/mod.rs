@@ -31,8 +31,7 @@ pub(crate) use member::Turn;
 pub(crate) use output::Departure;
 pub(crate) use path_mtu::RAISE_AFTER;
 pub(crate) use remains::Remains;
-pub use state::{ResetCause, State, Stats};
-pub use unreachable::Unreachable;
+pub use state::{ResetCause, State, Stats, Unreachable};
 
 use crate::ack::{DeliveryMarks, Scoreboard};
 use crate::config::Opening;

@@ -1,32 +1,9 @@
 //! ICMP says that the peer cannot be reached: an error that ends an attempt to connect, never a
 //! connection (RFC 1122 §4.2.3.9, RFC 5461, RFC 5927 §6).
 
-use super::{Connection, ResetCause, State};
+use super::{Connection, ResetCause, State, Unreachable};
 use crate::guard::Guard;
 use units::SeqNum;
-
-/// What an ICMP message says of why a packet did not arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unreachable {
-    /// Network or host unreachable, source route failed, IPv6: no route, address unreachable, beyond
-    /// scope. A soft error: it may pass.
-    Route,
-    /// The hop limit was used up on the way. A soft error.
-    TimeExceeded,
-    /// Nobody speaks TCP there. A hard error.
-    Protocol,
-    /// The host itself says that nobody listens. A hard error.
-    Port,
-    /// Forbidden by somebody on the way. A hard error of an attempt to connect.
-    Prohibited,
-}
-
-impl Unreachable {
-    /// Trying again is of no use (RFC 1122 §4.2.3.9).
-    pub const fn is_hard(self) -> bool {
-        matches!(self, Self::Protocol | Self::Port | Self::Prohibited)
-    }
-}
 
 impl Connection {
     /// A message that quotes sequence number `seq`.

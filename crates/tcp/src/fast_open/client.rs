@@ -1,7 +1,7 @@
 //! A client's cookies, by destination, and where data in a SYN got lost.
 
 use super::{Exchange, FastOpenCookie};
-use memory::{PathKey, Scope, Table};
+use memory::{DestinationTable, PathKey, Scope};
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
@@ -34,12 +34,12 @@ pub(crate) enum Offer {
 
 /// A client's cookies.
 pub(crate) struct Cookies {
-    known: Table<Known>,
+    known: DestinationTable<Known>,
 }
 
 impl Default for Cookies {
     fn default() -> Self {
-        Self { known: Table::new(DESTINATIONS) }
+        Self { known: DestinationTable::new(DESTINATIONS) }
     }
 }
 

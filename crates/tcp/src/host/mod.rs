@@ -37,7 +37,7 @@ use cookies::SynCookies;
 pub use event::{Event, EventKind};
 use fast_open::FastOpenSide;
 use memories::Memories;
-use memory::{ReuseGate, Shared, Table};
+use memory::{DestinationTable, ReuseGate, Shared};
 pub use output::Transmit;
 use ready::{Ready, Sender};
 pub use rescheme::SchemeIsFixed;
@@ -97,7 +97,7 @@ pub struct Host {
     /// Its own.
     addresses: Vec<IpAddr>,
     /// Path MTUs that routers told, and when.
-    path_mtus: Table<(u32, Instant)>,
+    path_mtus: DestinationTable<(u32, Instant)>,
 }
 
 impl Host {
@@ -129,7 +129,7 @@ impl Host {
             time_wait: TimeWait::default(),
             buffers: Buffers::default(),
             addresses: Vec::new(),
-            path_mtus: Table::new(icmp::DESTINATIONS),
+            path_mtus: DestinationTable::new(icmp::DESTINATIONS),
         }
     }
 

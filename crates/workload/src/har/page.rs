@@ -5,7 +5,7 @@ use super::error::{HarError, Problem};
 use super::fetch::Fetch;
 use super::recording::Recording;
 use super::sizes::{Conflict, Known};
-use crate::page::{Discovery, Host, HostId, Kind, Object, Page};
+use crate::page::{Discovery, HostId, Kind, Object, Page, PageHost};
 use crate::{HTTP11_CONNECTIONS, Http, Tls};
 use std::collections::BTreeMap;
 use units::Duration;
@@ -38,7 +38,7 @@ struct Hosts {
 }
 
 struct Server {
-    host: Host,
+    host: PageHost,
     /// The highest HTTP version seen; `None` if no entry says.
     http: Option<Http>,
     /// The shortest time TCP took to connect, which is one round trip.
@@ -98,7 +98,7 @@ impl Hosts {
 
 impl Server {
     fn new(scheme: &str, name: &str) -> Self {
-        let host = Host {
+        let host = PageHost {
             name: name.to_owned(),
             http: Http::Http11,
             tls: if scheme == "https" { Tls::Tls13 } else { Tls::None },

@@ -74,7 +74,7 @@ fn connections_come_from_the_override_the_page_or_the_version() {
     let with = |http, connections| {
         LoaderConfig { http, connections, ..LoaderConfig::default() }.protocol(host).connections
     };
-    assert_eq!(with(None, None), Host::UNLIMITED);
+    assert_eq!(with(None, None), PageHost::UNLIMITED);
     assert_eq!(with(None, Some(4)), 4);
     assert_eq!(with(Some(Http::Http11), None), 6);
     assert_eq!(with(Some(Http::Http11), Some(0)), 1);

@@ -3,7 +3,7 @@
 use super::record::ConnectionRecord;
 use crate::http::TLS_CLIENT_HELLO;
 use crate::page::{HostId, Object, ObjectId};
-use crate::stream::{Content, Inbox, Span};
+use crate::stream::{Inbox, Span, SpanContent};
 use crate::{Protocol, Tls};
 use units::Instant;
 
@@ -59,7 +59,7 @@ impl Connection {
             }
             Tls::Tls13 => {
                 self.stage = Stage::Securing;
-                Some(Span::new(Content::ClientHello, TLS_CLIENT_HELLO, TLS_CLIENT_HELLO))
+                Some(Span::new(SpanContent::ClientHello, TLS_CLIENT_HELLO, TLS_CLIENT_HELLO))
             }
         }
     }
@@ -98,8 +98,8 @@ impl Connection {
         self.in_flight.push(id);
         let bytes = self.protocol.request_bytes(object);
         let overhead = bytes - object.request_bytes;
-        let opening = (opening > 0).then(|| Span::new(Content::Opening, opening, opening));
-        opening.into_iter().chain([Span::new(Content::Request(id), bytes, overhead)])
+        let opening = (opening > 0).then(|| Span::new(SpanContent::Opening, opening, opening));
+        opening.into_iter().chain([Span::new(SpanContent::Request(id), bytes, overhead)])
     }
 
     fn become_ready(&mut self, now: Instant) {

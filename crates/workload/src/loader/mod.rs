@@ -16,7 +16,7 @@ mod record;
 pub use record::{ConnectionRecord, LoadError, Milestones};
 
 use crate::page::{HostId, Kind, ObjectId, Page};
-use crate::stream::{Arrival, Content, Span};
+use crate::stream::{Arrival, Span, SpanContent};
 use crate::{LoaderConfig, Protocol};
 use connection::{Connection, Stage};
 use discovery::Discoveries;
@@ -27,9 +27,9 @@ use units::Instant;
 
 /// One connection of a page load, numbered from 0 in the order of opening.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnId(pub u32);
+pub struct LoadConnId(pub u32);
 
-impl ConnId {
+impl LoadConnId {
     /// The index into [`PageLoader::connections`].
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -42,7 +42,7 @@ pub enum Action {
     /// Open connection `conn` to `host`; report with [`PageLoader::handle_connected`].
     Open {
         /// The new connection.
-        conn: ConnId,
+        conn: LoadConnId,
         /// Where to.
         host: HostId,
     },
@@ -50,14 +50,14 @@ pub enum Action {
     /// what they are ([`expect`](crate::ServerSession::expect)).
     Send {
         /// On which connection.
-        conn: ConnId,
+        conn: LoadConnId,
         /// What.
         span: Span,
     },
     /// Close the connection; nothing more is wanted of it.
     Close {
         /// Which.
-        conn: ConnId,
+        conn: LoadConnId,
     },
 }
 
@@ -126,7 +126,7 @@ impl PageLoader {
     ///
     /// # Panics
     /// If `conn` was never opened; so do the other calls that take one.
-    pub fn handle_connected(&mut self, now: Instant, conn: ConnId) {
+    pub fn handle_connected(&mut self, now: Instant, conn: LoadConnId) {
         if let Some(span) = self.connections[conn.index()].on_connected(now) {
             self.actions.push_back(Action::Send { conn, span });
         }
@@ -134,13 +134,13 @@ impl PageLoader {
     }
 
     /// The server has written `span` on `conn`; its bytes arrive later.
-    pub fn expect(&mut self, conn: ConnId, span: Span) {
+    pub fn expect(&mut self, conn: LoadConnId, span: Span) {
         self.connections[conn.index()].inbox.announce(span);
     }
 
     /// `total` bytes of `conn` have arrived in order since it was opened. What arrives on a closed
     /// connection is nobody's.
-    pub fn handle_received(&mut self, now: Instant, conn: ConnId, total: u64) {
+    pub fn handle_received(&mut self, now: Instant, conn: LoadConnId, total: u64) {
         if self.connections[conn.index()].stage == Stage::Closed {
             return;
         }
@@ -153,7 +153,7 @@ impl PageLoader {
 
     /// The other end has closed or reset the connection, or it could not be opened. What was
     /// asked for on it and has not arrived fails.
-    pub fn handle_closed(&mut self, now: Instant, conn: ConnId) {
+    pub fn handle_closed(&mut self, now: Instant, conn: LoadConnId) {
         let connection = &mut self.connections[conn.index()];
         if connection.stage == Stage::Closed {
             return;
@@ -221,7 +221,7 @@ impl PageLoader {
         &self.milestones
     }
 
-    /// What happened when to each connection, by [`ConnId`].
+    /// What happened when to each connection, by [`LoadConnId`].
     pub fn connections(&self) -> impl ExactSizeIterator<Item = ConnectionRecord> + '_ {
         self.connections.iter().map(|c| c.record)
     }
@@ -231,18 +231,18 @@ impl PageLoader {
         &self.failures
     }
 
-    fn on_arrival(&mut self, now: Instant, conn: ConnId, arrival: Arrival) {
+    fn on_arrival(&mut self, now: Instant, conn: LoadConnId, arrival: Arrival) {
         match arrival.content {
-            Content::ServerFlight if arrival.complete => {
+            SpanContent::ServerFlight if arrival.complete => {
                 self.connections[conn.index()].on_secured(now);
                 self.ask_on(now, conn);
             }
-            Content::Response(object) => self.on_response(now, conn, (object, arrival.payload)),
+            SpanContent::Response(object) => self.on_response(now, conn, (object, arrival.payload)),
             _ => {}
         }
     }
 
-    fn on_response(&mut self, now: Instant, conn: ConnId, (id, payload): (ObjectId, u64)) {
+    fn on_response(&mut self, now: Instant, conn: LoadConnId, (id, payload): (ObjectId, u64)) {
         let milestones = &mut self.milestones[id.index()];
         if payload == 0 || milestones.done.is_some() {
             return;
@@ -256,7 +256,7 @@ impl PageLoader {
         }
     }
 
-    fn on_object_done(&mut self, now: Instant, conn: ConnId, id: ObjectId) {
+    fn on_object_done(&mut self, now: Instant, conn: LoadConnId, id: ObjectId) {
         self.milestones[id.index()].done = Some(now);
         self.unfinished -= 1;
         if self.page.object(id).kind == Kind::Html {
@@ -284,7 +284,7 @@ impl PageLoader {
         }
     }
 
-    fn ask_on(&mut self, now: Instant, conn: ConnId) {
+    fn ask_on(&mut self, now: Instant, conn: LoadConnId) {
         self.ask_at(now, self.connections[conn.index()].host);
     }
 
@@ -300,14 +300,14 @@ impl PageLoader {
     }
 
     fn open(&mut self, now: Instant, host: HostId) {
-        let conn = ConnId(self.connections.len() as u32);
+        let conn = LoadConnId(self.connections.len() as u32);
         let pool = &mut self.pools[host.index()];
         self.connections.push(Connection::new(now, host, pool.protocol));
         pool.open.push(conn);
         self.actions.push_back(Action::Open { conn, host });
     }
 
-    fn ask(&mut self, now: Instant, object: ObjectId, conn: ConnId) {
+    fn ask(&mut self, now: Instant, object: ObjectId, conn: LoadConnId) {
         let milestones = &mut self.milestones[object.index()];
         milestones.requested = Some(now);
         milestones.connection = Some(conn);
@@ -317,7 +317,7 @@ impl PageLoader {
         }
     }
 
-    fn close(&mut self, now: Instant, conn: ConnId) {
+    fn close(&mut self, now: Instant, conn: LoadConnId) {
         let connection = &mut self.connections[conn.index()];
         if connection.stage != Stage::Closed {
             connection.on_closed(now);
@@ -331,7 +331,7 @@ impl PageLoader {
             return;
         }
         for conn in 0..self.connections.len() as u32 {
-            self.close(now, ConnId(conn));
+            self.close(now, LoadConnId(conn));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The connections to one host and the objects that wait for one.
 
-use super::ConnId;
+use super::LoadConnId;
 use super::connection::Connection;
 use crate::Protocol;
 use crate::page::ObjectId;
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Ask for the object on the connection.
-    Ask(ObjectId, ConnId),
+    Ask(ObjectId, LoadConnId),
     /// Open one more connection.
     Open,
     Nothing,
@@ -22,7 +22,7 @@ pub(super) struct Pool {
     /// Discovered and not asked for, in order of discovery.
     pub(super) waiting: VecDeque<ObjectId>,
     /// Connections not closed, in order of opening.
-    pub(super) open: Vec<ConnId>,
+    pub(super) open: Vec<LoadConnId>,
 }
 
 impl Pool {
@@ -45,7 +45,7 @@ impl Pool {
         if may_open && opening < self.waiting.len() { Next::Open } else { Next::Nothing }
     }
 
-    pub(super) fn forget(&mut self, conn: ConnId) {
+    pub(super) fn forget(&mut self, conn: LoadConnId) {
         self.open.retain(|c| *c != conn);
     }
 

@@ -1,6 +1,6 @@
 //! What a load leaves behind for tables and waterfalls.
 
-use super::ConnId;
+use super::LoadConnId;
 use crate::page::HostId;
 use std::fmt;
 use units::Instant;
@@ -17,7 +17,7 @@ pub struct Milestones {
     /// Its last byte had arrived.
     pub done: Option<Instant>,
     /// The connection that carried it.
-    pub connection: Option<ConnId>,
+    pub connection: Option<LoadConnId>,
     /// Header and body bytes that have arrived.
     pub received_bytes: u64,
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::page::{Discovery, Host, Object};
+use crate::page::{Discovery, Object, PageHost};
 use crate::{Http, Tls};
 use units::Duration;
 
@@ -31,11 +31,11 @@ fn found(parent: u32, offset: u64, delay_ms: u64) -> Discovery {
 }
 
 fn page(children: Vec<Object>) -> Arc<Page> {
-    let host = Host {
+    let host = PageHost {
         name: "h".to_owned(),
         http: Http::Http11,
         tls: Tls::None,
-        http10_connections: Host::UNLIMITED,
+        http10_connections: PageHost::UNLIMITED,
     };
     let root = object(Kind::Html, Discovery::AtStart);
     let objects = std::iter::once(root).chain(children).collect();
@@ -70,7 +70,7 @@ impl Load {
             Action::Open { conn, .. } => format!("+{}", conn.0),
             Action::Close { conn } => format!("-{}", conn.0),
             Action::Send { conn, span } => match span.content {
-                Content::Request(object) => format!("{}:{}", conn.0, object),
+                SpanContent::Request(object) => format!("{}:{}", conn.0, object),
                 other => format!("{}:{other:?}", conn.0),
             },
         };
@@ -79,16 +79,16 @@ impl Load {
     }
 
     fn connect(&mut self, conn: u32) -> String {
-        self.loader.handle_connected(T0, ConnId(conn));
+        self.loader.handle_connected(T0, LoadConnId(conn));
         self.wants()
     }
 
     /// `bytes` more of the object's response arrive.
     fn receive(&mut self, now: Instant, conn: u32, (object, bytes): (u32, u64)) -> String {
-        let span = Span::new(Content::Response(ObjectId(object)), bytes, 0);
-        self.loader.expect(ConnId(conn), span);
+        let span = Span::new(SpanContent::Response(ObjectId(object)), bytes, 0);
+        self.loader.expect(LoadConnId(conn), span);
         self.totals[conn as usize] += bytes;
-        self.loader.handle_received(now, ConnId(conn), self.totals[conn as usize]);
+        self.loader.handle_received(now, LoadConnId(conn), self.totals[conn as usize]);
         self.wants()
     }
 
@@ -233,10 +233,10 @@ fn tls_takes_its_round_trip_before_the_first_request() {
     let mut load = Load::start(&gallery(1), &config);
     load.wants();
     assert_eq!(load.connect(0), "0:ClientHello");
-    load.loader.expect(ConnId(0), Span::new(Content::ServerFlight, 3_500, 3_500));
-    load.loader.handle_received(at_ms(1), ConnId(0), 3_499);
+    load.loader.expect(LoadConnId(0), Span::new(SpanContent::ServerFlight, 3_500, 3_500));
+    load.loader.handle_received(at_ms(1), LoadConnId(0), 3_499);
     assert_eq!(load.wants(), "");
-    load.loader.handle_received(at_ms(2), ConnId(0), 3_500);
+    load.loader.handle_received(at_ms(2), LoadConnId(0), 3_500);
     // Finished travels with the first request only.
     assert_eq!(load.wants(), "0:Opening 0:0");
     load.totals[0] = 3_500;
@@ -271,7 +271,7 @@ fn a_connection_lost_fails_its_objects_and_what_only_they_reveal() {
     load.wants();
     load.connect(0);
     assert_eq!(load.receive(T0, 0, (0, 500)), "+1");
-    load.loader.handle_closed(at_ms(1), ConnId(0));
+    load.loader.handle_closed(at_ms(1), LoadConnId(0));
     assert_eq!(load.wants(), "");
     let lost = [
         (0, LoadError::ConnectionClosed),
@@ -292,7 +292,7 @@ fn bytes_that_arrive_on_a_lost_connection_do_not_undo_its_failure() {
     load.wants();
     load.connect(0);
     load.receive(T0, 0, (0, 500));
-    load.loader.handle_closed(at_ms(1), ConnId(0));
+    load.loader.handle_closed(at_ms(1), LoadConnId(0));
     assert_eq!(load.receive(at_ms(2), 0, (0, RESPONSE - 500)), "");
     assert_eq!(load.failed(), [(0, LoadError::ConnectionClosed)]);
     assert_eq!(load.loader.page_done_at(), None);
@@ -304,7 +304,7 @@ fn the_last_failure_closes_what_is_open() {
     load.wants();
     load.connect(0);
     load.receive(T0, 0, (0, RESPONSE));
-    load.loader.handle_closed(at_ms(1), ConnId(0));
+    load.loader.handle_closed(at_ms(1), LoadConnId(0));
     assert_eq!(load.failed(), [(1, LoadError::ConnectionClosed)]);
     assert!(load.loader.is_done());
     assert_eq!(load.wants(), "");
@@ -316,7 +316,7 @@ fn an_idle_connection_that_the_server_closes_is_replaced() {
     load.wants();
     load.connect(0);
     assert_eq!(load.finish(0, 0), "");
-    load.loader.handle_closed(at_ms(5), ConnId(0));
+    load.loader.handle_closed(at_ms(5), LoadConnId(0));
     assert_eq!(load.wants(), "");
     load.loader.handle_timeout(at_ms(10));
     assert_eq!(load.wants(), "+1");
@@ -329,13 +329,13 @@ fn a_server_that_refuses_connections_ends_the_load() {
     load.wants();
     load.connect(0);
     assert_eq!(load.finish(0, 0), "-0 +1 +2");
-    load.loader.handle_closed(at_ms(1), ConnId(1));
+    load.loader.handle_closed(at_ms(1), LoadConnId(1));
     assert_eq!(load.wants(), "");
-    load.loader.handle_closed(at_ms(2), ConnId(2));
+    load.loader.handle_closed(at_ms(2), LoadConnId(2));
     assert_eq!(load.failed(), [1, 2].map(|id| (id, LoadError::ConnectionClosed)));
     assert!(load.loader.is_done());
     // What comes after is ignored.
-    load.loader.handle_closed(at_ms(3), ConnId(2));
+    load.loader.handle_closed(at_ms(3), LoadConnId(2));
     assert_eq!(load.failed().len(), 2);
 }
 

@@ -28,18 +28,18 @@ impl HostId {
 /// A server that a page's objects come from, and what it speaks unless a
 /// [`LoaderConfig`](crate::LoaderConfig) says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Host {
+pub struct PageHost {
     /// Name and, where it is not the scheme's own, port; as the input gave it, not escaped.
     pub name: String,
     /// HTTP version.
     pub http: Http,
     /// Security of the transport.
     pub tls: Tls,
-    /// Connections open at once under HTTP/1.0; [`Host::UNLIMITED`] for no limit.
+    /// Connections open at once under HTTP/1.0; [`PageHost::UNLIMITED`] for no limit.
     pub http10_connections: u32,
 }
 
-impl Host {
+impl PageHost {
     /// No limit on the connections open at once.
     pub const UNLIMITED: u32 = u32::MAX;
 
@@ -53,7 +53,7 @@ impl Host {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     name: String,
-    hosts: Vec<Host>,
+    hosts: Vec<PageHost>,
     objects: Vec<Object>,
     notes: Vec<String>,
     children: Vec<Vec<ObjectId>>,
@@ -71,7 +71,7 @@ impl Page {
     /// response has no byte at all, or the page is larger than [`Page::MAX_BYTES`].
     pub fn new(
         name: impl Into<String>,
-        hosts: Vec<Host>,
+        hosts: Vec<PageHost>,
         objects: Vec<Object>,
     ) -> Result<Self, PageError> {
         check(&hosts, &objects)?;
@@ -92,7 +92,7 @@ impl Page {
     }
 
     /// The servers its objects come from.
-    pub fn hosts(&self) -> &[Host] {
+    pub fn hosts(&self) -> &[PageHost] {
         &self.hosts
     }
 
@@ -118,7 +118,7 @@ impl Page {
     ///
     /// # Panics
     /// If `id` is of another page.
-    pub fn host(&self, id: HostId) -> &Host {
+    pub fn host(&self, id: HostId) -> &PageHost {
         &self.hosts[id.index()]
     }
 
@@ -187,7 +187,7 @@ impl fmt::Display for PageError {
 
 impl std::error::Error for PageError {}
 
-fn check(hosts: &[Host], objects: &[Object]) -> Result<(), PageError> {
+fn check(hosts: &[PageHost], objects: &[Object]) -> Result<(), PageError> {
     let root = objects.first().ok_or(PageError::Empty)?;
     if root.discovery != Discovery::AtStart {
         return Err(PageError::RootIsDiscovered);

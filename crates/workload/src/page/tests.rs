@@ -39,7 +39,7 @@ fn the_papers_pages_are_of_their_time() {
         let page = builtin(name);
         let [host] = page.hosts() else { panic!("{name}: one host serves all") };
         assert_eq!((host.http, host.tls), (Http::Http10, Tls::None));
-        assert_eq!(host.http10_connections, Host::UNLIMITED);
+        assert_eq!(host.http10_connections, PageHost::UNLIMITED);
         for object in page.objects() {
             assert_eq!((object.request_bytes, object.response_header_bytes), (0, 0));
             assert!(object.server_wait.is_zero());

@@ -9,7 +9,7 @@
 mod responses;
 
 use crate::page::{HostId, ObjectId, Page};
-use crate::stream::{Content, Inbox, Span};
+use crate::stream::{Inbox, Span, SpanContent};
 use crate::{Http, LoaderConfig, Protocol, Tls};
 use responses::Responses;
 use std::collections::VecDeque;
@@ -99,17 +99,17 @@ impl ServerSession {
         }
     }
 
-    fn on_complete(&mut self, now: Instant, content: Content) {
+    fn on_complete(&mut self, now: Instant, content: SpanContent) {
         match content {
-            Content::ClientHello if self.protocol.tls == Tls::Tls13 => {
+            SpanContent::ClientHello if self.protocol.tls == Tls::Tls13 => {
                 let bytes = self.protocol.tls_server_flight;
-                self.opening.push_back(Span::new(Content::ServerFlight, bytes, bytes));
+                self.opening.push_back(Span::new(SpanContent::ServerFlight, bytes, bytes));
             }
-            Content::Opening if self.protocol.http == Http::Http2 => {
+            SpanContent::Opening if self.protocol.http == Http::Http2 => {
                 let bytes = self.protocol.server_opening();
-                self.opening.push_back(Span::new(Content::Opening, bytes, bytes));
+                self.opening.push_back(Span::new(SpanContent::Opening, bytes, bytes));
             }
-            Content::Request(id) => self.on_request(now, id),
+            SpanContent::Request(id) => self.on_request(now, id),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::Protocol;
 use crate::page::{Object, ObjectId};
-use crate::stream::{Content, Span};
+use crate::stream::{Span, SpanContent};
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -62,7 +62,7 @@ impl Responses {
         let payload = self.protocol.next_frame(response.header_left, response.body_left);
         response.take(payload);
         let last = response.is_written();
-        let content = Content::Response(response.object);
+        let content = SpanContent::Response(response.object);
         if !last {
             self.put_back(index, response);
         }

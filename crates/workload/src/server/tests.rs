@@ -1,5 +1,5 @@
 use super::*;
-use crate::page::{Discovery, Host, Kind, Object};
+use crate::page::{Discovery, Kind, Object, PageHost};
 use units::Duration;
 
 const T0: Instant = Instant::ZERO;
@@ -22,11 +22,11 @@ fn object(kind: Kind, body_bytes: u64, wait_ms: u64) -> Object {
 }
 
 fn page(objects: Vec<Object>) -> Arc<Page> {
-    let host = Host {
+    let host = PageHost {
         name: "h".to_owned(),
         http: Http::Http11,
         tls: Tls::None,
-        http10_connections: Host::UNLIMITED,
+        http10_connections: PageHost::UNLIMITED,
     };
     Arc::new(Page::new("p", vec![host], objects).unwrap())
 }
@@ -38,13 +38,13 @@ fn session(page: &Arc<Page>, http: Http, tls: Tls) -> ServerSession {
 
 /// A request that has arrived in full: as one that costs no trip does.
 fn ask(server: &mut ServerSession, now: Instant, object: u32) {
-    server.expect(now, Span::new(Content::Request(ObjectId(object)), 0, 0));
+    server.expect(now, Span::new(SpanContent::Request(ObjectId(object)), 0, 0));
 }
 
 /// Everything it would write now if all were sent at once: objects and payloads.
 fn written(server: &mut ServerSession, now: Instant) -> Vec<(u32, u64)> {
     let of = |span: Span| match span.content {
-        Content::Response(id) => (id.0, span.payload()),
+        SpanContent::Response(id) => (id.0, span.payload()),
         other => panic!("{other:?} is no response"),
     };
     std::iter::from_fn(|| server.poll_write(now, 0)).map(of).collect()
@@ -54,12 +54,12 @@ fn written(server: &mut ServerSession, now: Instant) -> Vec<(u32, u64)> {
 fn a_request_counts_when_its_last_byte_is_in() {
     let page = page(vec![object(Kind::Html, 1000, 0)]);
     let mut server = session(&page, Http::Http11, Tls::None);
-    server.expect(T0, Span::new(Content::Request(ObjectId(0)), 100, 0));
+    server.expect(T0, Span::new(SpanContent::Request(ObjectId(0)), 100, 0));
     assert_eq!(server.poll_write(T0, 0), None);
     server.handle_received(T0, 99);
     assert_eq!(server.poll_write(T0, 0), None);
     server.handle_received(T0, 100);
-    let response = Span::new(Content::Response(ObjectId(0)), 1050, 0);
+    let response = Span::new(SpanContent::Response(ObjectId(0)), 1050, 0);
     assert_eq!(server.poll_write(T0, 0), Some(response));
     assert_eq!(server.poll_write(T0, 0), None);
 }
@@ -131,18 +131,18 @@ fn http2_holds_back_while_enough_is_unsent_so_that_late_urgent_answers_pass() {
     ask(&mut server, T0, 1);
     assert_eq!(server.poll_write(T0, unsent), None);
     let next = server.poll_write(T0, crate::HTTP2_LOW_WATER - 1).unwrap();
-    assert_eq!(next.content, Content::Response(ObjectId(1)));
+    assert_eq!(next.content, SpanContent::Response(ObjectId(1)));
 }
 
 #[test]
 fn the_tls_flight_answers_the_hello_whatever_is_unsent() {
     let page = page(vec![object(Kind::Html, 1000, 0)]);
     let mut server = session(&page, Http::Http2, Tls::Tls13);
-    server.expect(T0, Span::new(Content::ClientHello, 522, 522));
+    server.expect(T0, Span::new(SpanContent::ClientHello, 522, 522));
     server.handle_received(T0, 521);
     assert_eq!(server.poll_write(T0, 0), None);
     server.handle_received(T0, 522);
-    let flight = Span::new(Content::ServerFlight, crate::TLS_SERVER_FLIGHT, 3_500);
+    let flight = Span::new(SpanContent::ServerFlight, crate::TLS_SERVER_FLIGHT, 3_500);
     assert_eq!(server.poll_write(T0, u64::MAX), Some(flight));
     assert_eq!(server.poll_write(T0, 0), None);
 }

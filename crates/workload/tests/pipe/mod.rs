@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
-use workload::{Action, ConnId, HostId, LoaderConfig, Page, PageLoader, ServerSession, Span};
+use workload::{Action, HostId, LoadConnId, LoaderConfig, Page, PageLoader, ServerSession, Span};
 
 /// Bytes that leave a pipe at once.
 const SEGMENT: u64 = 1460;
@@ -13,13 +13,13 @@ const DELAY: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    Connected(ConnId),
+    Connected(LoadConnId),
     /// A segment has left the sending end: (connection, towards the client).
-    Sent(ConnId, bool),
-    Arrived(ConnId, bool, u64),
-    ServerClosed(ConnId),
+    Sent(LoadConnId, bool),
+    Arrived(LoadConnId, bool, u64),
+    ServerClosed(LoadConnId),
     LoaderTimeout,
-    ServerTimeout(ConnId),
+    ServerTimeout(LoadConnId),
 }
 
 #[derive(Default)]
@@ -40,7 +40,7 @@ struct Link {
 pub(crate) struct Load {
     pub(crate) loader: PageLoader,
     /// Everything servers wrote, in order.
-    pub(crate) written: Vec<(ConnId, Span)>,
+    pub(crate) written: Vec<(LoadConnId, Span)>,
     /// Per connection, bytes that arrived at the server and at the client.
     pub(crate) arrived: Vec<(u64, u64)>,
 }
@@ -54,7 +54,7 @@ struct Driver {
     links: Vec<Link>,
     events: BinaryHeap<Reverse<(Instant, u64, Event)>>,
     sequence: u64,
-    written: Vec<(ConnId, Span)>,
+    written: Vec<(LoadConnId, Span)>,
 }
 
 /// Loads `page` over pipes of `rate` each way per connection.
@@ -118,7 +118,7 @@ impl Driver {
         }
     }
 
-    fn open(&mut self, conn: ConnId, host: HostId) {
+    fn open(&mut self, conn: LoadConnId, host: HostId) {
         assert_eq!(conn.index(), self.links.len(), "connections are numbered in order");
         let server = ServerSession::new(&self.page, &self.config, host);
         let (up, down) = (Pipe::default(), Pipe::default());
@@ -126,12 +126,12 @@ impl Driver {
         self.at(self.now + DELAY * 2, Event::Connected(conn));
     }
 
-    fn pipe(&mut self, conn: ConnId, down: bool) -> &mut Pipe {
+    fn pipe(&mut self, conn: LoadConnId, down: bool) -> &mut Pipe {
         let link = &mut self.links[conn.index()];
         if down { &mut link.down } else { &mut link.up }
     }
 
-    fn write(&mut self, conn: ConnId, down: bool, bytes: u64) {
+    fn write(&mut self, conn: LoadConnId, down: bool, bytes: u64) {
         let pipe = self.pipe(conn, down);
         pipe.unsent += bytes;
         if pipe.sending == 0 {
@@ -139,7 +139,7 @@ impl Driver {
         }
     }
 
-    fn send_segment(&mut self, conn: ConnId, down: bool) {
+    fn send_segment(&mut self, conn: LoadConnId, down: bool) {
         let pipe = self.pipe(conn, down);
         pipe.sending = pipe.unsent.min(SEGMENT);
         pipe.unsent -= pipe.sending;
@@ -149,7 +149,7 @@ impl Driver {
         }
     }
 
-    fn on_sent(&mut self, conn: ConnId, down: bool) {
+    fn on_sent(&mut self, conn: LoadConnId, down: bool) {
         let bytes = self.pipe(conn, down).sending;
         self.at(self.now + DELAY, Event::Arrived(conn, down, bytes));
         self.send_segment(conn, down);
@@ -158,7 +158,7 @@ impl Driver {
         }
     }
 
-    fn on_arrived(&mut self, conn: ConnId, down: bool, bytes: u64) {
+    fn on_arrived(&mut self, conn: LoadConnId, down: bool, bytes: u64) {
         let pipe = self.pipe(conn, down);
         pipe.arrived += bytes;
         let total = pipe.arrived;
@@ -170,7 +170,7 @@ impl Driver {
         }
     }
 
-    fn serve(&mut self, conn: ConnId) {
+    fn serve(&mut self, conn: LoadConnId) {
         loop {
             let link = &mut self.links[conn.index()];
             let unsent = link.down.unsent;

@@ -18,7 +18,7 @@ use std::future::Future;
 use std::io;
 use tokio::net::TcpStream;
 use tokio::task::spawn_local;
-use workload::{ConnId, Content, Http, Protocol, Span};
+use workload::{Http, LoadConnId, Protocol, Span, SpanContent};
 
 /// Bytes of a request without padding: request line or pseudo header, host.
 const BARE: u64 = 50;
@@ -42,7 +42,7 @@ pub(super) async fn converse(
     let mut ahead = 0;
     while let Some(Order::Write(span)) = opening.orders.recv().await {
         // What is sent unasked travels with the first request.
-        if span.content == Content::Opening {
+        if span.content == SpanContent::Opening {
             ahead += span.bytes;
             continue;
         }
@@ -121,7 +121,7 @@ impl Sender {
 #[derive(Clone)]
 struct Line {
     exchange: Exchange,
-    conn: ConnId,
+    conn: LoadConnId,
     protocol: Protocol,
 }
 
@@ -129,14 +129,14 @@ impl Line {
     /// Asks by a request as long as the span, and tells the loader of the answer as it arrives.
     async fn ask(&self, span: Span, by: Ask<'_>) -> io::Result<()> {
         let (path, payload) = match span.content {
-            Content::Request(id) => {
+            SpanContent::Request(id) => {
                 let object = self.exchange.object(id);
                 let begin = self.exchange.clock().now() + object.server_wait;
                 timer::sleep_until(self.exchange.clock(), Some(begin)).await;
                 let payload = object.response_header_bytes.saturating_add(object.body_bytes);
-                (site::path(id), (Content::Response(id), payload))
+                (site::path(id), (SpanContent::Response(id), payload))
             }
-            _ => (FLIGHT.to_owned(), (Content::ServerFlight, self.protocol.tls_server_flight)),
+            _ => (FLIGHT.to_owned(), (SpanContent::ServerFlight, self.protocol.tls_server_flight)),
         };
         let request = self.request(&path, span.bytes)?;
         let answer = by.send(request).await.map_err(io::Error::other)?;
@@ -171,7 +171,7 @@ impl Line {
     async fn receive(
         &self,
         mut body: Incoming,
-        (content, payload): (Content, u64),
+        (content, payload): (SpanContent, u64),
     ) -> io::Result<()> {
         let size = Body::size_hint(&body).exact().unwrap_or(0);
         let head = site::head_bytes(self.protocol);
@@ -179,7 +179,7 @@ impl Line {
         loop {
             let arrived = u128::from(payload) * u128::from(head + got) / u128::from(head + size);
             // A server's part of TLS says nothing before it is whole.
-            let is_use = content != Content::ServerFlight || got == size;
+            let is_use = content != SpanContent::ServerFlight || got == size;
             let arrived = if is_use { (arrived as u64).min(payload) } else { 0 };
             self.exchange.on_told(self.conn, (content, arrived.saturating_sub(told)));
             told = told.max(arrived);

@@ -26,7 +26,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::spawn_local;
 use units::Duration;
-use workload::ConnId;
+use workload::LoadConnId;
 
 /// The browser's TCP: Linux's, or its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,7 +116,7 @@ async fn converse(
 
 async fn connect(
     exchange: &Exchange,
-    conn: ConnId,
+    conn: LoadConnId,
     (own, server): (SocketAddr, SocketAddr),
 ) -> io::Result<TcpStream> {
     let socket = match own {
@@ -129,7 +129,7 @@ async fn connect(
     socket.connect(server).await
 }
 
-async fn receive(exchange: &Exchange, conn: ConnId, mut read: OwnedReadHalf) -> io::Result<()> {
+async fn receive(exchange: &Exchange, conn: LoadConnId, mut read: OwnedReadHalf) -> io::Result<()> {
     let (mut buffer, mut total) = (vec![0; filler::CHUNK], 0);
     loop {
         match read.read(&mut buffer).await? {

@@ -8,7 +8,7 @@ use race::{LIMIT, Race, VisitKind, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Rate};
-use workload::{Host, Http, Kind, LoaderConfig, Object, ObjectId, Page};
+use workload::{Http, Kind, LoaderConfig, Object, ObjectId, Page, PageHost};
 
 /// Linux as it comes, and with an agent.
 const STOCK: [&str; 2] = ["linux", "linux-bbr"];
@@ -200,7 +200,7 @@ fn page_of_twelve(http: Http, path: PathSpec) -> Case {
     let image =
         |n| Object { discovery, ..Object::plain(format!("image {n}"), Kind::Image, 15_000) };
     let objects = [html].into_iter().chain((1..12).map(image)).collect();
-    let host = Host::plain("server.example", http);
+    let host = PageHost::plain("server.example", http);
     let page = Page::new("page of 12", vec![host], objects).expect("a page");
     let over = if http == Http::Http2 { "HTTP/2" } else { "4 connections" };
     let name = format!("{} over {over}", page.name());

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use workload::{ConnId, HostId};
+use workload::{HostId, LoadConnId};
 
 /// What a server may do with a connection beside reading and writing it.
 pub(crate) trait Knobs {
@@ -46,7 +46,7 @@ where
 /// How much it is.
 fn announce_all(
     exchange: &Exchange,
-    (conn, unsent): (ConnId, u64),
+    (conn, unsent): (LoadConnId, u64),
     mut part: Part,
     knobs: &impl Knobs,
 ) -> u64 {
@@ -65,7 +65,7 @@ fn announce_all(
 /// The same of bytes whose meaning the exchange tells.
 async fn count<S>(
     exchange: &Exchange,
-    conn: ConnId,
+    conn: LoadConnId,
     (stream, knobs, low_water): (S, impl Knobs, Option<u64>),
 ) -> io::Result<()>
 where

@@ -15,11 +15,10 @@ pub(crate) use time::{fastest, median, timed, until};
 use agent::schemes::Choice;
 use calm::Pulse;
 use emulator::{
-    Addresses, Cgroup, Emulation, Files, Interface, InterfaceConfig, LogFormat, Namespace, Options,
-    Privilege, Recording,
+    Addresses, Cgroup, Emulation, EmulationOptions, Files, Interface, InterfaceConfig, LogFormat,
+    Namespace, Privilege, Recording,
 };
-use link::{LinkConfig, QueueLimit};
-use netsim::Duplex;
+use link::{Duplex, LinkConfig, QueueLimit};
 use nix::fcntl::{Flock, FlockArg};
 use socket2::{Domain, Socket, Type};
 use std::fs::File;
@@ -60,7 +59,7 @@ impl Bed {
         let alone = Flock::lock(alone, FlockArg::LockExclusive).unwrap();
         let cgroup = unless_missing(Cgroup::new())?;
         let below = cgroup.below("below").unwrap();
-        let mut options = Options::new(Duplex::symmetric(link));
+        let mut options = EmulationOptions::new(Duplex::symmetric(link));
         let log = log::Log::default();
         let files =
             Files { log: Some((LogFormat::JsonLines, Box::new(log.clone()))), captures: None };
@@ -310,7 +309,7 @@ fn unless_missing<T>(made: io::Result<T>) -> Option<T> {
     None
 }
 
-fn hosts(options: Options) -> io::Result<(Interface, Interface, Emulation)> {
+fn hosts(options: EmulationOptions) -> io::Result<(Interface, Interface, Emulation)> {
     let (near, far) = (Namespace::new()?, Namespace::new()?);
     let [client, server] = Addresses::numbered(11);
     let client = Interface::open(&near, &InterfaceConfig::new(client).with_default_route())?;
@@ -357,7 +356,7 @@ pub(crate) fn assert_knows_rate(agent: &Agent, flights: u32) {
     assert!((least * carried..=most * carried).contains(&rate), "{rate}");
 }
 
-/// Some visits of 200 kB that begin warm: the fastest took one flight, and none retreated. `cold` is what one took without
+/// Some visits of 200 kB that begin warm: the fastest took one flight, and none fell back. `cold` is what one took without
 /// a memory, to be shown beside it.
 pub(crate) fn assert_one_flight((bed, agent, server): (&Bed, &Agent, &Server), cold: Duration) {
     let warm = fastest_visit((bed, agent, server), (4, 200_000));
@@ -365,5 +364,5 @@ pub(crate) fn assert_one_flight((bed, agent, server): (&Bed, &Agent, &Server), c
     assert!(warm >= Duration::from_millis(240), "{warm:?}");
     assert!(warm < Duration::from_millis(320), "{warm:?}, cold {cold:?}");
     eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
-    assert_eq!(agent.status().connections.warm.retreats, 0);
+    assert_eq!(agent.status().connections.warm.fallbacks, 0);
 }

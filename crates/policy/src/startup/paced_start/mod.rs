@@ -17,7 +17,7 @@ use super::{Occasion, Phase, SlowStart, Start, StartUp};
 use crate::ack::AckSample;
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
-use arith::paced_start::{Search, Verdict, window as segments_per};
+use arith::paced_start::{Search, TrainVerdict, window as segments_per};
 use train::{MeanGap, Train};
 use units::Duration;
 
@@ -131,8 +131,8 @@ impl PacedStart {
                     return None;
                 }
                 match search.on_train(acked) {
-                    Verdict::Exit { gap } => Some(gap),
-                    Verdict::Train { .. } => None,
+                    TrainVerdict::Exit { gap } => Some(gap),
+                    TrainVerdict::Train { .. } => None,
                 }
             }
             Stage::Fill { .. } | Stage::Done | Stage::SlowStart => None,

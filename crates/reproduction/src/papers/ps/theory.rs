@@ -3,7 +3,7 @@
 use crate::papers::curve::{Plot, Point};
 use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN};
 use crate::papers::sample::Measured;
-use arith::paced_start::{Search, Verdict, WHOLE, ack_gap};
+use arith::paced_start::{Search, TrainVerdict, WHOLE, ack_gap};
 
 /// The gap of the capacity: large, so that rounding is small.
 const CAPACITY_GAP: u64 = 1_000_000;
@@ -28,7 +28,7 @@ impl Exit {
         loop {
             trains += 1;
             let verdict = search.on_train(ack_gap(CAPACITY_GAP, search.gap(), available));
-            if let Verdict::Exit { gap } = verdict {
+            if let TrainVerdict::Exit { gap } = verdict {
                 let alpha = available as f64 / WHOLE as f64;
                 return Self { alpha, gap: gap as f64 / CAPACITY_GAP as f64, trains };
             }

@@ -9,7 +9,7 @@
 //!
 //! It is made up, not a recording: sizes, waits and delays are round figures of plausible order.
 
-use crate::page::{Discovery, Host, HostId, Kind, Object, ObjectId, Page};
+use crate::page::{Discovery, HostId, Kind, Object, ObjectId, Page, PageHost};
 use crate::{Http, Tls};
 use units::Duration;
 
@@ -99,8 +99,8 @@ pub(super) fn page() -> Page {
     Page::new("news", hosts, objects).expect("the rows name earlier objects and these hosts")
 }
 
-fn host(name: &str) -> Host {
-    Host { name: name.to_owned(), http: Http::Http2, tls: Tls::Tls13, http10_connections: 6 }
+fn host(name: &str) -> PageHost {
+    PageHost { name: name.to_owned(), http: Http::Http2, tls: Tls::Tls13, http10_connections: 6 }
 }
 
 fn root() -> Object {

@@ -5,7 +5,7 @@
 //! objects before "at least part of" the HTML has arrived, so when it asks is a [`RequestModel`].
 
 use crate::Http;
-use crate::page::{Discovery, Host, Kind, Object, ObjectId, Page};
+use crate::page::{Discovery, Kind, Object, ObjectId, Page, PageHost};
 use units::Duration;
 
 const KB: u64 = 1024;
@@ -107,7 +107,7 @@ pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
         let discovery = place.discovery(model);
         objects.push(Object { discovery, ..object(label, *kind, *kilobytes, model) });
     }
-    let host = Host::plain(format!("{name}.example"), Http::Http10);
+    let host = PageHost::plain(format!("{name}.example"), Http::Http10);
     Page::new(name, vec![host], objects).ok()
 }
 

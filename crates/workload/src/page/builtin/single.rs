@@ -1,7 +1,7 @@
 //! One object by itself.
 
 use crate::Http;
-use crate::page::{Host, Kind, Object, Page};
+use crate::page::{Kind, Object, Page, PageHost};
 
 impl Page {
     /// A document of so many bytes, 1 to 2^40, over HTTP/1.1 without TLS: a request of 100 bytes, a header of 200, no think
@@ -10,7 +10,7 @@ impl Page {
     /// # Panics
     /// If it is larger than that.
     pub fn single(body_bytes: u64) -> Self {
-        let host = Host::plain("server.example", Http::Http11);
+        let host = PageHost::plain("server.example", Http::Http11);
         let object =
             Object { request_bytes: 100, ..Object::plain("object", Kind::Html, body_bytes) };
         let name = match body_bytes % 1000 {

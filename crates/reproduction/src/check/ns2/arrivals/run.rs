@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Body, Dumbbell, Duplex, FlowRecord, LinkId, Observer, Packet, PairChoice, PoissonFlows,
-    PoissonSpec, Simulation, SimulationConfig, Step, WireSizes,
+    Body, Dumbbell, Duplex, FlowRecord, LinkId, Observer, PairChoice, PoissonFlows, PoissonSpec,
+    SimPacket, Simulation, SimulationConfig, Step, WireSizes,
 };
 use tcp::Scheme;
 use units::{Duration, Instant, Rate};
@@ -172,7 +172,7 @@ struct Drops {
 }
 
 impl Observer for Drops {
-    fn on_packet(&mut self, _: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, _: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let data = matches!(packet.body, Body::Segment(transit) if transit.segment.len > 0);
         if self.links.contains(&link) && data && matches!(step, Step::Drop { .. }) {
             self.count += 1;

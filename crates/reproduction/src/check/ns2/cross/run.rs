@@ -3,7 +3,7 @@
 use link::{LinkConfig, QueueLimit};
 use netsim::{
     AppId, Body, BulkSpec, BulkTransfer, Cbr, CbrSpec, Dumbbell, Duplex, HostId, LinkId, Observer,
-    Packet, Simulation, SimulationConfig, Step, WireSizes, stream,
+    SimPacket, Simulation, SimulationConfig, Step, WireSizes, stream,
 };
 use tcp::{Connection, Scheme};
 use units::{Duration, Instant, Rate};
@@ -216,7 +216,7 @@ struct Drops {
 }
 
 impl Observer for Drops {
-    fn on_packet(&mut self, _: Instant, link: LinkId, step: Step, packet: &Packet) {
+    fn on_packet(&mut self, _: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let segment = matches!(packet.body, Body::Segment(_));
         if link == self.link && segment && matches!(step, Step::Drop { .. }) {
             self.count += 1;

@@ -1,0 +1,17 @@
+//! A wire has two directions, and most of what is said of one is said of both.
+
+/// Both directions of a wire.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Duplex<T> {
+    /// Towards the receivers, the client, the right.
+    pub forward: T,
+    /// The way back.
+    pub reverse: T,
+}
+
+impl<T: Clone> Duplex<T> {
+    /// The same both ways.
+    pub fn symmetric(one: T) -> Self {
+        Self { forward: one.clone(), reverse: one }
+    }
+}

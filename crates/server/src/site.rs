@@ -1,0 +1,63 @@
+//! What all connections of a server share, and what it knows of each that is open.
+
+use crate::body::Listener as OnResponse;
+use crate::files::Files;
+use crate::regard::Regard;
+use endpoint::{Endpoint, Handle};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tcp::Scheme;
+use tokio::time::Instant;
+use workload::Kind;
+
+/// What all connections share.
+pub(crate) struct Site {
+    pub(crate) files: Files,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) scheme: Scheme,
+    pub(crate) shows_status: bool,
+    pub(crate) listener: OnResponse,
+    pub(crate) begun: Instant,
+    pub(crate) requests: AtomicU64,
+    pub(crate) idle: Duration,
+    pub(crate) regard: Mutex<Regard>,
+    pub(crate) open: Mutex<BTreeMap<SocketAddr, Arc<Open>>>,
+}
+
+/// An open connection.
+pub(crate) struct Open {
+    pub(crate) peer: SocketAddr,
+    pub(crate) handle: Handle,
+    /// What it carried last.
+    pub(crate) kind: Mutex<Option<Kind>>,
+}
+
+impl Site {
+    /// A connection carries this from now on; its weight, where that matters.
+    pub(crate) fn carry(&self, open: &Open, kind: Kind) -> Option<u32> {
+        let regard = lock(&self.regard);
+        *lock(&open.kind) = Some(kind);
+        regard.tell(&open.handle, kind);
+        regard.weight(kind)
+    }
+
+    /// What connections are told of, in words.
+    pub(crate) fn about_weights(&self) -> String {
+        lock(&self.regard).about()
+    }
+
+    /// What the connection to `peer` carried last, and its weight.
+    pub(crate) fn carried(&self, peer: &SocketAddr) -> Option<(Kind, Option<u32>)> {
+        let open = lock(&self.open).get(peer).cloned()?;
+        let kind = (*lock(&open.kind))?;
+        Some((kind, lock(&self.regard).weight(kind)))
+    }
+}
+
+/// Locks, also where another thread panicked meanwhile.
+pub(crate) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,87 @@
+//! How a page's hosts may be spoken to: the version of HTTP, and TLS or none. [`crate::http`] says what
+//! each costs.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How requests and responses share connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Http {
+    /// A connection per object, closed by the server after its response (RFC 1945).
+    Http10,
+    /// A few kept-alive connections per host, one request at a time on each (RFC 9112 §9.3).
+    Http11,
+    /// One connection per host that carries all responses interleaved (RFC 9113).
+    Http2,
+    /// `phttp`: one kept-alive connection per host on which all transfers follow one another in
+    /// the order of discovery, requests not waiting for earlier responses (fast-start §6.3).
+    Persistent,
+}
+
+impl fmt::Display for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Http10 => "1.0",
+            Self::Http11 => "1.1",
+            Self::Http2 => "2",
+            Self::Persistent => "phttp",
+        })
+    }
+}
+
+/// Security of the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tls {
+    /// None.
+    None,
+    /// TLS 1.3 with a full handshake: one round trip and a certificate (RFC 8446 §2).
+    Tls13,
+}
+
+impl fmt::Display for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::None => "none",
+            Self::Tls13 => "1.3",
+        })
+    }
+}
+
+/// A word that names no protocol; says which do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseProtocolError {
+    input: String,
+    expected: &'static str,
+}
+
+impl fmt::Display for ParseProtocolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is not known: use {}", self.input, self.expected)
+    }
+}
+
+impl std::error::Error for ParseProtocolError {}
+
+impl FromStr for Http {
+    type Err = ParseProtocolError;
+    fn from_str(s: &str) -> Result<Self, ParseProtocolError> {
+        match s {
+            "1.0" => Ok(Self::Http10),
+            "1.1" => Ok(Self::Http11),
+            "2" => Ok(Self::Http2),
+            "phttp" => Ok(Self::Persistent),
+            _ => Err(ParseProtocolError { input: s.to_owned(), expected: "1.0, 1.1, 2 or phttp" }),
+        }
+    }
+}
+
+impl FromStr for Tls {
+    type Err = ParseProtocolError;
+    fn from_str(s: &str) -> Result<Self, ParseProtocolError> {
+        match s {
+            "none" => Ok(Self::None),
+            "1.3" => Ok(Self::Tls13),
+            _ => Err(ParseProtocolError { input: s.to_owned(), expected: "none or 1.3" }),
+        }
+    }
+}
