@@ -12,6 +12,7 @@ pub mod bbr;
 pub mod config;
 pub mod congestion;
 pub mod recovery;
+pub mod registry;
 pub mod send_plan;
 pub mod sharing;
 pub mod startup;

@@ -5,12 +5,22 @@
 //! The model ([`crate::bbr`]) comes from BBR's start-up. After another start-up it begins with the
 //! first ACK it is asked for, and takes the path for full.
 
-use super::{CongestionControl, CongestionEvent};
+use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
 use crate::ack::{AckSample, Delivery, micros};
 use crate::bbr::{Gains, Model, Probing};
+use crate::registry::{Implied, Make};
 use crate::window::Window;
 use arith::bbr::{CWND_GAIN, CYCLE, DRAIN_GAIN, HIGH_GAIN, UNIT};
 use units::{Duration, Instant};
+
+/// BBR.
+pub static BBR: ControllerDescriptor = ControllerDescriptor::new(
+    "bbr",
+    "by the start-up's model of bandwidth and round trip",
+    "draft-cardwell-iccrg-bbr-congestion-control-00",
+    Make::Alone(|_| Box::<Bbr>::default()),
+)
+.implying(Implied::PACING);
 
 /// What the controller does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,12 +5,21 @@
 //! growth, threshold and undo are whole segments. Bytes of `cwnd` beyond whole segments stay as
 //! they are.
 
-use super::{CongestionControl, CongestionEvent};
+use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
 use crate::ack::AckSample;
+use crate::registry::Make;
 use crate::window::{Cause, Window};
 use arith::cubic::{self, Ack};
 use arith::window::Credit;
 use units::{Duration, Instant};
+
+/// CUBIC.
+pub static CUBIC: ControllerDescriptor = ControllerDescriptor::new(
+    "cubic",
+    "a cubic function of the time since the last congestion",
+    "RFC 9438; Linux 6.x tcp_cubic.c",
+    Make::Alone(|_| Box::<Cubic>::default()),
+);
 
 /// CUBIC in the kernel's fixed point.
 ///

@@ -1,10 +1,19 @@
 //! Reno as Linux runs it (`tcp_reno_cong_avoid`, `tcp_reno_ssthresh`): whole segments, an ACK counts every
 //! segment it touches, and the window itself is halved, not what is outstanding.
 
-use super::{CongestionControl, CongestionEvent};
+use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
 use crate::ack::AckSample;
+use crate::registry::Make;
 use crate::window::{Cause, Window};
 use arith::window::Credit;
+
+/// Linux' Reno.
+pub static LINUX_RENO: ControllerDescriptor = ControllerDescriptor::new(
+    "linux-reno",
+    "reno as Linux counts it",
+    "RFC 5681; Linux 6.x tcp_cong.c",
+    Make::Alone(|_| Box::<LinuxReno>::default()),
+);
 
 /// The least threshold, segments.
 const LEAST: u64 = 2;

@@ -3,15 +3,28 @@
 //! A controller never sees which segment was lost, nor how it is repaired: `recovery`
 //! does, and applies the threshold that the controller answers.
 
-pub mod bbr;
-pub mod cubic;
-pub mod linux_reno;
-pub mod proxy;
-pub mod reno;
-pub mod vegas;
+/// Declares the modules of controllers and lists their descriptors, so that a new one takes one line.
+macro_rules! controllers {
+    ($($module:ident: $descriptor:ident;)+) => {
+        $(pub mod $module;)+
+
+        /// All congestion controllers, in the order they are listed to users.
+        pub static CONTROLLERS: &[&ControllerDescriptor] = &[$(&$module::$descriptor),+];
+    };
+}
+
+controllers! {
+    reno: RENO;
+    linux_reno: LINUX_RENO;
+    cubic: CUBIC;
+    bbr: BBR;
+    vegas: VEGAS;
+    proxy: PROXY;
+}
 
 use crate::ack::AckSample;
 use crate::bbr::Model;
+use crate::registry::Descriptor;
 use crate::window::Window;
 use units::{Duration, Instant};
 
@@ -36,6 +49,9 @@ pub struct CongestionEvent {
     /// The lost segment had been sent again before.
     pub repeated: bool,
 }
+
+/// What a policy of this kind says of itself.
+pub type ControllerDescriptor = Descriptor<dyn CongestionControl>;
 
 /// A congestion controller.
 pub trait CongestionControl {

@@ -5,9 +5,31 @@
 //! halved the window of one, takes away half of an n-th. So does the loss of another client in the
 //! same window of data: each would have halved its own. One client is Reno.
 
-use super::{CongestionControl, CongestionEvent, Halve};
+use super::reno::{HALVE, ROUND};
+use super::{CongestionControl, CongestionEvent, ControllerDescriptor, Halve};
 use crate::ack::AckSample;
+use crate::registry::values::some_segments;
+use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
+
+/// TCP-INT's controller for a proxy.
+pub static PROXY: ControllerDescriptor = ControllerDescriptor::new(
+    "proxy",
+    "the window of as many TCPs as there are clients behind the host",
+    "Balakrishnan et al. 1998 §5.5",
+    Make::Alone(|setup| {
+        let (halve, whole_segments) = (setup.get(&HALVE), setup.get(&ROUND));
+        Box::new(Proxy::new(halve, whole_segments, setup.get(&CLIENTS)))
+    }),
+)
+.with(&[&HALVE, &ROUND, &CLIENTS]);
+
+static CLIENTS: Parameter<Option<u32>> = Parameter::or(
+    "clients",
+    ("number", some_segments),
+    None,
+    "proxy: clients behind the host (default: told)",
+);
 
 /// Congestion control of a path to a proxy.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,35 @@
 //! The window of RFC 5681: additive increase, multiplicative decrease.
 
-use super::{CongestionControl, CongestionEvent};
+use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
 use crate::ack::AckSample;
+use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
+
+/// Reno.
+pub static RENO: ControllerDescriptor = ControllerDescriptor::new(
+    "reno",
+    "a segment more every round trip, half on congestion",
+    "RFC 5681",
+    Make::Alone(|setup| {
+        Box::new(Reno { halve: setup.get(&HALVE), whole_segments: setup.get(&ROUND) })
+    }),
+)
+.with(&[&HALVE, &ROUND]);
+
+/// What is halved.
+pub static HALVE: Parameter<Halve> = Parameter::choice(
+    "halve",
+    &[("flight", Halve::FlightSize), ("window", Halve::Window)],
+    "flight",
+    "reno, proxy: what congestion halves: bytes outstanding, or the window",
+);
+/// Whether thresholds are whole segments.
+pub static ROUND: Parameter<bool> = Parameter::choice(
+    "round",
+    &[("bytes", false), ("segments", true)],
+    "bytes",
+    "reno, proxy: threshold exact, or whole segments",
+);
 
 /// What is halved on congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

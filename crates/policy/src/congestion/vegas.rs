@@ -4,9 +4,42 @@
 //! With fewer than `alpha` segments queued the window grows by one in the next round trip, with
 //! more than `beta` it shrinks by one. Losses still halve, or nearly: see `on_congestion`.
 
-use super::{CongestionControl, CongestionEvent};
+use super::{CongestionControl, CongestionEvent, ControllerDescriptor};
 use crate::ack::{AckSample, RoundTrip};
+use crate::registry::values::{some_segments, whole};
+use crate::registry::{Make, Parameter, Setup};
 use crate::window::{Cause, Window};
+
+/// Vegas.
+pub static VEGAS: ControllerDescriptor = ControllerDescriptor::new(
+    "vegas",
+    "by how many segments are queued",
+    "Brakmo & Peterson 1995",
+    Make::Alone(|setup| Box::new(Vegas::new(VegasOptions::of(setup)))),
+)
+.with(&[&ALPHA, &BETA, &GAMMA, &QUEUED, &SECOND]);
+
+static ALPHA: Parameter<u32> =
+    Parameter::text("alpha", ("segments", whole), "1", "vegas: with fewer queued the window grows");
+static BETA: Parameter<u32> =
+    Parameter::text("beta", ("segments", whole), "3", "vegas: with more queued the window shrinks");
+/// Where slow start ends.
+pub static GAMMA: Parameter<u32> =
+    Parameter::text("gamma", ("segments", whole), "1", "vegas: with more queued slow start ends");
+/// How what is queued is counted.
+pub static QUEUED: Parameter<bool> = Parameter::choice(
+    "queued",
+    &[("bytes", false), ("segments", true)],
+    "bytes",
+    "vegas: what is queued, exact or rounded",
+);
+/// A late initial window.
+pub static SECOND: Parameter<Option<u32>> = Parameter::or(
+    "second",
+    ("segments", some_segments),
+    None,
+    "vegas: window that the ACK after the first sets",
+);
 
 /// The window is never taken below this, segments.
 const LEAST: u64 = 2;
@@ -29,13 +62,18 @@ pub struct VegasOptions {
     pub second_window: Option<u32>,
 }
 
-impl Default for VegasOptions {
-    fn default() -> Self {
-        Self { alpha: 1, beta: 3, gamma: 1, whole_segments: false, second_window: None }
-    }
-}
-
 impl VegasOptions {
+    /// The options that a scheme gives.
+    pub(crate) fn of(setup: &Setup<'_>) -> Self {
+        Self {
+            alpha: setup.get(&ALPHA),
+            beta: setup.get(&BETA),
+            gamma: setup.get(&GAMMA),
+            whole_segments: setup.get(&QUEUED),
+            second_window: setup.get(&SECOND),
+        }
+    }
+
     /// Bytes queued in `round`, as these options count them.
     pub(crate) fn queued(&self, round: &RoundTrip, mss: u64) -> i64 {
         let mss = i64::try_from(mss).unwrap_or(i64::MAX);
@@ -131,6 +169,7 @@ impl CongestionControl for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::by_default;
     use units::{Duration, Instant};
 
     const MSS: u64 = 1000;
@@ -167,7 +206,7 @@ mod tests {
     fn the_window_follows_what_is_queued() {
         // Ten segments in `rtt`: 10 - 10 * 100 / rtt queued. At 111 ms 0.99, at 112 ms 1.07; at
         // 142 ms 2.96, at 143 ms 3.01. Growth is a tenth of a segment an ACK.
-        let exact = VegasOptions::default();
+        let exact = by_default(VegasOptions::of);
         for (rtt, cwnd) in [(100, 10_100), (111, 10_100), (112, 10_000), (142, 10_000), (143, 9000)]
         {
             assert_eq!(window_after(exact, rtt), cwnd, "{rtt} ms");
@@ -182,7 +221,7 @@ mod tests {
     #[test]
     fn a_window_that_is_not_used_does_not_grow() {
         let mut window = Window::new(MSS, 10 * MSS, 2 * MSS, false);
-        let mut vegas = Vegas::new(VegasOptions::default());
+        let mut vegas = Vegas::new(by_default(VegasOptions::of));
         vegas.on_ack(&mut window, &AckSample { in_flight: 6 * MSS, ..round(10, 100) });
         assert_eq!(window.cwnd(), 10 * MSS);
         vegas.on_ack(&mut window, &AckSample { in_flight: 7 * MSS, round: None, ..round(10, 100) });
@@ -192,7 +231,7 @@ mod tests {
     #[test]
     fn losses_cost_a_quarter_or_half() {
         let window = Window::new(MSS, 10 * MSS, 2 * MSS, false);
-        let mut vegas = Vegas::new(VegasOptions::default());
+        let mut vegas = Vegas::new(by_default(VegasOptions::of));
         for (segments, timeout, repeated, kept) in [
             (10, false, false, 8),
             (10, false, true, 5),

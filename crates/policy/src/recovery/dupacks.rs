@@ -2,6 +2,20 @@
 
 use super::{Context, IdleTimeout, Reduction, Report};
 use crate::ack::AckInfo;
+use crate::registry::Parameter;
+
+/// What the first duplicate ACKs send, of every recovery that counts them.
+pub static LIMITED_TRANSMIT: Parameter<LimitedTransmit> = Parameter::choice(
+    "limited_transmit",
+    &[
+        ("on", LimitedTransmit::NewData),
+        ("off", LimitedTransmit::Off),
+        ("any", LimitedTransmit::NextInOrder),
+        ("edge", LimitedTransmit::RightEdge),
+    ],
+    "on",
+    "what the first duplicate ACKs send: new data, nothing, whatever comes next, or (right-edge recovery) a new segment each whatever the window",
+);
 
 /// Duplicate ACKs that mean loss (RFC 5681 §3.2).
 pub const DUP_THRESH: u32 = 3;

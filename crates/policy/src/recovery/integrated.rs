@@ -8,9 +8,19 @@
 //! not found so is left to the timeout.
 
 use super::reno::ENTERED;
-use super::{Context, LossRecovery, News, Reduction, Report, SentInfo};
+use super::{Context, LossRecovery, News, RecoveryDescriptor, Reduction, Report, SentInfo};
 use crate::ack::AckInfo;
+use crate::registry::{Implied, Make};
 use units::Instant;
+
+/// Recovery by what later ACKs on the path say.
+pub static INTEGRATED: RecoveryDescriptor = RecoveryDescriptor::new(
+    "integrated",
+    "by later ACKs on the path, which all connections to a host hear",
+    "Balakrishnan et al. 1998 §5.3",
+    Make::Alone(|setup| Box::new(Integrated::new(setup.judges_again))),
+)
+.implying(Implied { later_acks: true, ..Implied::SACK });
 
 /// One member's part in integrated recovery.
 #[derive(Clone, Copy, Debug, Default)]

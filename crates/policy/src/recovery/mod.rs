@@ -5,19 +5,33 @@
 //! never inflated: a policy that lets duplicate ACKs clock out segments does so in its
 //! [`LossRecovery::allowance`].
 
+/// Declares the modules of recoveries and lists their descriptors, so that a new one takes one line.
+macro_rules! recoveries {
+    ($($module:ident: $descriptor:ident;)+) => {
+        $(pub mod $module;)+
+
+        /// All recoveries, in the order they are listed to users.
+        pub static RECOVERIES: &[&RecoveryDescriptor] = &[$(&$module::$descriptor),+];
+    };
+}
+
 pub mod dupacks;
-pub mod integrated;
 pub mod later_acks;
-pub mod newreno;
 pub mod prr;
-pub mod rack;
-pub mod reno;
-pub mod sack;
-pub mod sack_pipe;
-pub mod tahoe;
-pub mod vegas;
+
+recoveries! {
+    tahoe: TAHOE;
+    reno: RENO;
+    newreno: NEWRENO;
+    sack: SACK;
+    sack_pipe: SACK_PIPE;
+    rack: RACK_TLP;
+    vegas: VEGAS;
+    integrated: INTEGRATED;
+}
 
 use crate::ack::{AckInfo, Scoreboard};
+use crate::registry::Descriptor;
 pub use later_acks::{News, Overtaken};
 use units::{Duration, Instant};
 
@@ -129,6 +143,9 @@ pub struct SentInfo {
     /// Retransmission timeout as it would be armed now, back-off included.
     pub rto: Duration,
 }
+
+/// What a policy of this kind says of itself.
+pub type RecoveryDescriptor = Descriptor<dyn LossRecovery>;
 
 /// A loss recovery policy; one value per connection.
 pub trait LossRecovery {

@@ -1,10 +1,24 @@
 //! NewReno (RFC 6582): a partial ACK during fast recovery means the next hole, one per round trip.
 
+use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::{ENTERED, FastRecovery};
-use super::{Context, IdleTimeout, LossRecovery, Report, SentInfo, TimerAction};
+use super::{
+    Context, IdleTimeout, LossRecovery, RecoveryDescriptor, Report, SentInfo, TimerAction,
+};
 use crate::ack::AckInfo;
+use crate::registry::values::some_segments;
+use crate::registry::{Make, Parameter, Setup};
 use units::Instant;
+
+/// Fast recovery that repairs one loss per round trip.
+pub static NEWRENO: RecoveryDescriptor = RecoveryDescriptor::new(
+    "newreno",
+    "fast recovery that repairs one loss per round trip",
+    "RFC 6582",
+    Make::Alone(|setup| Box::new(NewReno::new(NewRenoOptions::of(setup)))),
+)
+.with(&[&LIMITED_TRANSMIT, &PARTIAL, &DEFLATE, &EXIT, &BURST, &DUP_SEND]);
 
 /// Which partial ACKs restart the retransmission timer (RFC 6582 §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,18 +76,58 @@ pub struct NewRenoOptions {
     pub max_burst: Option<u32>,
 }
 
-impl Default for NewRenoOptions {
-    fn default() -> Self {
+impl NewRenoOptions {
+    fn of(setup: &Setup<'_>) -> Self {
         Self {
-            limited_transmit: LimitedTransmit::NewData,
-            timer: PartialTimer::First,
-            deflation: Deflation::Partial,
-            duplicates: Duplicates::Window,
-            full_ack: FullAckWindow::FlightSize,
-            max_burst: None,
+            limited_transmit: setup.get(&LIMITED_TRANSMIT),
+            timer: setup.get(&PARTIAL),
+            deflation: setup.get(&DEFLATE),
+            duplicates: setup.get(&DUP_SEND),
+            full_ack: setup.get(&EXIT),
+            max_burst: setup.get(&BURST),
         }
     }
 }
+
+/// Timer on partial ACKs.
+pub static PARTIAL: Parameter<PartialTimer> = Parameter::choice(
+    "partial",
+    &[("first", PartialTimer::First), ("every", PartialTimer::Every)],
+    "first",
+    "newreno: partial ACKs that restart the timer",
+);
+/// What partial ACKs take back.
+pub static DEFLATE: Parameter<Deflation> = Parameter::choice(
+    "deflate",
+    &[("partial", Deflation::Partial), ("whole", Deflation::Whole)],
+    "partial",
+    "newreno: a partial ACK takes what it acknowledges from what duplicates added, or all",
+);
+/// Window at the end.
+pub static EXIT: Parameter<FullAckWindow> = Parameter::choice(
+    "exit",
+    &[
+        ("flight", FullAckWindow::FlightSize),
+        ("ssthresh", FullAckWindow::Ssthresh),
+        ("deflated", FullAckWindow::Deflated),
+    ],
+    "flight",
+    "newreno: the window after recovery",
+);
+/// Most segments sent in answer to one ACK.
+pub static BURST: Parameter<Option<u32>> = Parameter::or(
+    "burst",
+    ("segments", some_segments),
+    None,
+    "newreno: most segments per ACK in recovery",
+);
+/// What duplicate ACKs send.
+pub static DUP_SEND: Parameter<Duplicates> = Parameter::choice(
+    "dup_send",
+    &[("window", Duplicates::Window), ("second", Duplicates::EverySecond)],
+    "window",
+    "newreno: in recovery duplicate ACKs send what the window allows, or every second one a segment",
+);
 
 /// NewReno's fast recovery.
 #[derive(Clone, Copy, Debug)]

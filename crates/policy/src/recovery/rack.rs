@@ -25,14 +25,24 @@ mod tail_probe;
 mod undo;
 
 use super::prr::Prr;
-use super::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use super::{Context, LossRecovery, RecoveryDescriptor, Reduction, Report, SentInfo, TimerAction};
 use crate::ack::AckInfo;
+use crate::registry::{Implied, Make};
 use detect::{Detector, Verdict};
 use frto::FRto;
 use reordering::Reordering;
 use tail_probe::TailProbe;
 use undo::Undo;
 use units::{Duration, Instant};
+
+/// By the time that segments sent later were acknowledged, with tail loss probes.
+pub static RACK_TLP: RecoveryDescriptor = RecoveryDescriptor::new(
+    "rack",
+    "by the time that segments sent later were acknowledged, with tail loss probes",
+    "RFC 8985, RFC 6937",
+    Make::Alone(|setup| Box::new(RackTlp::new(setup.config.rto.min))),
+)
+.implying(Implied::SACK);
 
 /// Waited beyond the reordering window, for the sender's own timers.
 const TIMER_SLACK: Duration = Duration::from_millis(2);

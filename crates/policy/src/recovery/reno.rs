@@ -4,10 +4,24 @@
 //! it, this policy lets as much more be in flight. The first ACK of new data ends recovery, so a
 //! second loss in the window usually costs a timeout.
 
+use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
-use super::{Context, IdleTimeout, LossRecovery, News, Reduction, Report, SentInfo, TimerAction};
+use super::{
+    Context, IdleTimeout, LossRecovery, News, RecoveryDescriptor, Reduction, Report, SentInfo,
+    TimerAction,
+};
 use crate::ack::AckInfo;
+use crate::registry::Make;
 use units::Instant;
+
+/// Fast recovery until the first new ACK.
+pub static RENO: RecoveryDescriptor = RecoveryDescriptor::new(
+    "reno",
+    "fast recovery until the first new ACK",
+    "RFC 5681 §3.2",
+    Make::Alone(|setup| Box::new(Reno::new(setup.get(&LIMITED_TRANSMIT)))),
+)
+.with(&[&LIMITED_TRANSMIT]);
 
 /// Reno's fast recovery.
 #[derive(Clone, Copy, Debug)]

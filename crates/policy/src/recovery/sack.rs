@@ -1,10 +1,22 @@
 //! SACK-based recovery of RFC 6675, in its words: `IsLost`, `SetPipe`, `NextSeg`, rescue.
 
+use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
-use super::{Context, LossRecovery, News, Reduction, Report, SentInfo};
+use super::{Context, LossRecovery, News, RecoveryDescriptor, Reduction, Report, SentInfo};
 use crate::ack::{AckInfo, Scoreboard};
+use crate::registry::{Implied, Make};
 use units::Instant;
+
+/// Repair by selective acknowledgements.
+pub static SACK: RecoveryDescriptor = RecoveryDescriptor::new(
+    "sack",
+    "repair by selective acknowledgements",
+    "RFC 6675",
+    Make::Alone(|setup| Box::new(Sack::new(setup.get(&LIMITED_TRANSMIT)))),
+)
+.with(&[&LIMITED_TRANSMIT])
+.implying(Implied::SACK);
 
 /// Recovery by RFC 6675.
 #[derive(Clone, Copy, Debug)]

@@ -6,11 +6,25 @@
 //! that many ACKs have come, so it is slower than RFC 6675 when many are lost. Each hole is sent
 //! again once. After a timeout the scoreboard is cleared (RFC 2018 §8) and all is sent again.
 
+use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
-use super::{Context, IdleTimeout, LossRecovery, Report, SentInfo, TimerAction};
+use super::{
+    Context, IdleTimeout, LossRecovery, RecoveryDescriptor, Report, SentInfo, TimerAction,
+};
 use crate::ack::AckInfo;
+use crate::registry::{Implied, Make};
 use units::Instant;
+
+/// Sack as it was first proposed, the pipe a counter.
+pub static SACK_PIPE: RecoveryDescriptor = RecoveryDescriptor::new(
+    "pipe",
+    "sack as it was first proposed, the pipe a counter",
+    "Fall & Floyd 1996",
+    Make::Alone(|setup| Box::new(SackPipe::new(setup.get(&LIMITED_TRANSMIT)))),
+)
+.with(&[&LIMITED_TRANSMIT])
+.implying(Implied::SACK);
 
 /// Recovery by a `pipe` counter.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,23 @@
 //! Tahoe (Jacobson 1988): the third duplicate ACK starts slow start from the first unacknowledged
 //! segment; there is no fast recovery.
 
+use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
-use super::{Context, IdleTimeout, LossRecovery, Reduction, Report, TimerAction};
+use super::{
+    Context, IdleTimeout, LossRecovery, RecoveryDescriptor, Reduction, Report, TimerAction,
+};
 use crate::ack::AckInfo;
+use crate::registry::Make;
 use units::Instant;
+
+/// Fast retransmit, then slow start from one segment.
+pub static TAHOE: RecoveryDescriptor = RecoveryDescriptor::new(
+    "tahoe",
+    "fast retransmit, then slow start from one segment",
+    "Jacobson 1988",
+    Make::Alone(|setup| Box::new(Tahoe::new(setup.get(&LIMITED_TRANSMIT)))),
+)
+.with(&[&LIMITED_TRANSMIT]);
 
 /// Fast retransmit without fast recovery.
 #[derive(Clone, Copy, Debug)]

@@ -5,11 +5,27 @@
 //! a retransmission look again, at the segment that is next. The window falls only for a segment
 //! that was sent after it last fell. Otherwise as [`super::reno`].
 
+use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
-use super::{Context, IdleTimeout, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use super::{
+    Context, IdleTimeout, LossRecovery, RecoveryDescriptor, Reduction, Report, SentInfo,
+    TimerAction,
+};
 use crate::ack::{AckInfo, Sent};
+use crate::registry::{Make, Parameter, Setup};
 use arith::rtt::Estimator;
 use units::{Duration, Instant};
+
+/// Retransmits by a fine clock.
+pub static VEGAS: RecoveryDescriptor = RecoveryDescriptor::new(
+    "vegas",
+    "retransmits by a fine clock",
+    "Brakmo & Peterson 1995 §3.1",
+    Make::Alone(|setup| {
+        Box::new(VegasRecovery::new(setup.get(&LIMITED_TRANSMIT), VegasRecoveryOptions::of(setup)))
+    }),
+)
+.with(&[&LIMITED_TRANSMIT, &INFLATION, &BACK_OFF, &IDLE_TIMEOUT]);
 
 /// Window after a timeout, segments.
 const AFTER_TIMEOUT: u64 = 2;
@@ -26,6 +42,36 @@ pub struct VegasRecoveryOptions {
     /// A timer that runs out while nothing is outstanding is a timeout like any other.
     pub idle_is_timeout: bool,
 }
+
+impl VegasRecoveryOptions {
+    fn of(setup: &Setup<'_>) -> Self {
+        Self {
+            keep_inflation: setup.get(&INFLATION),
+            back_off: setup.get(&BACK_OFF),
+            idle_is_timeout: setup.get(&IDLE_TIMEOUT),
+        }
+    }
+}
+
+/// What becomes of what duplicate ACKs added to the window.
+pub static INFLATION: Parameter<bool> = Parameter::choice(
+    "inflation",
+    &[("drop", false), ("keep", true)],
+    "drop",
+    "vegas: what three duplicate ACKs added to the window, after recovery",
+);
+/// Whether duplicate ACKs double the timeout.
+pub static BACK_OFF: Parameter<bool> = Parameter::switch(
+    "dup_backoff",
+    "off",
+    "vegas: retransmitting on duplicate ACKs doubles the retransmission timeout",
+);
+/// What a timer costs that runs out while nothing is outstanding.
+pub static IDLE_TIMEOUT: Parameter<bool> = Parameter::switch(
+    "idle_timeout",
+    "off",
+    "vegas with idle=ns2-ssr: the timer that runs on costs what a timeout does",
+);
 
 /// Vegas's recovery.
 #[derive(Clone, Copy, Debug)]

@@ -5,11 +5,21 @@
 //! window, and hands the model over when the path is full. To a controller that models nothing it
 //! leaves the window and, as threshold, what fills the path; below that it is slow start then.
 
-use super::{Occasion, Phase, SlowStart, Start, StartUp};
+use super::{Occasion, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
 use crate::bbr::{FullPipe, Gains, Model};
+use crate::registry::{Implied, Make};
 use crate::window::{Cause, Window};
 use arith::bbr::{HIGH_GAIN, UNIT};
+
+/// BBR's start-up. Its window holds far more than the path, so that it is for the pacer to keep queues short.
+pub static BBR_START: StartUpDescriptor = StartUpDescriptor::new(
+    "bbr",
+    "doubles the rate every round trip until the bandwidth seen stops growing",
+    "draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2",
+    Make::Alone(|_| Box::<BbrStart>::default()),
+)
+.implying(Implied::PACING);
 
 /// What is sent and held in flight, in terms of what fills the path.
 const GAINS: Gains = Gains { pacing: HIGH_GAIN, window: HIGH_GAIN };

@@ -7,12 +7,63 @@
 //! destination of which something is remembered. The idle rule must leave the window to the start-up
 //! ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Overlay, Phase, Remembered, Setback, Start, Turn};
+use super::{
+    Occasion, Overlay, Phase, Remembered, Setback, Start, StartUpDescriptor, Turn, Wrapping,
+};
 use crate::ack::{AckSample, RttEstimator};
+use crate::config::MemoryKind;
+use crate::registry::values::{duration, positive};
+use crate::registry::{Implied, Make, Parameter, Setup};
 use crate::send_plan::{Mark, SendPlan};
 use crate::window::{Cause, Window};
 use arith::rtt::Estimator;
 use units::Duration;
+
+/// Fast start.
+pub static FAST_START: StartUpDescriptor = StartUpDescriptor::new(
+    "fs",
+    "after idle the last window that went through whole, spaced; taken back if it fails",
+    "Padmanabhan & Katz 1998 §3",
+    Make::Around(|setup, inner| {
+        Box::new(Wrapping::new(FastStart::new(FastStartOptions::of(setup)), inner))
+    }),
+)
+.with(&[&BURST, &QUICK, &RESET, &ROUND_TRIP, &WEIGHT, &MAX_AGE, &CAP])
+.implying(Implied { memory: MemoryKind::Temporal, ..Implied::IDLE });
+
+static BURST: Parameter<u32> =
+    Parameter::segments("fs_burst", "4", "fs: most segments sent at once before ACKs clock");
+/// Quick detection of and recovery from failure.
+pub static QUICK: Parameter<bool> =
+    Parameter::switch("fs_quick", "on", "fs: reset timer, and retreat on it or on several losses");
+static RESET: Parameter<ResetTimer> = Parameter::choice(
+    "fs_reset",
+    &[("marked", ResetTimer::Marked), ("attempt", ResetTimer::Attempt)],
+    "marked",
+    "fs: reset timer while a marked segment is the earliest outstanding, or until all have arrived",
+);
+static ROUND_TRIP: Parameter<bool> = Parameter::choice(
+    "fs_rtt",
+    &[("smoothed", false), ("first", true)],
+    "smoothed",
+    "fs: round trip that bursts and reset timer go by; first: for ever the first sample, as ns-2",
+);
+static WEIGHT: Parameter<u32> = Parameter::text(
+    "fs_weight",
+    ("1..16", |text| {
+        positive(text).ok().filter(|n| *n <= 16).ok_or_else(|| "must be 1 to 16".to_owned())
+    }),
+    "1",
+    "fs: weight of a fresh sample of the round trip until the first window has arrived",
+);
+static MAX_AGE: Parameter<Duration> = Parameter::text(
+    "fs_max_age",
+    ("duration", duration),
+    "600s",
+    "fs: older windows are not used again",
+);
+static CAP: Parameter<u32> =
+    Parameter::segments("fs_cap", "4096", "fs: most that is believed of a remembered window");
 
 /// A remembered round trip longer than any timeout (RFC 6298 §2.5) is no memory of a path.
 const LONGEST_RTT: Duration = Duration::from_secs(60);
@@ -48,16 +99,16 @@ pub struct FastStartOptions {
     pub cap: u32,
 }
 
-impl Default for FastStartOptions {
-    fn default() -> Self {
+impl FastStartOptions {
+    fn of(setup: &Setup<'_>) -> Self {
         Self {
-            max_burst: 4,
-            quick_recovery: true,
-            reset: ResetTimer::Marked,
-            first_rtt: false,
-            weight: 1,
-            max_age: Duration::from_secs(600),
-            cap: 4096,
+            max_burst: setup.get(&BURST),
+            quick_recovery: setup.get(&QUICK),
+            reset: setup.get(&RESET),
+            first_rtt: setup.get(&ROUND_TRIP),
+            weight: setup.get(&WEIGHT),
+            max_age: setup.get(&MAX_AGE),
+            cap: setup.get(&CAP),
         }
     }
 }
@@ -287,6 +338,7 @@ impl Overlay for FastStart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::by_default;
     use crate::window::PlanOrder;
     use proptest::prelude::*;
 
@@ -296,7 +348,7 @@ mod tests {
     fn begin(seed: Remembered, handshake: Option<Duration>) -> (Window, FastStart) {
         let mut window = Window::new(MSS, IW, u64::MAX, false);
         window.set_limit(u64::MAX);
-        let mut policy = FastStart::new(FastStartOptions::default());
+        let mut policy = FastStart::new(by_default(FastStartOptions::of));
         if let Some(rtt) = handshake {
             policy.exact.on_sample(rtt.as_nanos());
         }

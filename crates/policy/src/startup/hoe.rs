@@ -4,10 +4,28 @@
 //! The first ACK gives the round trip (of the SYN, where there is one), the spacing of the second
 //! and third the bandwidth. Only a lower threshold is taken, and only once; the rest is slow start.
 
-use super::{Phase, SlowStart, Start, StartUp};
+use super::{Phase, SlowStart, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
+use crate::registry::{Make, Parameter};
 use crate::window::{Cause, Window};
 use units::{Duration, Instant};
+
+/// Slow start with a threshold from a packet pair.
+pub static HOE: StartUpDescriptor = StartUpDescriptor::new(
+    "hoe",
+    "slow start up to the bandwidth-delay product that the first three ACKs tell",
+    "Hoe 1996 §4",
+    Make::Alone(|setup| Box::new(Hoe::new(setup.get(&PAIR)))),
+)
+.with(&[&PAIR]);
+
+/// What the packet pair brought.
+pub static PAIR: Parameter<Pair> = Parameter::choice(
+    "pair",
+    &[("acked", Pair::Acked), ("segment", Pair::Segment)],
+    "acked",
+    "hoe: what the packet pair brought",
+);
 
 /// What passed the bottleneck between the second and the third ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

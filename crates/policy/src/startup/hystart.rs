@@ -6,10 +6,19 @@
 //! smallest round trip of the first samples above the smallest ever. Either sets
 //! `ssthresh` := `cwnd`. Facts of Linux `tcp_cubic.c`: `hystart_update`, `cubictcp_acked`.
 
-use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp};
+use super::{LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
+use crate::registry::Make;
 use crate::window::{Cause, Window};
 use units::{Duration, Instant};
+
+/// HyStart.
+pub static HYSTART: StartUpDescriptor = StartUpDescriptor::new(
+    "hystart",
+    "slow start that ends where ACK trains or delays tell of a full path",
+    "Ha & Rhee 2008; Linux 6.x tcp_cubic.c",
+    Make::Alone(|_| Box::<HyStart>::default()),
+);
 
 /// Below this window, segments, nothing is detected.
 const LOW_WINDOW: u64 = 16;

@@ -6,11 +6,20 @@
 //! window, and after idling and loss, another start-up acts. A TLS handshake, which fits, is not what
 //! the connection is for: the jump waits for what follows.
 
-use super::{Occasion, Overlay, Phase, Start, Turn};
+use super::{Occasion, Overlay, Phase, Start, StartUpDescriptor, Turn, Wrapping};
 use crate::ack::AckSample;
+use crate::registry::Make;
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
 use units::Duration;
+
+/// Jump Start.
+pub static JUMP_START: StartUpDescriptor = StartUpDescriptor::new(
+    "jump-start",
+    "paces all there is to send over the first round trip",
+    "Liu, Allman, Jin & Wang 2007",
+    Make::Around(|_, inner| Box::new(Wrapping::new(JumpStart::new(), inner))),
+);
 
 /// Sends all there is within a round trip.
 pub struct JumpStart {

@@ -6,22 +6,36 @@
 //! sent more than slow start would have may take that back ([`Phase::Retreat`]) when it meets a
 //! [`Setback`]. Any start-up runs with any congestion control and any recovery.
 
-pub mod bbr;
-pub mod careful_resume;
-pub mod fast_start;
-pub mod hoe;
-pub mod hystart;
-pub mod jump_start;
-pub mod paced_start;
-pub mod rbp;
-pub mod slow_start;
-pub mod spand;
+/// Declares the modules of start-ups and lists their descriptors, so that a new one takes one line.
+macro_rules! start_ups {
+    ($($module:ident: $($descriptor:ident),+;)+) => {
+        $(pub mod $module;)+
+
+        /// All start-ups, in the order they are listed to users.
+        pub static STARTUPS: &[&StartUpDescriptor] = &[$($(&$module::$descriptor),+),+];
+    };
+}
+
 pub mod start;
-pub mod vegas;
 pub mod wrapping;
+
+start_ups! {
+    slow_start: SLOW_START, LINUX_SLOW_START;
+    hystart: HYSTART;
+    bbr: BBR_START;
+    vegas: VEGAS_START;
+    hoe: HOE;
+    rbp: RBP, RBP_VEGAS;
+    spand: SPAND;
+    paced_start: PACED_START;
+    careful_resume: CAREFUL_RESUME;
+    jump_start: JUMP_START;
+    fast_start: FAST_START;
+}
 
 use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::Model;
+use crate::registry::Descriptor;
 use crate::window::Window;
 use units::Duration;
 
@@ -64,6 +78,9 @@ pub enum Setback {
     /// began, so more than one segment is lost (RFC 6582 §1).
     PartialAck,
 }
+
+/// What a policy of this kind says of itself.
+pub type StartUpDescriptor = Descriptor<dyn StartUp>;
 
 /// A start-up policy.
 pub trait StartUp {

@@ -5,10 +5,66 @@
 //! remembered begins alike; others, and windows that fell by loss, are left to the start-up inside. The idle rule must leave the window to the
 //! start-up ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Overlay, Remembered, Start, Turn};
+use super::{
+    Occasion, Overlay, Remembered, SlowStart, Start, StartUpDescriptor, Turn, VegasStart, Wrapping,
+};
 use crate::ack::AckSample;
+use crate::congestion::VegasOptions;
+use crate::registry::values::per_mille;
+use crate::registry::{Implied, Make, Parameter, Setup};
 use crate::window::{Cause, Window};
 use units::Duration;
+
+/// Rate-based pacing after idle, else slow start.
+pub static RBP: StartUpDescriptor = StartUpDescriptor::new(
+    "rbp",
+    "after idle the old window, paced until ACKs clock; else slow start",
+    "Visweswaraiah & Heidemann 1997",
+    Make::Alone(|setup| {
+        Box::new(Wrapping::new(Rbp::new(RbpOptions::of(setup)), Box::new(SlowStart)))
+    }),
+)
+.with(&[&SCALE, &RATE, &ROUND_TRIP, &END])
+.implying(Implied::IDLE);
+
+/// Rate-based pacing after idle, else Vegas's slow start.
+pub static RBP_VEGAS: StartUpDescriptor = StartUpDescriptor::new(
+    "rbp-vegas",
+    "after idle the old window, paced until ACKs clock; else the slow start of vegas",
+    "Visweswaraiah & Heidemann 1997",
+    Make::Alone(|setup| {
+        let inner = Box::new(VegasStart::new(VegasOptions::of(setup)));
+        Box::new(Wrapping::new(Rbp::new(RbpOptions::of(setup)), inner))
+    }),
+)
+.with(&[&SCALE, &RATE, &ROUND_TRIP, &END])
+.implying(Implied::IDLE);
+
+static SCALE: Parameter<u32> = Parameter::text(
+    "rbp_scale",
+    ("fraction, like 0.75", |text| per_mille(text, 1)),
+    "0.75",
+    "rbp: part of the window that is paced",
+);
+/// Where the window comes from.
+pub static RATE: Parameter<RbpRate> = Parameter::choice(
+    "rbp_rate",
+    &[("window", RbpRate::Window), ("measured", RbpRate::Measured)],
+    "window",
+    "rbp: the old window, or the rate of the last round trip",
+);
+static ROUND_TRIP: Parameter<bool> = Parameter::choice(
+    "rbp_rtt",
+    &[("smoothed", true), ("latest", false)],
+    "smoothed",
+    "rbp: what the window is spread over",
+);
+static END: Parameter<RbpEnd> = Parameter::choice(
+    "rbp_end",
+    &[("ack", RbpEnd::FirstAck), ("cut", RbpEnd::Cut), ("used-up", RbpEnd::UsedUp)],
+    "cut",
+    "rbp: paced until the first ACK; which takes the window to what was sent; until one finds the window used up",
+);
 
 /// At least this many segments are paced.
 const LEAST: u64 = 2;
@@ -47,9 +103,14 @@ pub enum RbpEnd {
     UsedUp,
 }
 
-impl Default for RbpOptions {
-    fn default() -> Self {
-        Self { scale: 750, rate: RbpRate::Window, smoothed: true, end: RbpEnd::Cut }
+impl RbpOptions {
+    fn of(setup: &Setup<'_>) -> Self {
+        Self {
+            scale: setup.get(&SCALE),
+            rate: setup.get(&RATE),
+            smoothed: setup.get(&ROUND_TRIP),
+            end: setup.get(&END),
+        }
     }
 }
 

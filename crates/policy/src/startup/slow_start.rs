@@ -1,9 +1,26 @@
 //! Slow start (Jacobson 1988; RFC 5681 §3.1): one segment more for every ACK of new data.
 
-use super::{Phase, Start, StartUp};
+use super::{Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
+use crate::registry::Make;
 use crate::window::{Cause, Window};
 use arith::window::slow_start;
+
+/// Slow start.
+pub static SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
+    "slowstart",
+    "slow start: a segment more for every ACK",
+    "RFC 5681 §3.1",
+    Make::Alone(|_| Box::new(SlowStart)),
+);
+
+/// Slow start as Linux counts.
+pub static LINUX_SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
+    "slowstart-linux",
+    "slow start: a segment more for every segment acknowledged, while the window limits sending",
+    "Linux 6.x tcp_slow_start",
+    Make::Alone(|_| Box::new(LinuxSlowStart)),
+);
 
 /// Slow start with `L` = 1 (RFC 3465 §2.2): an ACK adds what it acknowledges, a segment at most.
 #[derive(Clone, Copy, Debug, Default)]

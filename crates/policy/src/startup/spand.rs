@@ -7,11 +7,52 @@
 //! other, and does not count as the transfer: a TLS handshake is not what the connection is for. The
 //! idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
 
-use super::{Occasion, Phase, Remembered, SlowStart, Start, StartUp, Transfer};
+use super::{Occasion, Phase, Remembered, SlowStart, Start, StartUp, StartUpDescriptor, Transfer};
 use crate::ack::AckSample;
+use crate::config::{AckPolicy, MemoryKind};
+use crate::registry::values::{choose, some_segments};
+use crate::registry::{Implied, Make, Parameter, Setup};
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
 use arith::epoch::{Choice, MAX_CAPACITY, Share};
+
+/// TCP/SPAND.
+pub static SPAND: StartUpDescriptor = StartUpDescriptor::new(
+    "spand",
+    "begins with the window that a gateway's share of the path and the transfer's size make best",
+    "Zhang, Qiu & Keshav 2000 §4, §5",
+    Make::Alone(|setup| Box::new(Spand::new(SpandOptions::of(setup)))),
+)
+.with(&[&PER_ACK, &SHIFT, &FLOOR, &SHARE, &ROUND, &BUCKET])
+.implying(Implied { memory: MemoryKind::Gateway, ..Implied::IDLE });
+
+static PER_ACK: Parameter<Option<u32>> = Parameter::or(
+    "spand_b",
+    ("1|2", |text| choose(text, &[("1", Some(1)), ("2", Some(2))])),
+    None,
+    "spand: segments that an ACK covers (default: as the scheme's receiver acknowledges)",
+);
+static SHIFT: Parameter<bool> =
+    Parameter::switch("spand_shift", "on", "spand: the shift optimisation");
+static FLOOR: Parameter<bool> = Parameter::switch(
+    "spand_floor",
+    "off",
+    "spand: more than an epoch never begins below its bottom",
+);
+static SHARE: Parameter<Option<u32>> = Parameter::or(
+    "spand_share",
+    ("segments", some_segments),
+    None,
+    "spand: the share Wc once the gateway knows one, whatever it is",
+);
+static ROUND: Parameter<bool> = Parameter::choice(
+    "spand_round",
+    &[("down", false), ("nearest", true)],
+    "down",
+    "spand: to which whole segment the average share is rounded",
+);
+static BUCKET: Parameter<u32> =
+    Parameter::segments("bucket", "4", "spand: depth of the token bucket");
 
 /// Options of [`Spand`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +71,16 @@ pub struct SpandOptions {
     pub nearest: bool,
 }
 
-impl Default for SpandOptions {
-    fn default() -> Self {
-        let choice = Choice { shift: true, not_below_bottom: false };
-        Self { per_ack: 1, choice, depth: 4, assumed_share: None, nearest: false }
+impl SpandOptions {
+    fn of(setup: &Setup<'_>) -> Self {
+        let by_receiver = if setup.config.receive.ack == AckPolicy::Immediate { 1 } else { 2 };
+        Self {
+            per_ack: setup.get(&PER_ACK).unwrap_or(by_receiver),
+            choice: Choice { shift: setup.get(&SHIFT), not_below_bottom: setup.get(&FLOOR) },
+            depth: setup.get(&BUCKET),
+            assumed_share: setup.get(&SHARE),
+            nearest: setup.get(&ROUND),
+        }
     }
 }
 
@@ -126,8 +173,14 @@ impl StartUp for Spand {
 mod tests {
     use super::*;
     use crate::ack::RttEstimator;
+    use crate::registry::by_default;
     use crate::window::PlanOrder;
     use units::{Duration, Instant};
+
+    /// As towards a receiver that acknowledges every segment.
+    fn options() -> SpandOptions {
+        SpandOptions { per_ack: 1, ..by_default(SpandOptions::of) }
+    }
 
     const MSS: u64 = 1000;
 
@@ -139,7 +192,7 @@ mod tests {
     /// A window of 10 segments after a start on this occasion with this share, in segments, if any.
     fn begun(occasion: Occasion, share: Option<u64>, bytes: u64) -> (Spand, Window) {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
-        let mut spand = Spand::new(SpandOptions::default());
+        let mut spand = Spand::new(options());
         let rtt = RttEstimator::new(crate::config::Config::default().rto);
         let start = Start {
             seed: share.map(seed),
@@ -177,10 +230,10 @@ mod tests {
     fn an_assumed_share_takes_the_place_of_the_learnt_one() {
         // Wc = 31, F = 30: all in one window; with 12 it would be 9 (9 + 10 + 11 = 30).
         let assumed_share = Some(31);
-        let spand = Spand::new(SpandOptions { assumed_share, ..SpandOptions::default() });
+        let spand = Spand::new(SpandOptions { assumed_share, ..options() });
         let transfer = Some(Transfer { bytes: 30 * MSS, admitted: u64::MAX });
         assert_eq!(spand.first_window(12 * MSS, transfer, MSS), 30);
-        assert_eq!(Spand::new(SpandOptions::default()).first_window(12 * MSS, transfer, MSS), 9);
+        assert_eq!(Spand::new(options()).first_window(12 * MSS, transfer, MSS), 9);
     }
 
     #[test]
@@ -188,7 +241,7 @@ mod tests {
         // F = 30: Wc = 8 begins with 4 (4 + ... + 8 = 30), Wc = 9 with 6 (6 + ... + 9 = 30).
         let transfer = Some(Transfer { bytes: 30 * MSS, admitted: u64::MAX });
         let begins = |nearest, share| {
-            let options = SpandOptions { nearest, ..SpandOptions::default() };
+            let options = SpandOptions { nearest, ..options() };
             Spand::new(options).first_window(share, transfer, MSS)
         };
         assert_eq!([begins(false, 8999), begins(true, 8500), begins(true, 8499)], [4, 6, 4]);

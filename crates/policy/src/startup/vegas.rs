@@ -3,10 +3,20 @@
 //! In between it stays, so that the rates expected and got can be compared; once more than `gamma`
 //! segments are queued, slow start is over and the window gives back an eighth.
 
-use super::{Phase, Start, StartUp};
+use super::{Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::{AckSample, RoundTrip};
-use crate::congestion::vegas::{VegasOptions, keeps_up, shrink, threshold};
+use crate::congestion::vegas::{GAMMA, QUEUED, SECOND, VegasOptions, keeps_up, shrink, threshold};
+use crate::registry::Make;
 use crate::window::{Cause, Window};
+
+/// Vegas's slow start.
+pub static VEGAS_START: StartUpDescriptor = StartUpDescriptor::new(
+    "vegas",
+    "doubles the window every other round trip until more than gamma segments are queued",
+    "Brakmo & Peterson 1995 §3.4",
+    Make::Alone(|setup| Box::new(VegasStart::new(VegasOptions::of(setup)))),
+)
+.with(&[&GAMMA, &QUEUED, &SECOND]);
 
 /// Slow start that watches for a queue.
 #[derive(Clone, Copy, Debug)]

@@ -7,11 +7,36 @@
 //! *Safe Retreat* answers any congestion before that. *Normal* is the other start-up, which also
 //! grows the window in Reconnaissance and while validating.
 
-use super::{Occasion, Overlay, Phase, Remembered, Start, Turn};
+use super::{
+    Occasion, Overlay, Phase, Remembered, Start, StartUpDescriptor, Turn, Wrapping,
+};
 use crate::ack::AckSample;
+use crate::config::MemoryKind;
+use crate::registry::values::per_mille;
+use crate::registry::{Implied, Make, Parameter};
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
 use units::Instant;
+
+/// Careful Resume.
+pub static CAREFUL_RESUME: StartUpDescriptor = StartUpDescriptor::new(
+    "careful-resume",
+    "jumps to half of a remembered window once the path has proved to be the same",
+    "RFC 9959",
+    Make::Around(|setup, inner| {
+        let options = CarefulResumeOptions { scale: setup.get(&SCALE) };
+        Box::new(Wrapping::new(CarefulResume::new(options), inner))
+    }),
+)
+.with(&[&SCALE])
+.implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING });
+
+static SCALE: Parameter<u32> = Parameter::text(
+    "resume_scale",
+    ("fraction, like 0.5", |text| per_mille(text, 1)),
+    "0.5",
+    "careful-resume: part of the remembered window that is jumped to, at most half",
+);
 
 /// What of the remembered window is jumped to, thousandths: at most half (§4.3).
 const MOST: u64 = 500;
@@ -25,12 +50,6 @@ const LONGER: u64 = 10;
 pub struct CarefulResumeOptions {
     /// What of the remembered window is jumped to, thousandths; no more than half is taken.
     pub scale: u32,
-}
-
-impl Default for CarefulResumeOptions {
-    fn default() -> Self {
-        Self { scale: 500 }
-    }
 }
 
 /// Jumps to what is remembered, carefully.

@@ -20,7 +20,7 @@ impl Sender {
     /// What is remembered: a window in segments and the lowest round trip in ms.
     fn new(cwnd: u64, min_rtt: u64) -> Self {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
-        let resume = CarefulResume::new(CarefulResumeOptions::default());
+        let resume = CarefulResume::new(CarefulResumeOptions { scale: 500 });
         let mut resume = Wrapping::new(resume, Box::new(SlowStart));
         let seed = Remembered {
             cwnd: cwnd * MSS,

@@ -13,13 +13,33 @@
 
 mod train;
 
-use super::{Occasion, Phase, SlowStart, Start, StartUp};
+use super::{Occasion, Phase, SlowStart, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
+use crate::registry::values::per_mille;
+use crate::registry::{Make, Parameter};
 use crate::send_plan::SendPlan;
 use crate::window::{Cause, Window};
 use arith::paced_start::{Search, TrainVerdict, window as segments_per};
 use train::{MeanGap, Train};
 use units::Duration;
+
+/// Paced Start.
+pub static PACED_START: StartUpDescriptor = StartUpDescriptor::new(
+    "past",
+    "paced trains search the rate available, then the window jumps there",
+    "Hu & Steenkiste 2003 §3",
+    Make::Alone(|setup| {
+        Box::new(PacedStart::new(PacedStartOptions { tolerance: setup.get(&TOLERANCE) }))
+    }),
+)
+.with(&[&TOLERANCE]);
+
+static TOLERANCE: Parameter<u32> = Parameter::text(
+    "past_tolerance",
+    ("fraction, like 0.05", |text| per_mille(text, 0)),
+    "0.05",
+    "past: a train whose gaps grew by more, in parts of the capacity's gap, was too fast",
+);
 
 /// Options of [`PacedStart`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +47,6 @@ pub struct PacedStartOptions {
     /// A train was too fast if its ACKs are further apart than its segments were by more than this,
     /// thousandths of the gap of the capacity.
     pub tolerance: u32,
-}
-
-impl Default for PacedStartOptions {
-    fn default() -> Self {
-        Self { tolerance: 50 }
-    }
 }
 
 /// Searches for the rate available, then fills the path at it.

@@ -1,9 +1,12 @@
-//! Reads the values of scheme parameters; every error says what the value must be.
+//! Reads the values of parameters; every error says what the value must be.
 
 use units::Duration;
 
 /// A whole number of at least 1.
-pub(super) fn positive(value: &str) -> Result<u32, String> {
+///
+/// # Errors
+/// Unless it is one.
+pub fn positive(value: &str) -> Result<u32, String> {
     match value.parse() {
         Ok(0) => Err("must be at least 1".into()),
         Ok(n) => Ok(n),
@@ -12,12 +15,18 @@ pub(super) fn positive(value: &str) -> Result<u32, String> {
 }
 
 /// A whole number.
-pub(super) fn whole(value: &str) -> Result<u32, String> {
+///
+/// # Errors
+/// Unless it is one.
+pub fn whole(value: &str) -> Result<u32, String> {
     value.parse().map_err(|_| "is not a whole number".to_owned())
 }
 
 /// A decimal fraction of at least so many thousandths, at most 1, in thousandths.
-pub(super) fn per_mille(value: &str, least: u32) -> Result<u32, String> {
+///
+/// # Errors
+/// Unless it is one within these bounds.
+pub fn per_mille(value: &str, least: u32) -> Result<u32, String> {
     let from = if least == 0 { "from 0" } else { "above 0 and" };
     let wrong = || format!("must lie {from} up to 1, with at most three decimals");
     let (whole, decimals) = value.split_once('.').unwrap_or((value, ""));
@@ -30,12 +39,18 @@ pub(super) fn per_mille(value: &str, least: u32) -> Result<u32, String> {
 }
 
 /// A duration with its unit.
-pub(super) fn duration(value: &str) -> Result<Duration, String> {
+///
+/// # Errors
+/// Without a unit, or unless it is a duration.
+pub fn duration(value: &str) -> Result<Duration, String> {
     value.parse().map_err(|e: units::ParseUnitError| e.to_string())
 }
 
 /// A duration within bounds.
-pub(super) fn between(value: &str, least: Duration, most: Duration) -> Result<Duration, String> {
+///
+/// # Errors
+/// Outside of them, or unless it is a duration.
+pub fn between(value: &str, least: Duration, most: Duration) -> Result<Duration, String> {
     let duration = duration(value)?;
     match (least..=most).contains(&duration) {
         true => Ok(duration),
@@ -44,12 +59,26 @@ pub(super) fn between(value: &str, least: Duration, most: Duration) -> Result<Du
 }
 
 /// A switch.
-pub(super) fn on_off(value: &str) -> Result<bool, String> {
+///
+/// # Errors
+/// Unless it is `on` or `off`.
+pub fn on_off(value: &str) -> Result<bool, String> {
     choose(value, &[("on", true), ("off", false)])
 }
 
 /// What one of the names stands for.
-pub(super) fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> {
+///
+/// # Errors
+/// Unless it is one of them.
+pub fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> {
     let found = choices.iter().find(|(name, _)| *name == value);
     found.map(|(_, choice)| *choice).ok_or_else(|| "is not one of its values".into())
+}
+
+/// A number of segments, or none that is given.
+///
+/// # Errors
+/// As [`positive`].
+pub fn some_segments(value: &str) -> Result<Option<u32>, String> {
+    positive(value).map(Some)
 }

@@ -1,0 +1,145 @@
+//! What a policy says of itself: name, meaning, source, parameters, what it implies, and how it is made.
+//!
+//! Each start-up, congestion controller and recovery has a [`Descriptor`] beside its code, and a line in the list of its
+//! kind: [`crate::startup::STARTUPS`], [`crate::congestion::CONTROLLERS`], [`crate::recovery::RECOVERIES`]. Whatever
+//! lists policies, reads their names or makes them asks these lists, so that a new policy is known everywhere at once.
+
+mod parameter;
+pub mod values;
+
+use crate::config::{Config, MemoryKind};
+pub use parameter::{AnyParameter, Parameter, Settings};
+use std::fmt;
+
+/// What a policy is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// Its parameters, as far as they were given.
+    pub settings: &'a Settings,
+    /// Options of the connection.
+    pub config: &'a Config,
+    /// Retransmissions may be found lost by later ACKs, too.
+    pub judges_again: bool,
+}
+
+impl Setup<'_> {
+    /// Value of a parameter: what was given, or its default.
+    pub fn get<T: Copy>(&self, parameter: &Parameter<T>) -> T {
+        self.settings.get(parameter)
+    }
+}
+
+/// What `make` makes where nothing is given.
+#[cfg(test)]
+pub(crate) fn by_default<T>(make: impl FnOnce(&Setup<'_>) -> T) -> T {
+    let (settings, config) = (Settings::default(), Config::default());
+    make(&Setup { settings: &settings, config: &config, judges_again: false })
+}
+
+/// How a policy is made. `P` is the trait of its kind.
+pub enum Make<P: ?Sized> {
+    /// It needs no other.
+    Alone(fn(&Setup<'_>) -> Box<P>),
+    /// It leaves what it does not do itself to another of its kind.
+    Around(fn(&Setup<'_>, Box<P>) -> Box<P>),
+}
+
+impl<P: ?Sized> Clone for Make<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: ?Sized> Copy for Make<P> {}
+
+/// What choosing a policy sets besides itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Implied {
+    /// Sending is paced.
+    pub pacing: bool,
+    /// The policy decides itself what idling does to the window (`idle=startup`).
+    pub idle: bool,
+    /// Whose memory the policy is made for.
+    pub memory: MemoryKind,
+    /// Selective acknowledgements are offered.
+    pub sack: bool,
+    /// Later ACKs on the path tell of losses.
+    pub later_acks: bool,
+}
+
+impl Implied {
+    /// Nothing.
+    pub const NOTHING: Self = Self {
+        pacing: false,
+        idle: false,
+        memory: MemoryKind::None,
+        sack: false,
+        later_acks: false,
+    };
+    /// Pacing.
+    pub const PACING: Self = Self { pacing: true, ..Self::NOTHING };
+    /// An idle rule of the policy's own.
+    pub const IDLE: Self = Self { idle: true, ..Self::NOTHING };
+    /// Selective acknowledgements.
+    pub const SACK: Self = Self { sack: true, ..Self::NOTHING };
+}
+
+/// A policy, for whoever lists it, reads its name or makes it.
+pub struct Descriptor<P: ?Sized> {
+    /// Name, as the parameter of its kind takes it.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub about: &'static str,
+    /// Where it is specified.
+    pub source: &'static str,
+    /// Parameters that it has beyond those of every connection.
+    pub parameters: &'static [&'static dyn AnyParameter],
+    /// What it sets besides itself.
+    pub implies: Implied,
+    /// Its constructor.
+    pub make: Make<P>,
+}
+
+impl<P: ?Sized> Descriptor<P> {
+    /// A policy without parameters that implies nothing.
+    pub const fn new(
+        name: &'static str,
+        about: &'static str,
+        source: &'static str,
+        make: Make<P>,
+    ) -> Self {
+        Self { name, about, source, parameters: &[], implies: Implied::NOTHING, make }
+    }
+
+    /// The same with parameters.
+    #[must_use]
+    pub const fn with(self, parameters: &'static [&'static dyn AnyParameter]) -> Self {
+        Self { parameters, ..self }
+    }
+
+    /// The same with what it implies.
+    #[must_use]
+    pub const fn implying(self, implies: Implied) -> Self {
+        Self { implies, ..self }
+    }
+
+    /// It leaves to another of its kind what it does not do itself.
+    pub const fn is_wrapper(&self) -> bool {
+        matches!(self.make, Make::Around(_))
+    }
+}
+
+impl<P: ?Sized> fmt::Debug for Descriptor<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Names are unique within a kind.
+impl<P: ?Sized> PartialEq for Descriptor<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl<P: ?Sized> Eq for Descriptor<P> {}
