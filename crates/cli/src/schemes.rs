@@ -4,7 +4,11 @@ use crate::failure::Failure;
 use crate::stdout;
 use race::LIMIT;
 use serde::Serialize;
-use tcp::scheme::{NamedScheme, Parameter, catalogue, parameters};
+use tcp::congestion::CONTROLLERS;
+use tcp::recovery::RECOVERIES;
+use tcp::registry::Descriptor;
+use tcp::scheme::{NamedScheme, SchemeParameter, catalogue, parameters};
+use tcp::startup::STARTUPS;
 use worlds::{AGENT_PARAMETER, AGENT_SCHEMES, Contender, NamedAgentScheme, World};
 
 /// What the limit is, for those who look for it among the schemes.
@@ -20,6 +24,9 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Listing {
     schemes: Vec<Scheme>,
+    startups: Vec<Policy>,
+    controllers: Vec<Policy>,
+    recoveries: Vec<Policy>,
     parameters: Vec<ParameterEntry>,
 }
 
@@ -32,11 +39,23 @@ struct Scheme {
     on: Vec<&'static str>,
 }
 
+/// A value of the parameter `startup`, `cc` or `recovery`.
+#[derive(Serialize)]
+struct Policy {
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    /// Names of the parameters that it has of its own.
+    parameters: Vec<&'static str>,
+}
+
 #[derive(Serialize)]
 struct ParameterEntry {
     name: &'static str,
     values: &'static str,
     about: &'static str,
+    /// What holds where it is not given, if it does not follow from the scheme.
+    default: Option<&'static str>,
 }
 
 impl Scheme {
@@ -63,19 +82,33 @@ impl From<&NamedAgentScheme> for Scheme {
     }
 }
 
-impl From<&Parameter> for ParameterEntry {
-    fn from(parameter: &Parameter) -> Self {
-        Self { name: parameter.name, values: parameter.values, about: parameter.about }
+impl From<&'static SchemeParameter> for ParameterEntry {
+    fn from(parameter: &'static SchemeParameter) -> Self {
+        let SchemeParameter { name, values, about, default, .. } = parameter;
+        Self { name, values, about, default: *default }
     }
+}
+
+fn policies<P: ?Sized>(all: &[&Descriptor<P>]) -> Vec<Policy> {
+    let policy = |one: &&Descriptor<P>| Policy {
+        name: one.name,
+        about: one.about,
+        source: one.source,
+        parameters: one.parameters.iter().map(|parameter| parameter.name()).collect(),
+    };
+    all.iter().map(policy).collect()
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let limit = Scheme::new((LIMIT, ABOUT_LIMIT, "docs/race.md"));
     let with_agent = AGENT_SCHEMES.iter().map(Scheme::from);
     let (name, values, about) = AGENT_PARAMETER;
-    let of_agents = ParameterEntry { name, values, about };
+    let of_agents = ParameterEntry { name, values, about, default: None };
     let listing = Listing {
         schemes: catalogue().iter().map(Scheme::from).chain(with_agent).chain([limit]).collect(),
+        startups: policies(STARTUPS),
+        controllers: policies(CONTROLLERS),
+        recoveries: policies(RECOVERIES),
         parameters: parameters().iter().map(ParameterEntry::from).chain([of_agents]).collect(),
     };
     match args.json {
@@ -95,12 +128,27 @@ impl Listing {
                 ""
             );
         }
+        out += &policies_to_text("Start-ups, chosen by startup=", &self.startups);
+        out += &policies_to_text("Congestion control, chosen by cc=", &self.controllers);
+        out += &policies_to_text("Loss recovery, chosen by recovery=", &self.recoveries);
         out += "\nParameters, added to a name: linux+iw=32+pacing=on\n";
-        let headings: Vec<String> =
-            self.parameters.iter().map(|p| format!("{}={}", p.name, p.values)).collect();
-        for (heading, parameter) in headings.iter().zip(&self.parameters) {
-            out += &format!("  {heading}\n      {}\n", parameter.about);
+        for ParameterEntry { name, values, about, default } in &self.parameters {
+            let default = default.map(|text| format!(" [default: {text}]")).unwrap_or_default();
+            out += &format!("  {name}={values}{default}\n      {about}\n");
         }
         out
     }
+}
+
+fn policies_to_text(heading: &str, policies: &[Policy]) -> String {
+    let name_width = policies.iter().map(|policy| policy.name.len()).max().unwrap_or(0);
+    let mut out = format!("\n{heading}\n");
+    for Policy { name, about, source, parameters } in policies {
+        out += &format!("  {name:name_width$}  {about}\n  {:name_width$}  [{source}]", "");
+        if !parameters.is_empty() {
+            out += &format!(" takes {}", parameters.join(", "));
+        }
+        out.push('\n');
+    }
+    out
 }

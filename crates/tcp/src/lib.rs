@@ -19,7 +19,9 @@ pub mod testing;
 
 pub use ::path::{self, ensemble};
 pub use ::segment::{self, receiver, tuple};
-pub use policy::{ack, bbr, config, congestion, recovery, send_plan, sharing, startup, window};
+pub use policy::{
+    ack, bbr, config, congestion, recovery, registry, send_plan, sharing, startup, window,
+};
 
 pub use config::{Config, MemoryKind};
 pub use connection::{Connection, ResetCause, State, Stats, Unreachable};

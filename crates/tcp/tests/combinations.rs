@@ -6,26 +6,13 @@ mod common;
 
 use common::{Pipe, World};
 use proptest::prelude::*;
+use tcp::congestion::CONTROLLERS;
+use tcp::recovery::RECOVERIES;
+use tcp::registry::Descriptor;
+use tcp::startup::STARTUPS;
 use tcp::{EventKind, Scheme, State};
 use units::Duration;
 
-const STARTUPS: &[&str] = &[
-    "slowstart",
-    "hystart",
-    "bbr",
-    "vegas",
-    "hoe",
-    "rbp",
-    "rbp-vegas",
-    "spand",
-    "past",
-    "careful-resume",
-    "jump-start",
-    "fs",
-];
-const CONTROLLERS: &[&str] = &["reno", "cubic", "bbr", "vegas", "proxy"];
-const RECOVERIES: &[&str] =
-    &["tahoe", "reno", "newreno", "sack", "pipe", "rack", "vegas", "integrated"];
 const EXTRAS: &[&str] = &[
     "",
     "+ack=all",
@@ -47,9 +34,15 @@ const EXTRAS: &[&str] = &[
     "+later_acks=all+later_delayed=off",
 ];
 
+/// The names of all policies of a kind.
+fn names<P: ?Sized>(policies: &[&Descriptor<P>]) -> Vec<&'static str> {
+    policies.iter().map(|policy| policy.name).collect()
+}
+
 fn combination() -> impl Strategy<Value = String> {
     let pick = prop::sample::select::<&str>;
-    (pick(STARTUPS), pick(CONTROLLERS), pick(RECOVERIES), pick(EXTRAS))
+    let any = prop::sample::select::<&str>;
+    (any(names(STARTUPS)), any(names(CONTROLLERS)), any(names(RECOVERIES)), pick(EXTRAS))
         .prop_map(|(s, c, r, x)| format!("newreno+startup={s}+cc={c}+recovery={r}{x}"))
 }
 
@@ -156,7 +149,7 @@ proptest! {
 #[test]
 fn a_lost_first_segment_of_every_kind_is_repaired() {
     // Every one of the first forty packets in turn is lost; nothing else is.
-    for recovery in RECOVERIES {
+    for recovery in names(RECOVERIES) {
         for opening in ["", "+open=data", "+open=one-way"] {
             let name = format!("newreno+recovery={recovery}+timestamps=on{opening}");
             let scheme = Scheme::parse(&name).unwrap();

@@ -4,6 +4,10 @@ mod common;
 
 use common::{Pipe, World};
 use proptest::prelude::*;
+use tcp::congestion::CONTROLLERS;
+use tcp::recovery::RECOVERIES;
+use tcp::registry::Descriptor;
+use tcp::startup::STARTUPS;
 use tcp::{EventKind, Scheme};
 use units::Duration;
 
@@ -20,13 +24,17 @@ const WRAPPED: &[&str] = &[
     "spand",
     "past",
 ];
-/// The last two also act when all that was sent is acknowledged and more waits: jump start if that is
-/// more than an initial window, fast start after a timeout's time. A line that never empties gives
-/// neither of them anything to do, since the first data finds no round trip.
-const WRAPPERS: &[&str] = &["careful-resume", "jump-start", "fs"];
-const CONTROLLERS: &[&str] = &["reno", "linux-reno", "cubic", "bbr", "vegas", "proxy"];
-const RECOVERIES: &[&str] =
-    &["tahoe", "reno", "newreno", "sack", "pipe", "rack", "vegas", "integrated"];
+/// The start-ups that leave something to another. Some also act when all that was sent is acknowledged and
+/// more waits: jump start if that is more than an initial window, fast start after a timeout's time. A line that
+/// never empties gives neither of them anything to do, since the first data finds no round trip.
+fn wrappers() -> impl Iterator<Item = &'static str> {
+    STARTUPS.iter().filter(|startup| startup.is_wrapper()).map(|startup| startup.name)
+}
+
+/// The names of all policies of a kind.
+fn names<P: ?Sized>(policies: &[&Descriptor<P>]) -> Vec<&'static str> {
+    policies.iter().map(|policy| policy.name).collect()
+}
 
 /// All packets of an exchange in which both sides have their first data ready at once.
 fn packets(scheme: &str, pipe: Pipe, down: u64, seed: u64) -> String {
@@ -50,8 +58,8 @@ proptest! {
     /// Without a memory careful resume never acts, whatever the line.
     #[test]
     fn a_wrapper_with_nothing_to_do_is_what_it_wraps(
-        base in prop::sample::select(WRAPPED), controller in prop::sample::select(CONTROLLERS),
-        recovery in prop::sample::select(RECOVERIES), mbit in 1u64..50, delay in 1u64..80,
+        base in prop::sample::select(WRAPPED), controller in prop::sample::select(names(CONTROLLERS)),
+        recovery in prop::sample::select(names(RECOVERIES)), mbit in 1u64..50, delay in 1u64..80,
         queue in 3usize..200, down in 0u64..300_000, seed: u64,
     ) {
         let pipe = Pipe::clean(mbit, delay, queue);
@@ -66,10 +74,10 @@ proptest! {
 fn every_start_up_under_every_controller_is_wrapped_unchanged() {
     let pipe = Pipe::clean(20, 30, 40);
     for base in WRAPPED {
-        for controller in CONTROLLERS {
+        for controller in names(CONTROLLERS) {
             let bare = format!("{base}+cc={controller}+open=data");
             let expected = packets(&bare, pipe, 400_000, 1);
-            for wrapper in WRAPPERS {
+            for wrapper in wrappers() {
                 let wrapped = format!("{bare}+startup={wrapper}");
                 assert!(packets(&wrapped, pipe, 400_000, 1) == expected, "{wrapped}");
             }

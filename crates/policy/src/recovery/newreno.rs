@@ -8,7 +8,7 @@ use super::{
 };
 use crate::ack::AckInfo;
 use crate::registry::values::some_segments;
-use crate::registry::{Make, Parameter, Setup};
+use crate::registry::{Make, Parameter, Setup, by_default};
 use units::Instant;
 
 /// Fast recovery that repairs one loss per round trip.
@@ -74,6 +74,12 @@ pub struct NewRenoOptions {
     pub full_ack: FullAckWindow,
     /// Most segments sent in answer to one ACK during recovery.
     pub max_burst: Option<u32>,
+}
+
+impl Default for NewRenoOptions {
+    fn default() -> Self {
+        by_default(Self::of)
+    }
 }
 
 impl NewRenoOptions {

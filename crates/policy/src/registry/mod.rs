@@ -30,7 +30,6 @@ impl Setup<'_> {
 }
 
 /// What `make` makes where nothing is given.
-#[cfg(test)]
 pub(crate) fn by_default<T>(make: impl FnOnce(&Setup<'_>) -> T) -> T {
     let (settings, config) = (Settings::default(), Config::default());
     make(&Setup { settings: &settings, config: &config, judges_again: false })

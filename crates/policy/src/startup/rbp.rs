@@ -40,7 +40,8 @@ pub static RBP_VEGAS: StartUpDescriptor = StartUpDescriptor::new(
 .with(&[&SCALE, &RATE, &ROUND_TRIP, &END])
 .implying(Implied::IDLE);
 
-static SCALE: Parameter<u32> = Parameter::text(
+/// Part of the window that is paced.
+pub static SCALE: Parameter<u32> = Parameter::text(
     "rbp_scale",
     ("fraction, like 0.75", |text| per_mille(text, 1)),
     "0.75",
@@ -53,13 +54,15 @@ pub static RATE: Parameter<RbpRate> = Parameter::choice(
     "window",
     "rbp: the old window, or the rate of the last round trip",
 );
-static ROUND_TRIP: Parameter<bool> = Parameter::choice(
+/// What the window is spread over.
+pub static ROUND_TRIP: Parameter<bool> = Parameter::choice(
     "rbp_rtt",
     &[("smoothed", true), ("latest", false)],
     "smoothed",
     "rbp: what the window is spread over",
 );
-static END: Parameter<RbpEnd> = Parameter::choice(
+/// What ends the pacing.
+pub static END: Parameter<RbpEnd> = Parameter::choice(
     "rbp_end",
     &[("ack", RbpEnd::FirstAck), ("cut", RbpEnd::Cut), ("used-up", RbpEnd::UsedUp)],
     "cut",

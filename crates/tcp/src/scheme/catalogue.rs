@@ -1,19 +1,32 @@
-//! The named schemes: one line each to add another.
+//! The named schemes: an entry each, with the recipe that makes it.
 
-use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind, Transfers};
+use super::{Recipe, Transfers};
 use crate::config::{AckPolicy, Config, IdleRestart, MemoryKind, Opening, RtoConfig, RtoFloor};
-use crate::congestion::{Halve, VegasOptions};
-use crate::recovery::Overtaken;
-use crate::recovery::dupacks::LimitedTransmit;
-use crate::recovery::newreno::NewRenoOptions;
-use crate::recovery::vegas::VegasRecoveryOptions;
+use crate::congestion::{bbr::BBR, cubic::CUBIC, linux_reno::LINUX_RENO, proxy::PROXY};
+use crate::congestion::{reno as reno_window, vegas as vegas_window};
+use crate::recovery::dupacks::LIMITED_TRANSMIT;
+use crate::recovery::integrated::INTEGRATED;
+use crate::recovery::newreno::NEWRENO;
+use crate::recovery::rack::RACK_TLP;
+use crate::recovery::reno::RENO;
+use crate::recovery::sack::SACK;
+use crate::recovery::tahoe::TAHOE;
+use crate::recovery::vegas as vegas_recovery;
+use crate::recovery::{Overtaken, RecoveryDescriptor};
+use crate::registry::Settings;
 use crate::sharing::{Scheduling, Sharing, Tickets, TimerScope};
-use crate::startup::careful_resume::CarefulResumeOptions;
-use crate::startup::fast_start::FastStartOptions;
-use crate::startup::hoe::Pair;
-use crate::startup::paced_start::PacedStartOptions;
-use crate::startup::rbp::{RbpEnd, RbpOptions, RbpRate};
-use crate::startup::spand::SpandOptions;
+use crate::startup::StartUpDescriptor;
+use crate::startup::bbr::BBR_START;
+use crate::startup::careful_resume::CAREFUL_RESUME;
+use crate::startup::fast_start::{self, FAST_START};
+use crate::startup::hoe::HOE;
+use crate::startup::hystart::HYSTART;
+use crate::startup::jump_start::JUMP_START;
+use crate::startup::paced_start::PACED_START;
+use crate::startup::rbp::{self, RBP, RBP_VEGAS};
+use crate::startup::slow_start::{LINUX_SLOW_START, SLOW_START};
+use crate::startup::spand::SPAND;
+use crate::startup::vegas::VEGAS_START;
 use units::Duration;
 
 /// A scheme's entry.
@@ -25,163 +38,230 @@ pub struct NamedScheme {
     pub about: &'static str,
     /// Where it is specified.
     pub source: &'static str,
+    recipe: fn() -> Recipe,
 }
 
-const fn named(name: &'static str, about: &'static str, source: &'static str) -> NamedScheme {
-    NamedScheme { name, about, source }
+const fn named(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    recipe: fn() -> Recipe,
+) -> NamedScheme {
+    NamedScheme { name, about, source, recipe }
 }
 
 const CATALOGUE: &[NamedScheme] = &[
-    named("tahoe", "fast retransmit, then slow start from one segment", "Jacobson 1988"),
-    named("tahoe-ssr", "tahoe, slow start again after idle (as tahoe)", "Jacobson 1988"),
-    named("tahoe-nssr", "tahoe, the old window again after idle", "Zhang, Qiu & Keshav 2000 §6.2"),
-    named("reno", "fast recovery until the first new ACK", "RFC 5681"),
-    named("reno-ssr", "reno, slow start again after idle (as reno)", "RFC 5681 §4.1"),
-    named("reno-nssr", "reno, the old window again after idle", "Zhang, Qiu & Keshav 2000 §6.2"),
-    named("newreno", "fast recovery that repairs one loss per round trip", "RFC 6582"),
+    named("tahoe", "fast retransmit, then slow start from one segment", "Jacobson 1988", || {
+        classic(&TAHOE)
+    }),
+    named("tahoe-ssr", "tahoe, slow start again after idle (as tahoe)", "Jacobson 1988", || {
+        classic(&TAHOE)
+    }),
+    named(
+        "tahoe-nssr",
+        "tahoe, the old window again after idle",
+        "Zhang, Qiu & Keshav 2000 §6.2",
+        || keeping(classic(&TAHOE)),
+    ),
+    named("reno", "fast recovery until the first new ACK", "RFC 5681", || classic(&RENO)),
+    named("reno-ssr", "reno, slow start again after idle (as reno)", "RFC 5681 §4.1", || {
+        classic(&RENO)
+    }),
+    named(
+        "reno-nssr",
+        "reno, the old window again after idle",
+        "Zhang, Qiu & Keshav 2000 §6.2",
+        || keeping(classic(&RENO)),
+    ),
+    named("newreno", "fast recovery that repairs one loss per round trip", "RFC 6582", || {
+        classic(&NEWRENO)
+    }),
     named(
         "newreno-ssr",
         "newreno, slow start again after idle (as newreno)",
         "RFC 6582, RFC 5681 §4.1",
+        || classic(&NEWRENO),
     ),
     named(
         "newreno-nssr",
         "newreno, the old window again after idle",
         "Zhang, Qiu & Keshav 2000 §6.2",
+        || keeping(classic(&NEWRENO)),
     ),
-    named("sack", "repair by selective acknowledgements", "RFC 6675, RFC 2018"),
-    named("sack-ssr", "sack, slow start again after idle (as sack)", "RFC 6675, RFC 5681 §4.1"),
-    named("sack-nssr", "sack, the old window again after idle", "Zhang, Qiu & Keshav 2000 §6.2"),
+    named("sack", "repair by selective acknowledgements", "RFC 6675, RFC 2018", || classic(&SACK)),
+    named(
+        "sack-ssr",
+        "sack, slow start again after idle (as sack)",
+        "RFC 6675, RFC 5681 §4.1",
+        || classic(&SACK),
+    ),
+    named(
+        "sack-nssr",
+        "sack, the old window again after idle",
+        "Zhang, Qiu & Keshav 2000 §6.2",
+        || keeping(classic(&SACK)),
+    ),
     named(
         "phttp",
         "newreno, all transfers of a page one after another on one persistent connection",
         "Padmanabhan & Katz 1998 §6.3",
+        || Recipe { transfers: Transfers::Sequential, ..classic(&NEWRENO) },
     ),
     named(
         "right-edge",
         "newreno, a new segment on the first and second duplicate ACK, whatever the window",
         "Balakrishnan et al. 1998 §4.1",
+        right_edge,
     ),
     named(
         "vegas",
         "window by how much is queued, checked by a fine clock",
         "Brakmo & Peterson 1995",
+        || vegas(&VEGAS_START),
     ),
     named(
         "vegas-ssr",
         "vegas, slow start again after idle (as vegas)",
         "Brakmo & Peterson 1995, RFC 5681 §4.1",
+        || vegas(&VEGAS_START),
     ),
-    named("vegas-nssr", "vegas, the old window again after idle", "Brakmo & Peterson 1995"),
+    named("vegas-nssr", "vegas, the old window again after idle", "Brakmo & Peterson 1995", || {
+        keeping(vegas(&VEGAS_START))
+    }),
     named(
         "hoe",
         "newreno, first slow-start threshold by packet pair: bandwidth times round trip",
         "Hoe 1996 §4",
+        || started(classic(&NEWRENO), &HOE),
     ),
     named(
         "rbp",
         "reno, after idle three quarters of the old window, paced until ACKs clock",
         "Visweswaraiah & Heidemann 1997",
+        || started(classic(&RENO), &RBP),
     ),
     named(
         "rbp-vegas",
         "vegas, after idle three quarters of the old rate, paced until ACKs clock",
         "Visweswaraiah & Heidemann 1997",
+        paced_vegas,
     ),
     named(
         "spand",
         "newreno, first window by a gateway's share of the path and the transfer's size, in a token bucket",
         "Zhang, Qiu & Keshav 2000",
+        || started(classic(&NEWRENO), &SPAND),
     ),
     named(
         "past",
         "sack, paced trains search the rate available: Paced Start",
         "Hu & Steenkiste 2003",
+        || started(classic(&SACK), &PACED_START),
     ),
     named(
         "fs",
         "newreno, after idle the last window that went through whole, spaced, slow start if it fails",
         "Padmanabhan & Katz 1998 §3",
+        fast_start,
     ),
     named(
         "fs-pdrop",
         "fs, what slow start would not have sent marked for queues to drop first",
         "Padmanabhan & Katz 1998 §3",
+        marked_fast_start,
     ),
     named(
         "fs-pdrop-noflr",
         "fs-pdrop without its quick recovery: no reset timer, no retreat",
         "Padmanabhan & Katz 1998 §4",
+        unguarded_fast_start,
     ),
     named(
         "session",
         "newreno, connections to a host share window and timer and take turns by weight: TCP Session",
         "Padmanabhan & Katz 1998 §6, §7.3",
+        session,
     ),
     named(
         "session-fs",
         "session, its path remembered and begun by fast start",
         "Padmanabhan & Katz 1998 §6.2, §7.3",
+        session_fast_start,
     ),
     named(
         "tcp-int",
         "newreno, connections to a host share a window and take turns: TCP-INT",
         "Balakrishnan et al. 1998 §5.3",
+        || integrated(Scheduling::RoundRobin, Overtaken::OLDEST_LOST),
     ),
     named(
         "tcp-int-proxy",
         "tcp-int, the window of as many TCPs as there are clients behind the host",
         "Balakrishnan et al. 1998 §5.5",
+        || Recipe {
+            congestion: &PROXY,
+            ..integrated(Scheduling::RoundRobin, Overtaken::OLDEST_LOST)
+        },
     ),
     named(
         "etcp-fair",
         "reno, connections to a host share a window, a ticket each: Ensemble-TCP",
         "Eggert, Heidemann & Touch 2000",
+        || ensemble_tcp(Tickets::Fair),
     ),
     named(
         "etcp-content",
         "etcp-fair, tickets by content: HTML 12, code 6, images 3, else 1",
         "Eggert, Heidemann & Touch 2000 §4",
+        || ensemble_tcp(Tickets::Content),
     ),
     named(
         "etcp-decay",
         "etcp-fair, 16 tickets that decay with what was sent",
         "Eggert, Heidemann & Touch 2000 §4",
+        || ensemble_tcp(Tickets::Decay),
     ),
     named(
         "etcp-html-pre",
         "etcp-content, HTML before everything else",
         "Eggert, Heidemann & Touch 2000 §4",
+        || ensemble_tcp(Tickets::HtmlFirst),
     ),
     named(
         "etcp",
         "etcp-html-pre, begins where the last path to the host ended, paced; data in the SYN there",
         "Eggert, Heidemann & Touch 2000 §3.1, §5",
+        remembering_ensemble_tcp,
     ),
     named(
         "linux",
         "a Linux 6.x server: CUBIC, IW10, HyStart, SACK, RACK-TLP, PRR, F-RTO and D-SACK undo",
         "RFC 9438, RFC 6928, RFC 8985, RFC 6937, RFC 5682; Linux 6.x",
+        linux,
     ),
     named(
         "linux-bbr",
         "a Linux 6.x server with BBR v1: paced by a model of bandwidth and round trip; SACK, RACK-TLP",
         "draft-cardwell-iccrg-bbr-congestion-control-00; Linux 6.x",
+        linux_bbr,
     ),
     named(
         "linux-reno",
         "linux with Reno's window and plain slow start: net.ipv4.tcp_congestion_control=reno",
         "RFC 5681; Linux 6.x",
+        || started(Recipe { congestion: &LINUX_RENO, ..linux() }, &LINUX_SLOW_START),
     ),
     named(
         "careful-resume",
         "linux, jumps to half of a remembered window once the path has proved to be the same",
         "RFC 9959",
+        || started(linux(), &CAREFUL_RESUME),
     ),
     named(
         "jump-start",
         "linux, paces all there is to send over the first round trip",
         "Liu, Allman, Jin & Wang 2007",
+        || started(linux(), &JUMP_START),
     ),
 ];
 
@@ -192,56 +272,24 @@ pub const fn catalogue() -> &'static [NamedScheme] {
 
 /// The recipe of a named scheme.
 pub(super) fn recipe(name: &str) -> Option<Recipe> {
-    CATALOGUE.iter().find(|s| s.name == name)?;
-    let (base, idle) = match name.rsplit_once('-') {
-        Some((base, "ssr")) => (base, IdleRestart::SlowStart),
-        Some((base, "nssr")) => (base, IdleRestart::Keep),
-        _ => (name, IdleRestart::SlowStart),
-    };
-    let mut recipe = match base {
-        "tahoe" => classic(RecoveryKind::Tahoe),
-        "reno" => classic(RecoveryKind::Reno),
-        "newreno" => classic(RecoveryKind::NewReno),
-        "phttp" => Recipe { transfers: Transfers::Sequential, ..classic(RecoveryKind::NewReno) },
-        "right-edge" => Recipe {
-            limited_transmit: LimitedTransmit::RightEdge,
-            ..classic(RecoveryKind::NewReno)
-        },
-        "sack" => classic(RecoveryKind::Sack),
-        "hoe" => Recipe { startup: StartUpKind::Hoe, ..classic(RecoveryKind::NewReno) },
-        "vegas" => vegas(StartUpKind::Vegas),
-        "rbp" | "rbp-vegas" => return Some(paced_after_idle(base)),
-        "fs" | "fs-pdrop" | "fs-pdrop-noflr" => return Some(fast_start(base)),
-        "session" => session(),
-        "session-fs" => return Some(session_fast_start()),
-        "tcp-int" => integrated(Scheduling::RoundRobin, Overtaken::OLDEST_LOST),
-        "tcp-int-proxy" => Recipe {
-            congestion: CongestionKind::Proxy,
-            ..integrated(Scheduling::RoundRobin, Overtaken::OLDEST_LOST)
-        },
-        "etcp-fair" => return Some(ensemble_tcp(Tickets::Fair)),
-        "etcp-content" => return Some(ensemble_tcp(Tickets::Content)),
-        "etcp-decay" => return Some(ensemble_tcp(Tickets::Decay)),
-        "etcp-html-pre" => return Some(ensemble_tcp(Tickets::HtmlFirst)),
-        "etcp" => return Some(remembering_ensemble_tcp()),
-        "spand" => return Some(started(classic(RecoveryKind::NewReno), StartUpKind::Spand)),
-        "past" => started(classic(RecoveryKind::Sack), StartUpKind::PacedStart),
-        "linux" => return Some(linux()),
-        "linux-bbr" => return Some(linux_bbr()),
-        "linux-reno" => {
-            let reno = Recipe { congestion: CongestionKind::LinuxReno, ..linux() };
-            return Some(started(reno, StartUpKind::LinuxSlowStart));
-        }
-        "careful-resume" => return Some(started(linux(), StartUpKind::CarefulResume)),
-        "jump-start" => return Some(started(linux(), StartUpKind::JumpStart)),
-        _ => return None,
-    };
-    recipe.set_idle_unless_owned(idle);
-    Some(recipe)
+    CATALOGUE.iter().find(|scheme| scheme.name == name).map(|scheme| (scheme.recipe)())
+}
+
+/// The same with the old window again after idle.
+fn keeping(mut recipe: Recipe) -> Recipe {
+    recipe.config.idle = IdleRestart::Keep;
+    recipe
+}
+
+/// NewReno with right-edge recovery.
+fn right_edge() -> Recipe {
+    let mut recipe = classic(&NEWRENO);
+    recipe.set(&LIMITED_TRANSMIT, "edge");
+    recipe
 }
 
 /// The same with another start-up.
-fn started(mut recipe: Recipe, startup: StartUpKind) -> Recipe {
+fn started(mut recipe: Recipe, startup: &'static StartUpDescriptor) -> Recipe {
     recipe.set_startup(startup);
     recipe
 }
@@ -249,8 +297,8 @@ fn started(mut recipe: Recipe, startup: StartUpKind) -> Recipe {
 /// Connections to the same host share a window, and repair each other's losses: the integrated
 /// congestion control and loss recovery of TCP-INT and TCP Session.
 fn integrated(scheduling: Scheduling, later_acks: Overtaken) -> Recipe {
-    let mut recipe = classic(RecoveryKind::NewReno);
-    recipe.set_recovery(RecoveryKind::Integrated);
+    let mut recipe = classic(&NEWRENO);
+    recipe.set_recovery(&INTEGRATED);
     recipe.later_acks = Some(later_acks);
     recipe.sharing = Some(Sharing { scheduling, ..Sharing::default() });
     recipe
@@ -267,7 +315,7 @@ fn session() -> Recipe {
 /// TCP Session and Fast Start together (Padmanabhan & Katz 1998 §6.2, §7.3): the path is remembered
 /// when its last connection has gone, and begins where it was.
 fn session_fast_start() -> Recipe {
-    let mut recipe = started(session(), StartUpKind::FastStart);
+    let mut recipe = started(session(), &FAST_START);
     recipe.config.show_priority = true;
     recipe.config.memory = MemoryKind::Temporal;
     recipe
@@ -276,13 +324,14 @@ fn session_fast_start() -> Recipe {
 /// Ensemble-TCP: the rules of Reno, towards receivers that acknowledge every segment; what finds no
 /// ACK clock, also after idle, is paced.
 fn ensemble_tcp(tickets: Tickets) -> Recipe {
-    let mut recipe = started(classic(RecoveryKind::Reno), StartUpKind::Rbp);
+    let mut recipe = started(classic(&RENO), &RBP);
     let scheduling = Scheduling::Stride(tickets);
     recipe.sharing = Some(Sharing { scheduling, paced_joins: true, ..Sharing::default() });
     recipe.later_acks = Some(Overtaken::Each);
     // "Only works well with immediate ACKs" (§3.3).
     recipe.config.receive.ack = AckPolicy::Immediate;
-    recipe.rbp = RbpOptions { scale: 1000, end: RbpEnd::UsedUp, ..RbpOptions::default() };
+    recipe.set(&rbp::SCALE, "1");
+    recipe.set(&rbp::END, "used-up");
     recipe
 }
 
@@ -295,63 +344,54 @@ fn remembering_ensemble_tcp() -> Recipe {
 }
 
 /// Vegas in all three policies.
-fn vegas(startup: StartUpKind) -> Recipe {
-    Recipe { startup, congestion: CongestionKind::Vegas, ..classic(RecoveryKind::Vegas) }
+fn vegas(startup: &'static StartUpDescriptor) -> Recipe {
+    let recipe = classic(&vegas_recovery::VEGAS);
+    started(Recipe { congestion: &vegas_window::VEGAS, ..recipe }, startup)
 }
 
-/// Rate-based pacing on Reno, or with Vegas's rate on Vegas.
-fn paced_after_idle(name: &str) -> Recipe {
-    let mut recipe = match name {
-        "rbp" => Recipe { startup: StartUpKind::Rbp, ..classic(RecoveryKind::Reno) },
-        _ => Recipe {
-            rbp: RbpOptions {
-                rate: RbpRate::Measured,
-                smoothed: false,
-                end: RbpEnd::FirstAck,
-                ..RbpOptions::default()
-            },
-            ..vegas(StartUpKind::RbpVegas)
-        },
-    };
-    recipe.config.idle = IdleRestart::StartUp;
+/// Rate-based pacing with Vegas's rate on Vegas.
+fn paced_vegas() -> Recipe {
+    let mut recipe = vegas(&RBP_VEGAS);
+    recipe.set(&rbp::RATE, "measured");
+    recipe.set(&rbp::ROUND_TRIP, "latest");
+    recipe.set(&rbp::END, "ack");
     recipe
 }
 
-/// Fast start on NewReno.
-fn fast_start(name: &str) -> Recipe {
-    let mut recipe = started(classic(RecoveryKind::NewReno), StartUpKind::FastStart);
-    recipe.fast_start.quick_recovery = name != "fs-pdrop-noflr";
-    recipe.config.show_priority = name != "fs";
+/// Fast start on NewReno; queues do not see what it marks.
+fn fast_start() -> Recipe {
+    let mut recipe = started(classic(&NEWRENO), &FAST_START);
+    recipe.config.show_priority = false;
+    recipe
+}
+
+/// Fast start whose marks queues see.
+fn marked_fast_start() -> Recipe {
+    let mut recipe = fast_start();
+    recipe.config.show_priority = true;
+    recipe
+}
+
+/// The same without reset timer and retreat.
+fn unguarded_fast_start() -> Recipe {
+    let mut recipe = marked_fast_start();
+    recipe.set(&fast_start::QUICK, "off");
     recipe
 }
 
 /// A sender by the RFCs that end with 5681: initial window of RFC 3390, timer of RFC 6298.
-fn classic(recovery: RecoveryKind) -> Recipe {
-    let sack = matches!(recovery, RecoveryKind::Sack);
+fn classic(recovery: &'static RecoveryDescriptor) -> Recipe {
     Recipe {
-        config: Config { sack, initial_window: 3, ..Config::default() },
-        startup: StartUpKind::SlowStart,
-        inner: StartUpKind::SlowStart,
-        congestion: CongestionKind::Reno,
+        config: Config { sack: recovery.implies.sack, initial_window: 3, ..Config::default() },
+        startup: &SLOW_START,
+        inner: &SLOW_START,
+        congestion: &reno_window::RENO,
         recovery,
-        halve: Halve::FlightSize,
-        whole_segments: false,
-        newreno: NewRenoOptions::default(),
-        limited_transmit: LimitedTransmit::NewData,
+        settings: Settings::default(),
         later_acks: None,
-        vegas: VegasOptions::default(),
-        vegas_recovery: VegasRecoveryOptions::default(),
-        pair: Pair::Acked,
-        rbp: RbpOptions::default(),
-        fast_start: FastStartOptions::default(),
-        spand: SpandOptions::default(),
-        spand_per_ack: None,
-        paced_start: PacedStartOptions::default(),
-        careful_resume: CarefulResumeOptions::default(),
         transfers: Transfers::AsHttp,
         sharing: None,
         turn: None,
-        clients: None,
     }
 }
 
@@ -382,19 +422,13 @@ fn linux() -> Recipe {
         receive,
         ..defaults
     };
-    Recipe {
-        config,
-        startup: StartUpKind::HyStart,
-        congestion: CongestionKind::Cubic,
-        recovery: RecoveryKind::Rack,
-        ..classic(RecoveryKind::Rack)
-    }
+    Recipe { config, startup: &HYSTART, congestion: &CUBIC, ..classic(&RACK_TLP) }
 }
 
 /// The same server with BBR, which keeps its window when idle.
 fn linux_bbr() -> Recipe {
-    let mut recipe = started(linux(), StartUpKind::Bbr);
-    recipe.congestion = CongestionKind::Bbr;
+    let mut recipe = started(linux(), &BBR_START);
+    recipe.congestion = &BBR;
     recipe.config.idle = IdleRestart::Keep;
     recipe
 }

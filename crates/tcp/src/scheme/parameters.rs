@@ -1,37 +1,91 @@
 //! What may follow a scheme's name: `+parameter=value`.
+//!
+//! Here are the parameters of every connection; receivers and shared paths have files of their own.
+//! Parameters of a policy are its own ([`crate::registry`]), as are the values of `startup`, `cc`
+//! and `recovery`.
 
 mod receiver;
 mod sharing;
-mod startups;
-mod values;
 
+use super::Recipe;
 use super::profiles::{ns2, ns2_one_way, paper};
-use super::{CongestionKind, Recipe, RecoveryKind, StartUpKind};
 use crate::config::{IdleRestart, MemoryKind, Opening, RttSampling, TickCount};
-use crate::congestion::Halve;
-use crate::recovery::dupacks::LimitedTransmit;
-use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
+use crate::congestion::CONTROLLERS;
+use crate::recovery::RECOVERIES;
+use crate::registry::values::{between, choose, duration, on_off, positive};
+use crate::registry::{AnyParameter, Descriptor};
+use crate::startup::{STARTUPS, StartUpDescriptor};
 use receiver::RECEIVER;
 use sharing::SHARING;
-use startups::STARTUPS;
+use std::borrow::Cow;
+use std::sync::LazyLock;
 use units::Duration;
-use values::{between, choose, duration, on_off, positive, whole};
 
 /// One parameter of schemes.
-#[derive(Clone, Copy)]
-pub struct Parameter {
+#[derive(Clone)]
+pub struct SchemeParameter {
     /// Name.
     pub name: &'static str,
     /// Values it takes.
-    pub values: &'static str,
+    pub values: Cow<'static, str>,
     /// What it changes.
-    pub about: &'static str,
-    apply: fn(&mut Recipe, &str) -> Result<(), String>,
+    pub about: Cow<'static, str>,
+    /// What holds where it is not given, if a text stands for it and every scheme has the same.
+    pub default: Option<&'static str>,
+    apply: Apply,
+}
+
+#[derive(Clone, Copy)]
+enum Apply {
+    Change(fn(&mut Recipe, &str) -> Result<(), String>),
+    /// A policy's own.
+    Setting(&'static dyn AnyParameter),
+}
+
+impl SchemeParameter {
+    const fn new(
+        name: &'static str,
+        values: &'static str,
+        about: &'static str,
+        change: fn(&mut Recipe, &str) -> Result<(), String>,
+    ) -> Self {
+        let (values, about) = (Cow::Borrowed(values), Cow::Borrowed(about));
+        Self { name, values, about, default: None, apply: Apply::Change(change) }
+    }
+
+    /// One whose values are the names of policies.
+    fn of_policies<P: ?Sized>(
+        name: &'static str,
+        about: String,
+        policies: &[&'static Descriptor<P>],
+        change: fn(&mut Recipe, &str) -> Result<(), String>,
+    ) -> Self {
+        let names: Vec<_> = policies.iter().map(|policy| policy.name).collect();
+        let apply = Apply::Change(change);
+        Self { name, values: names.join("|").into(), about: about.into(), default: None, apply }
+    }
+
+    fn of_policy(parameter: &'static dyn AnyParameter) -> Self {
+        Self {
+            name: parameter.name(),
+            values: parameter.values().into(),
+            about: parameter.about().into(),
+            default: parameter.default(),
+            apply: Apply::Setting(parameter),
+        }
+    }
+
+    fn apply(&self, recipe: &mut Recipe, value: &str) -> Result<(), String> {
+        match self.apply {
+            Apply::Change(change) => change(recipe, value),
+            Apply::Setting(parameter) => recipe.settings.set(parameter, value),
+        }
+    }
 }
 
 macro_rules! parameter {
     ($name:literal, $values:literal, $about:literal, $apply:expr) => {
-        Parameter { name: $name, values: $values, about: $about, apply: $apply }
+        SchemeParameter::new($name, $values, $about, $apply)
     };
 }
 use parameter;
@@ -43,23 +97,88 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Shorter, every SYN would be given up before its answer.
 const SHORTEST_FIRST_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// As users see them listed.
-const GROUPS: [&[Parameter]; 4] = [GENERAL, STARTUPS, RECEIVER, SHARING];
-
-const PARAMETERS: [Parameter; GENERAL.len() + STARTUPS.len() + RECEIVER.len() + SHARING.len()] = {
-    let mut all = [GENERAL[0]; GENERAL.len() + STARTUPS.len() + RECEIVER.len() + SHARING.len()];
-    let (mut group, mut at) = (0, 0);
-    while group < GROUPS.len() {
-        let (_, rest) = all.split_at_mut(at);
-        rest.split_at_mut(GROUPS[group].len()).0.copy_from_slice(GROUPS[group]);
-        at += GROUPS[group].len();
-        group += 1;
+/// As users see them listed: of every connection, of policies, of receivers, of shared paths.
+static PARAMETERS: LazyLock<Vec<SchemeParameter>> = LazyLock::new(|| {
+    let mut all = GENERAL.to_vec();
+    all.extend(choices_of_policies());
+    let own = [parameters_of(STARTUPS), parameters_of(CONTROLLERS), parameters_of(RECOVERIES)];
+    for parameter in own.concat() {
+        if !all.iter().any(|known| known.name == parameter.name()) {
+            all.push(SchemeParameter::of_policy(parameter));
+        }
     }
+    all.extend_from_slice(RECEIVER);
+    all.extend_from_slice(SHARING);
     all
-};
+});
+
+fn parameters_of<P: ?Sized>(policies: &[&'static Descriptor<P>]) -> Vec<&'static dyn AnyParameter> {
+    policies.iter().flat_map(|policy| policy.parameters).copied().collect()
+}
+
+/// The parameters that choose policies.
+fn choices_of_policies() -> [SchemeParameter; 3] {
+    [
+        SchemeParameter::of_policies("startup", about_startups(), STARTUPS, |recipe, name| {
+            chosen(name, STARTUPS).map(|startup| recipe.set_startup(startup))
+        }),
+        SchemeParameter::of_policies(
+            "cc",
+            format!("congestion control{}", implying("pacing=on", CONTROLLERS, |p| p.implies.pacing)),
+            CONTROLLERS,
+            |recipe, name| {
+                chosen(name, CONTROLLERS).map(|controller| recipe.set_congestion(controller))
+            },
+        ),
+        SchemeParameter::of_policies(
+            "recovery",
+            "loss recovery; pipe: as Fall & Floyd 1996, the pipe a counter; integrated: by later ACKs on the path"
+                .to_owned(),
+            RECOVERIES,
+            |recipe, name| chosen(name, RECOVERIES).map(|recovery| recipe.set_recovery(recovery)),
+        ),
+    ]
+}
+
+fn about_startups() -> String {
+    let pacing = implying("pacing=on", STARTUPS, |startup| startup.implies.pacing);
+    let idle = implying("idle=startup", STARTUPS, |startup| startup.implies.idle);
+    let wrappers = named(STARTUPS, StartUpDescriptor::is_wrapper);
+    format!("start-up policy{pacing}{idle}; {wrappers} do the rest as the scheme did before")
+}
+
+/// "; a, b and c set something".
+fn implying<P: ?Sized>(
+    what: &str,
+    policies: &[&Descriptor<P>],
+    which: fn(&Descriptor<P>) -> bool,
+) -> String {
+    let set =
+        if policies.iter().filter(|policy| which(policy)).count() == 1 { "sets" } else { "set" };
+    format!("; {} {set} {what}", named(policies, which))
+}
+
+/// "a, b and c".
+fn named<P: ?Sized>(policies: &[&Descriptor<P>], which: fn(&Descriptor<P>) -> bool) -> String {
+    let names: Vec<_> = policies.iter().filter(|p| which(p)).map(|p| p.name).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => "none".to_owned(),
+    }
+}
+
+/// The policy of this name.
+fn chosen<P: ?Sized>(
+    name: &str,
+    policies: &[&'static Descriptor<P>],
+) -> Result<&'static Descriptor<P>, String> {
+    let found = policies.iter().find(|policy| policy.name == name);
+    found.copied().ok_or_else(|| "is not one of its values".into())
+}
 
 /// Of any connection.
-const GENERAL: &[Parameter] = &[
+const GENERAL: &[SchemeParameter] = &[
     parameter!("iw", "segments", "initial and restart window", |r, v| {
         positive(v).map(|n| r.config.initial_window = n)
     }),
@@ -196,169 +315,10 @@ const GENERAL: &[Parameter] = &[
         on_off(v).map(|on| r.config.validate_window = on)
     }),
     parameter!(
-        "startup",
-        "slowstart|slowstart-linux|hystart|bbr|vegas|hoe|rbp|rbp-vegas|spand|past|careful-resume|jump-start|fs",
-        "start-up policy; bbr sets pacing=on; rbp, spand and fs set idle=startup; careful-resume, jump-start and fs do the rest as the \
-                scheme did before",
-        |r, v| {
-            let kinds = [
-                ("slowstart", StartUpKind::SlowStart),
-                ("slowstart-linux", StartUpKind::LinuxSlowStart),
-                ("hystart", StartUpKind::HyStart),
-                ("bbr", StartUpKind::Bbr),
-                ("vegas", StartUpKind::Vegas),
-                ("hoe", StartUpKind::Hoe),
-                ("rbp", StartUpKind::Rbp),
-                ("rbp-vegas", StartUpKind::RbpVegas),
-                ("spand", StartUpKind::Spand),
-                ("past", StartUpKind::PacedStart),
-                ("careful-resume", StartUpKind::CarefulResume),
-                ("jump-start", StartUpKind::JumpStart),
-                ("fs", StartUpKind::FastStart),
-            ];
-            choose(v, &kinds).map(|kind| r.set_startup(kind))
-        }
-    ),
-    parameter!(
-        "cc",
-        "reno|linux-reno|cubic|bbr|vegas|proxy",
-        "congestion control; bbr sets pacing=on",
-        |r, v| {
-            let kinds = [
-                ("reno", CongestionKind::Reno),
-                ("linux-reno", CongestionKind::LinuxReno),
-                ("cubic", CongestionKind::Cubic),
-                ("bbr", CongestionKind::Bbr),
-                ("vegas", CongestionKind::Vegas),
-                ("proxy", CongestionKind::Proxy),
-            ];
-            choose(v, &kinds).map(|k| {
-                r.congestion = k;
-                r.config.pacing |= k == CongestionKind::Bbr;
-            })
-        }
-    ),
-    parameter!(
-        "recovery",
-        "tahoe|reno|newreno|sack|pipe|rack|vegas|integrated",
-        "loss recovery; pipe: as Fall & \
-                Floyd 1996, the pipe a counter; integrated: by later ACKs on the path",
-        |r, v| {
-            let kinds = [
-                ("tahoe", RecoveryKind::Tahoe),
-                ("reno", RecoveryKind::Reno),
-                ("newreno", RecoveryKind::NewReno),
-                ("sack", RecoveryKind::Sack),
-                ("pipe", RecoveryKind::SackPipe),
-                ("rack", RecoveryKind::Rack),
-                ("vegas", RecoveryKind::Vegas),
-                ("integrated", RecoveryKind::Integrated),
-            ];
-            choose(v, &kinds).map(|kind| r.set_recovery(kind))
-        }
-    ),
-    parameter!(
-        "limited_transmit",
-        "on|off|any|edge",
-        "what the first duplicate ACKs send: new data, nothing, whatever comes next, or (right-edge recovery) a new segment \
-                each whatever the window",
-        |r, v| {
-            let choices = [
-                ("on", LimitedTransmit::NewData),
-                ("off", LimitedTransmit::Off),
-                ("any", LimitedTransmit::NextInOrder),
-                ("edge", LimitedTransmit::RightEdge),
-            ];
-            choose(v, &choices).map(|l| r.limited_transmit = l)
-        }
-    ),
-    parameter!(
         "halve_again",
         "on|off",
         "a further timeout of the same segment lowers ssthresh again",
         |r, v| { on_off(v).map(|on| r.config.halve_again = on) }
-    ),
-    parameter!(
-        "halve",
-        "flight|window",
-        "what congestion halves: bytes outstanding, or the \
-                window",
-        |r, v| {
-            choose(v, &[("flight", Halve::FlightSize), ("window", Halve::Window)])
-                .map(|h| r.halve = h)
-        }
-    ),
-    parameter!("round", "bytes|segments", "threshold exact, or whole segments", |r, v| {
-        choose(v, &[("bytes", false), ("segments", true)]).map(|w| r.whole_segments = w)
-    }),
-    parameter!("partial", "first|every", "newreno: partial ACKs that restart the timer", |r, v| {
-        let timers = [("first", PartialTimer::First), ("every", PartialTimer::Every)];
-        choose(v, &timers).map(|t| r.newreno.timer = t)
-    }),
-    parameter!(
-        "deflate",
-        "partial|whole",
-        "newreno: a partial ACK takes what it acknowledges from what duplicates added, or all",
-        |r, v| {
-            let choices = [("partial", Deflation::Partial), ("whole", Deflation::Whole)];
-            choose(v, &choices).map(|d| r.newreno.deflation = d)
-        }
-    ),
-    parameter!("exit", "flight|ssthresh|deflated", "newreno: the window after recovery", |r, v| {
-        let windows = [
-            ("flight", FullAckWindow::FlightSize),
-            ("ssthresh", FullAckWindow::Ssthresh),
-            ("deflated", FullAckWindow::Deflated),
-        ];
-        choose(v, &windows).map(|w| r.newreno.full_ack = w)
-    }),
-    parameter!("burst", "segments", "newreno: most segments per ACK in recovery", |r, v| {
-        positive(v).map(|n| r.newreno.max_burst = Some(n))
-    }),
-    parameter!(
-        "dup_send",
-        "window|second",
-        "newreno: in recovery duplicate ACKs send what the window allows, or every second one a segment",
-        |r, v| {
-            let choices = [("window", Duplicates::Window), ("second", Duplicates::EverySecond)];
-            choose(v, &choices).map(|d| r.newreno.duplicates = d)
-        }
-    ),
-    parameter!("alpha", "segments", "vegas: with fewer queued the window grows", |r, v| {
-        whole(v).map(|n| r.vegas.alpha = n)
-    }),
-    parameter!("beta", "segments", "vegas: with more queued the window shrinks", |r, v| {
-        whole(v).map(|n| r.vegas.beta = n)
-    }),
-    parameter!("gamma", "segments", "vegas: with more queued slow start ends", |r, v| {
-        whole(v).map(|n| r.vegas.gamma = n)
-    }),
-    parameter!("queued", "bytes|segments", "vegas: what is queued, exact or rounded", |r, v| {
-        choose(v, &[("bytes", false), ("segments", true)]).map(|w| r.vegas.whole_segments = w)
-    }),
-    parameter!("second", "segments", "vegas: window that the ACK after the first sets", |r, v| {
-        positive(v).map(|n| r.vegas.second_window = Some(n))
-    }),
-    parameter!(
-        "inflation",
-        "drop|keep",
-        "vegas: what three duplicate ACKs added to the window, after recovery",
-        |r, v| {
-            choose(v, &[("drop", false), ("keep", true)])
-                .map(|k| r.vegas_recovery.keep_inflation = k)
-        }
-    ),
-    parameter!(
-        "dup_backoff",
-        "on|off",
-        "vegas: retransmitting on duplicate ACKs doubles the retransmission timeout",
-        |r, v| on_off(v).map(|on| r.vegas_recovery.back_off = on)
-    ),
-    parameter!(
-        "idle_timeout",
-        "on|off",
-        "vegas with idle=ns2-ssr: the timer that runs on costs what a timeout does",
-        |r, v| on_off(v).map(|on| r.vegas_recovery.idle_is_timeout = on)
     ),
     parameter!(
         "priority",
@@ -386,7 +346,7 @@ const GENERAL: &[Parameter] = &[
 ];
 
 /// All parameters, in the order they are listed to users.
-pub const fn parameters() -> &'static [Parameter] {
+pub fn parameters() -> &'static [SchemeParameter] {
     &PARAMETERS
 }
 
@@ -397,6 +357,7 @@ pub(super) fn apply(recipe: &mut Recipe, text: &str) -> Result<(), String> {
         let known: Vec<_> = PARAMETERS.iter().map(|p| p.name).collect();
         faults::unknown("parameter", name, &known, super::LISTED_BY)
     })?;
-    (parameter.apply)(recipe, value)
+    parameter
+        .apply(recipe, value)
         .map_err(|why| format!("{name}={value}: {why} (values: {})", parameter.values))
 }

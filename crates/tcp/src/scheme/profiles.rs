@@ -2,14 +2,16 @@
 //! (`+profile=ns2`). Each habit is a parameter of its own as well; one that follows the profile in a
 //! scheme's text overrides it.
 
-use super::{Recipe, RecoveryKind, StartUpKind};
+use super::Recipe;
 use crate::config::{AckPolicy, Config, IdleRestart, Opening, RttSampling, TickCount};
-use crate::congestion::Halve;
+use crate::congestion::{reno, vegas as vegas_window};
 use crate::recovery::Overtaken;
-use crate::recovery::dupacks::LimitedTransmit;
-use crate::recovery::newreno::{Deflation, Duplicates, FullAckWindow, PartialTimer};
-use crate::recovery::vegas::VegasRecoveryOptions;
-use crate::startup::hoe::Pair;
+use crate::recovery::dupacks::{LIMITED_TRANSMIT, LimitedTransmit};
+use crate::recovery::newreno::{BURST, DEFLATE, DUP_SEND, EXIT, PARTIAL};
+use crate::recovery::sack::SACK;
+use crate::recovery::sack_pipe::SACK_PIPE;
+use crate::recovery::vegas::{self, BACK_OFF, IDLE_TIMEOUT, INFLATION};
+use crate::startup::hoe::{HOE, PAIR};
 use units::Duration;
 
 /// ns-2.35's one-way agents with their defaults: a clock of 10 ms, one segment timed per round
@@ -38,33 +40,31 @@ pub(super) fn ns2(recipe: &mut Recipe) {
             IdleRestart::TimerSlowStart
         }
     };
-    set_limited_transmit(recipe, LimitedTransmit::NextInOrder);
+    set_limited_transmit(recipe, "any");
     if let Some(Overtaken::Lost { delayed_acks, .. }) = &mut recipe.later_acks {
         *delayed_acks = false;
     }
-    recipe.halve = Halve::Window;
-    recipe.whole_segments = true;
-    recipe.newreno.full_ack = FullAckWindow::Deflated;
-    recipe.newreno.max_burst = Some(2);
-    recipe.newreno.duplicates = match recipe.startup {
-        StartUpKind::Hoe => Duplicates::EverySecond,
-        _ => Duplicates::Window,
-    };
-    recipe.pair = Pair::Segment;
-    recipe.vegas.whole_segments = true;
-    recipe.vegas_recovery =
-        VegasRecoveryOptions { keep_inflation: true, back_off: true, idle_is_timeout: true };
-    match recipe.recovery {
-        RecoveryKind::Sack => recipe.recovery = RecoveryKind::SackPipe,
-        RecoveryKind::Vegas => set_limited_transmit(recipe, LimitedTransmit::Off),
-        _ => {}
+    recipe.set(&reno::HALVE, "window");
+    recipe.set(&reno::ROUND, "segments");
+    recipe.set(&EXIT, "deflated");
+    recipe.set(&BURST, "2");
+    recipe.set(&DUP_SEND, if *recipe.startup == HOE { "second" } else { "window" });
+    recipe.set(&PAIR, "segment");
+    recipe.set(&vegas_window::QUEUED, "segments");
+    recipe.set(&INFLATION, "keep");
+    recipe.set(&BACK_OFF, "on");
+    recipe.set(&IDLE_TIMEOUT, "on");
+    if *recipe.recovery == SACK {
+        recipe.recovery = &SACK_PIPE;
+    } else if *recipe.recovery == vegas::VEGAS {
+        set_limited_transmit(recipe, "off");
     }
 }
 
 /// Right-edge recovery is what the schemes that have it are about: a profile leaves it.
-fn set_limited_transmit(recipe: &mut Recipe, habit: LimitedTransmit) {
-    if recipe.limited_transmit != LimitedTransmit::RightEdge {
-        recipe.limited_transmit = habit;
+fn set_limited_transmit(recipe: &mut Recipe, habit: &str) {
+    if recipe.settings.get(&LIMITED_TRANSMIT) != LimitedTransmit::RightEdge {
+        recipe.set(&LIMITED_TRANSMIT, habit);
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn paper(recipe: &mut Recipe) {
     config.rto.count = TickCount::Nearest;
     config.rto.min = Duration::ZERO;
     config.rto.initial = Duration::from_secs(6);
-    set_limited_transmit(recipe, LimitedTransmit::Off);
-    recipe.newreno.timer = PartialTimer::Every;
-    recipe.newreno.deflation = Deflation::Whole;
+    set_limited_transmit(recipe, "off");
+    recipe.set(&PARTIAL, "every");
+    recipe.set(&DEFLATE, "whole");
 }

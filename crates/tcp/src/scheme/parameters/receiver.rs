@@ -1,14 +1,14 @@
 //! Parameters of the receiving half: what it offers, and when it acknowledges.
 
-use super::values::{between, choose, duration, on_off};
-use super::{LONGEST_TICK, Parameter, parameter};
+use super::{LONGEST_TICK, SchemeParameter, parameter};
 use crate::config::AckPolicy;
+use crate::registry::values::{between, choose, duration, on_off};
 use units::{Duration, parse_bytes};
 
 /// A receiver that cannot take half a small segment is not one to race.
 const SMALLEST_WINDOW: u32 = 64;
 
-pub(super) const RECEIVER: &[Parameter] = &[
+pub(super) const RECEIVER: &[SchemeParameter] = &[
     parameter!("rwnd", "size, like 64kB", "fixed receive window", |r, v| {
         let bytes = parse_bytes(v).map_err(|e| e.to_string())?;
         let bytes = u32::try_from(bytes).map_err(|_| "is too large".to_owned())?;

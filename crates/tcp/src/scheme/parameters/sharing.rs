@@ -1,19 +1,16 @@
 //! Parameters of schemes whose connections share a path: who sends next, and what ACKs of one say of
 //! the others' segments.
 
-use super::values::{choose, on_off, positive, whole};
-use super::{Parameter, parameter};
+use super::{SchemeParameter, parameter};
 use crate::recovery::Overtaken;
+use crate::registry::values::{choose, on_off, positive, whole};
 use crate::scheme::Recipe;
 use crate::sharing::{Scheduling, Sharing, Tickets, TimerScope};
 
 /// So many places are kept in order for each path.
 const MOST_LATER_ACKS: u32 = 100;
 
-pub(super) const SHARING: &[Parameter] = &[
-    parameter!("clients", "number", "proxy: clients behind the host (default: told)", |r, v| {
-        positive(v).map(|n| r.clients = Some(n))
-    }),
+pub(super) const SHARING: &[SchemeParameter] = &[
     parameter!(
         "share",
         "none|rr|wrr|fair|content|decay|html-pre",
