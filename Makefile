@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: demo demo-kernel test lint bench bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: fmt test-contributing demo demo-kernel test lint bench bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -82,12 +82,25 @@ test:
 		cargo test $$members --locked --quiet --no-fail-fast; \
 		code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
 
+# Policies are modules that the list of their kind declares (`start_ups!`), which `cargo fmt` does not see.
+LISTED := $(wildcard crates/policy/src/*/*.rs crates/policy/src/*/*/mod.rs)
+
 lint:
 	@tools/need python3=python3
 	tools/prose --self-test && tools/prose
 	tools/circles --self-test && tools/circles
 	cargo fmt --all --check
+	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
+
+fmt:
+	cargo fmt --all
+	rustfmt $(LISTED)
+
+# Adds the start-up of CONTRIBUTING.md to a copy of the sources, as its text says, and looks for it wherever policies are listed.
+test-contributing:
+	@tools/need cc=gcc cc=libc6-dev python3=python3
+	tools/adds-a-start-up "$(abspath $(TARGET))"
 
 # CPU time of three dumbbells and of short flows beside ns-2's in the same run; what the emulator
 # moves and how exactly, where there are TUN devices and the right to them.

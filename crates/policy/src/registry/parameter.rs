@@ -11,9 +11,12 @@ pub struct Parameter<T: 'static> {
     unset: Unset<T>,
 }
 
+/// Reads a value, or says what it must be.
+pub type Read<T> = fn(&str) -> Result<T, String>;
+
 enum Form<T: 'static> {
     Choice(&'static [(&'static str, T)]),
-    Text { values: &'static str, read: fn(&str) -> Result<T, String> },
+    Text { values: &'static str, read: Read<T> },
 }
 
 /// What holds where nothing was given.
@@ -37,7 +40,7 @@ impl<T: Copy> Parameter<T> {
     /// A text that `read` understands; `values` says to people what it looks like.
     pub const fn text(
         name: &'static str,
-        (values, read): (&'static str, fn(&str) -> Result<T, String>),
+        (values, read): (&'static str, Read<T>),
         default: &'static str,
         about: &'static str,
     ) -> Self {
@@ -48,7 +51,7 @@ impl<T: Copy> Parameter<T> {
     /// A text that `read` understands; without one it is `unset`, which no text stands for.
     pub const fn or(
         name: &'static str,
-        (values, read): (&'static str, fn(&str) -> Result<T, String>),
+        (values, read): (&'static str, Read<T>),
         unset: T,
         about: &'static str,
     ) -> Self {

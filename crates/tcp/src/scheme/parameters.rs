@@ -357,7 +357,10 @@ pub(super) fn apply(recipe: &mut Recipe, text: &str) -> Result<(), String> {
         let known: Vec<_> = PARAMETERS.iter().map(|p| p.name).collect();
         faults::unknown("parameter", name, &known, super::LISTED_BY)
     })?;
-    parameter
-        .apply(recipe, value)
-        .map_err(|why| format!("{name}={value}: {why} (values: {})", parameter.values))
+    parameter.apply(recipe, value).map_err(|why| {
+        let values = &parameter.values;
+        let known: Vec<_> = values.split('|').collect();
+        let meant = if known.len() > 1 { faults::meant(value, &known) } else { String::new() };
+        format!("{name}={value}: {why}{meant} (values: {values})")
+    })
 }
