@@ -8,7 +8,7 @@ mod parameter;
 pub mod values;
 
 use crate::config::{Config, MemoryKind};
-pub use parameter::{AnyParameter, Parameter, Settings};
+pub use parameter::{AnyParameter, Parameter, Read, Settings};
 use std::fmt;
 
 /// What a policy is made from.
