@@ -7,9 +7,7 @@
 //! *Safe Retreat* answers any congestion before that. *Normal* is the other start-up, which also
 //! grows the window in Reconnaissance and while validating.
 
-use super::{
-    Occasion, Overlay, Phase, Remembered, Start, StartUpDescriptor, Turn, Wrapping,
-};
+use super::{Occasion, Overlay, Phase, Remembered, Start, StartUpDescriptor, Turn, Wrapping};
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
 use crate::registry::values::per_mille;
