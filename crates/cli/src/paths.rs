@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::stdout;
+use link::{DISCIPLINES, DisciplineDescriptor};
 use race::path::{DEFAULT_PRESET, PRESETS};
 
 pub(crate) fn run() -> Result<(), Failure> {
@@ -17,7 +18,9 @@ pub(crate) fn run() -> Result<(), Failure> {
         like 20mbit,80ms,100p or 20mbit,80ms,100p,fq_codel.\n\
         RTT is the round trip. Without up= both ways have the same rate. QUEUE is packets (100p),\n\
         bytes (64kB), bandwidth-delay products (0.5bdp) or inf, the packet in service included.\n\
-        DISCIPLINE is droptail (the default), pdrop, red, codel, fq_codel or acks-first.\n\
-        loss= strikes each packet of either direction.\n";
+        loss= strikes each packet of either direction. DISCIPLINE is one of these, the first unless given:\n";
+    for DisciplineDescriptor { name, about, source, .. } in DISCIPLINES {
+        out += &format!("  {name:10}  {about} [{source}]\n");
+    }
     stdout::print(&out)
 }

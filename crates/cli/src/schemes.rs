@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::stdout;
+use link::{DISCIPLINES, DisciplineDescriptor};
 use race::LIMIT;
 use serde::Serialize;
 use tcp::congestion::CONTROLLERS;
@@ -27,6 +28,7 @@ struct Listing {
     startups: Vec<Policy>,
     controllers: Vec<Policy>,
     recoveries: Vec<Policy>,
+    queues: Vec<Policy>,
     parameters: Vec<ParameterEntry>,
 }
 
@@ -39,7 +41,7 @@ struct Scheme {
     on: Vec<&'static str>,
 }
 
-/// A value of the parameter `startup`, `cc` or `recovery`.
+/// A value of the parameter `startup`, `cc` or `recovery`, or a discipline of queues.
 #[derive(Serialize)]
 struct Policy {
     name: &'static str,
@@ -89,6 +91,13 @@ impl From<&'static SchemeParameter> for ParameterEntry {
     }
 }
 
+impl From<&DisciplineDescriptor> for Policy {
+    fn from(queue: &DisciplineDescriptor) -> Self {
+        let DisciplineDescriptor { name, about, source, .. } = *queue;
+        Self { name, about, source, parameters: Vec::new() }
+    }
+}
+
 fn policies<P: ?Sized>(all: &[&Descriptor<P>]) -> Vec<Policy> {
     let policy = |one: &&Descriptor<P>| Policy {
         name: one.name,
@@ -109,6 +118,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         startups: policies(STARTUPS),
         controllers: policies(CONTROLLERS),
         recoveries: policies(RECOVERIES),
+        queues: DISCIPLINES.iter().map(Policy::from).collect(),
         parameters: parameters().iter().map(ParameterEntry::from).chain([of_agents]).collect(),
     };
     match args.json {
@@ -131,6 +141,7 @@ impl Listing {
         out += &policies_to_text("Start-ups, chosen by startup=", &self.startups);
         out += &policies_to_text("Congestion control, chosen by cc=", &self.controllers);
         out += &policies_to_text("Loss recovery, chosen by recovery=", &self.recoveries);
+        out += &policies_to_text("Queues, as part of a path: 20mbit,80ms,100p,codel", &self.queues);
         out += "\nParameters, added to a name: linux+iw=32+pacing=on\n";
         for ParameterEntry { name, values, about, default } in &self.parameters {
             let default = default.map(|text| format!(" [default: {text}]")).unwrap_or_default();

@@ -144,29 +144,76 @@ impl Default for FqCoDelConfig {
 
 const MAX_QUEUES: u32 = 1 << 16;
 
+/// What a discipline says of itself, for whoever lists disciplines or reads their names.
+#[derive(Clone, Copy, Debug)]
+pub struct DisciplineDescriptor {
+    /// As people write it.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub about: &'static str,
+    /// Where it is specified.
+    pub source: &'static str,
+    /// It with its default parameters.
+    pub make: fn() -> Discipline,
+}
+
+/// All disciplines, in the order they are listed to users.
+pub const DISCIPLINES: [DisciplineDescriptor; 6] = [
+    DisciplineDescriptor {
+        name: "droptail",
+        about: "first in, first out; what does not fit is dropped",
+        source: "any router",
+        make: || Discipline::DropTail,
+    },
+    DisciplineDescriptor {
+        name: "pdrop",
+        about: "droptail that drops the low-priority packet nearest to the tail first",
+        source: "Padmanabhan & Katz 1998 §3.3",
+        make: || Discipline::PriorityDrop,
+    },
+    DisciplineDescriptor {
+        name: "red",
+        about: "drops or marks at random, the more the longer the queue is on average",
+        source: "Floyd & Jacobson 1993",
+        make: || Discipline::Red(RedConfig::default()),
+    },
+    DisciplineDescriptor {
+        name: "codel",
+        about: "drops or marks while packets have waited too long for too long",
+        source: "RFC 8289",
+        make: || Discipline::CoDel(CoDelConfig::default()),
+    },
+    DisciplineDescriptor {
+        name: "fq_codel",
+        about: "a queue with codel for each of many flows, in turn",
+        source: "RFC 8290",
+        make: || Discipline::FqCoDel(FqCoDelConfig::default()),
+    },
+    DisciplineDescriptor {
+        name: "acks-first",
+        about: "pure acknowledgements before everything else",
+        source: "RFC 3449 §5.4",
+        make: || Discipline::AcksFirst,
+    },
+];
+
 impl Discipline {
     /// Every discipline with its default parameters.
     pub fn all() -> [Self; 6] {
-        [
-            Self::DropTail,
-            Self::PriorityDrop,
-            Self::Red(RedConfig::default()),
-            Self::CoDel(CoDelConfig::default()),
-            Self::FqCoDel(FqCoDelConfig::default()),
-            Self::AcksFirst,
-        ]
+        DISCIPLINES.map(|descriptor| (descriptor.make)())
     }
 
-    /// As people write it: `droptail`, `pdrop`, `red`, `codel`, `fq_codel` or `acks-first`.
+    /// As people write it, like `fq_codel`.
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::DropTail => "droptail",
-            Self::PriorityDrop => "pdrop",
-            Self::Red(_) => "red",
-            Self::CoDel(_) => "codel",
-            Self::FqCoDel(_) => "fq_codel",
-            Self::AcksFirst => "acks-first",
-        }
+        let place = match self {
+            Self::DropTail => 0,
+            Self::PriorityDrop => 1,
+            Self::Red(_) => 2,
+            Self::CoDel(_) => 3,
+            Self::FqCoDel(_) => 4,
+            Self::AcksFirst => 5,
+        };
+        DISCIPLINES[place].name
     }
 
     /// True if a packet's departure is known when it arrives: who goes next and who is dropped

@@ -53,7 +53,8 @@ mod wire;
 pub use config::{LinkConfig, Ties};
 pub use counters::{Counters, Statistics};
 pub use discipline::{
-    CoDelConfig, Discipline, FqCoDelConfig, RedConfig, Thresholds, UnknownDiscipline,
+    CoDelConfig, DISCIPLINES, Discipline, DisciplineDescriptor, FqCoDelConfig, RedConfig,
+    Thresholds, UnknownDiscipline,
 };
 pub use drop_tail::{DropTail, Occupancy};
 pub use duplex::Duplex;

@@ -46,6 +46,46 @@ fn schemes_are_listed_with_sources_and_parameters() {
 }
 
 #[test]
+fn all_policies_and_queues_are_listed_with_sources() {
+    let text = stdout(&["schemes"]);
+    let listed: Value = serde_json::from_str(&stdout(&["schemes", "--json"])).unwrap();
+    let parameters = listed["parameters"].as_array().unwrap();
+    for (kind, parameter) in
+        [("startups", "startup"), ("controllers", "cc"), ("recoveries", "recovery")]
+    {
+        let policies = listed[kind].as_array().unwrap();
+        let names: Vec<_> = policies.iter().map(|one| one["name"].as_str().unwrap()).collect();
+        let values = parameters.iter().find(|one| one["name"] == parameter).unwrap();
+        assert_eq!(values["values"], names.join("|"), "{kind}");
+        for policy in policies {
+            assert!(text.contains(policy["about"].as_str().unwrap()), "{policy}");
+            for own in policy["parameters"].as_array().unwrap() {
+                assert!(parameters.iter().any(|one| one["name"] == *own), "{own} of {policy}");
+            }
+        }
+    }
+}
+
+/// Help texts name the disciplines in their own words: a new one has to be in each.
+#[test]
+fn every_queue_is_known_wherever_a_path_is_written() {
+    let listed: Value = serde_json::from_str(&stdout(&["schemes", "--json"])).unwrap();
+    let texts = [
+        stdout(&["schemes"]),
+        stdout(&["paths"]),
+        stdout(&["race", "--help"]),
+        stdout(&["serve", "--help"]),
+        stdout(&["sim", "--schema"]),
+    ];
+    for queue in listed["queues"].as_array().unwrap() {
+        let name = queue["name"].as_str().unwrap();
+        for text in &texts {
+            assert!(text.contains(name), "{name} is not in {text}");
+        }
+    }
+}
+
+#[test]
 fn every_listed_scheme_races() {
     let listed: Value = serde_json::from_str(&stdout(&["schemes", "--json"])).unwrap();
     let schemes = listed["schemes"].as_array().unwrap();
