@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: fmt test-contributing demo demo-kernel test lint bench bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: fmt test-contributing test-long demo demo-kernel test lint bench bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -81,6 +81,11 @@ test:
 	export HEADSTART_SKIPPED="$(SKIPPED)"; members=$$(tools/members) && \
 		cargo test $$members --locked --quiet --no-fail-fast; \
 		code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
+
+# What takes minutes and needs neither the right to namespaces nor other programs: verdicts on the papers' claims.
+test-long:
+	@tools/need cc=gcc cc=libc6-dev
+	cargo test --locked --quiet --package headstart-cli --test verdicts -- --ignored
 
 # Policies are modules that the list of their kind declares (`start_ups!`), which `cargo fmt` does not see.
 LISTED := $(wildcard crates/policy/src/*/*.rs crates/policy/src/*/*/mod.rs)

@@ -18,7 +18,9 @@ const FILE: &str = "HEADSTART_SKIPPED";
 /// # Panics
 /// If the file cannot be written: a skip that nobody hears of is what it is there against.
 pub fn skipped(why: impl Display) {
-    eprintln!("skipped: {why}");
+    // Straight to standard error, since `cargo test` shows nothing that tests print which pass.
+    let name = thread::current().name().unwrap_or("a test").to_owned();
+    writeln!(io::stderr(), "skipped: {name}: {why}").expect("standard error can be written");
     let Some(file) = env::var_os(FILE) else { return };
     // Cargo tells the tests of a crate its name.
     let test = [env::var("CARGO_PKG_NAME").ok(), thread::current().name().map(str::to_owned)];

@@ -1,5 +1,6 @@
 //! TUN devices in namespaces. They are not persistent: a device goes with its last descriptor.
 
+use crate::netlink::Routes;
 use crate::{Namespace, Port, Privilege, netlink};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
@@ -23,6 +24,13 @@ const PREFIX_V6: u8 = 64;
 const PAIRS: u32 = 1 << 15;
 
 impl Addresses {
+    /// The addresses of the pair's other end: ends are 1 and 2 of their networks.
+    fn other_end(&self) -> [IpAddr; 2] {
+        let v4 = Ipv4Addr::from_bits(self.v4.to_bits() ^ 3);
+        let v6 = Ipv6Addr::from_bits(self.v6.to_bits() ^ 3);
+        [IpAddr::V4(v4), IpAddr::V6(v6)]
+    }
+
     /// Both ends of pair `n`, the client's first, from the networks that are set aside for
     /// measurements and routed nowhere: 198.18.0.0/15 (RFC 2544 §C.2.2) and 2001:2::/48 (RFC 5180 §8).
     /// Addresses begin again after 32768 pairs.
@@ -42,6 +50,7 @@ pub struct InterfaceConfig {
     /// Without, those of the host's end of the pair with the device's number.
     addresses: Option<Addresses>,
     default_route: bool,
+    initial_window: Option<u32>,
     mtu: u16,
     name: Option<String>,
 }
@@ -55,20 +64,33 @@ const TX_QUEUE_LEN: u32 = 10_000;
 impl InterfaceConfig {
     /// A device with these addresses and an MTU of 1500 bytes, named by the kernel.
     pub const fn new(addresses: Addresses) -> Self {
-        Self { addresses: Some(addresses), default_route: false, mtu: 1500, name: None }
+        Self {
+            addresses: Some(addresses),
+            default_route: false,
+            initial_window: None,
+            mtu: 1500,
+            name: None,
+        }
     }
 
     /// The host's end of a pair that is not yet known: `name` has a `%d` for the first number that is
     /// free, and the device gets the addresses of the pair of that number.
     pub fn numbered(name: &str) -> Self {
         let name = Some(name.to_owned());
-        Self { addresses: None, default_route: false, mtu: 1500, name }
+        Self { addresses: None, default_route: false, initial_window: None, mtu: 1500, name }
     }
 
     /// The same, and the way for everything that goes nowhere else.
     #[must_use]
     pub fn with_default_route(self) -> Self {
         Self { default_route: true, ..self }
+    }
+
+    /// The same, with a route to the other end by which TCP connections begin with a window of so many
+    /// segments (`initcwnd` of `ip route`).
+    #[must_use]
+    pub fn with_initial_window(self, segments: u32) -> Self {
+        Self { initial_window: Some(segments), ..self }
     }
 
     /// The same, with another MTU in bytes; IPv6 needs 1280.
@@ -154,7 +176,9 @@ fn open_here(config: &InterfaceConfig) -> io::Result<(String, Addresses, Port)> 
     let chosen = config.addresses.unwrap_or_else(|| Addresses::numbered(number_in(&name))[1]);
     let Addresses { v4, v6 } = chosen;
     let addresses = [(IpAddr::V4(v4), PREFIX_V4), (IpAddr::V6(v6), PREFIX_V6)];
-    netlink::set_up(if_nametoindex(name.as_str())?, &addresses, config.default_route)
+    let windows = config.initial_window.map(|segments| (chosen.other_end(), segments));
+    let routes = Routes { way_out: config.default_route, windows };
+    netlink::set_up(if_nametoindex(name.as_str())?, &addresses, &routes)
         .map_err(|error| Privilege::explain(error, "setting up a device"))?;
     Ok((name, chosen, Port::new(device)?))
 }

@@ -2,6 +2,7 @@
 //! calling thread is in.
 
 use rtnetlink::packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags};
+use rtnetlink::packet_route::route::{RouteAttribute, RouteMetric};
 use rtnetlink::{Handle, LinkUnspec, RouteMessageBuilder, new_connection};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -14,9 +15,16 @@ pub(crate) fn raise_loopback() -> io::Result<()> {
     with_handle(async |handle| raise(&handle, LOOPBACK).await)
 }
 
-/// Gives a device its addresses with their prefix lengths, brings it up, and lets what goes nowhere
-/// else go through it if it is the way out.
-pub(crate) fn set_up(index: u32, addresses: &[(IpAddr, u8)], way_out: bool) -> io::Result<()> {
+/// What leads through a device beside the networks of its addresses.
+pub(crate) struct Routes {
+    /// Everything that goes nowhere else.
+    pub(crate) way_out: bool,
+    /// Destinations, and the window in segments that connections to them begin with.
+    pub(crate) windows: Option<([IpAddr; 2], u32)>,
+}
+
+/// Gives a device its addresses with their prefix lengths, brings it up, and adds its routes.
+pub(crate) fn set_up(index: u32, addresses: &[(IpAddr, u8)], routes: &Routes) -> io::Result<()> {
     with_handle(async |handle| {
         for &(address, prefix) in addresses {
             let mut request = handle.address().add(index, address, prefix);
@@ -26,7 +34,12 @@ pub(crate) fn set_up(index: u32, addresses: &[(IpAddr, u8)], way_out: bool) -> i
             request.execute().await?;
         }
         raise(&handle, index).await?;
-        if way_out {
+        if let Some((destinations, segments)) = routes.windows {
+            for destination in destinations {
+                begin_with(&handle, (index, destination), segments).await?;
+            }
+        }
+        if routes.way_out {
             let v4 = RouteMessageBuilder::<Ipv4Addr>::new().output_interface(index).build();
             handle.route().add(v4).execute().await?;
             let v6 = RouteMessageBuilder::<Ipv6Addr>::new().output_interface(index).build();
@@ -34,6 +47,26 @@ pub(crate) fn set_up(index: u32, addresses: &[(IpAddr, u8)], way_out: bool) -> i
         }
         Ok(())
     })
+}
+
+/// Connections to the destination begin with a window of so many segments (`ip route … initcwnd`).
+async fn begin_with(
+    handle: &Handle,
+    (index, destination): (u32, IpAddr),
+    segments: u32,
+) -> Result<(), rtnetlink::Error> {
+    let mut route = match destination {
+        IpAddr::V4(host) => RouteMessageBuilder::<Ipv4Addr>::new()
+            .destination_prefix(host, 32)
+            .output_interface(index)
+            .build(),
+        IpAddr::V6(host) => RouteMessageBuilder::<Ipv6Addr>::new()
+            .destination_prefix(host, 128)
+            .output_interface(index)
+            .build(),
+    };
+    route.attributes.push(RouteAttribute::Metrics(vec![RouteMetric::InitCwnd(segments)]));
+    handle.route().add(route).execute().await
 }
 
 async fn raise(handle: &Handle, index: u32) -> Result<(), rtnetlink::Error> {

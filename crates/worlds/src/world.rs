@@ -1,7 +1,7 @@
 //! Where a page is loaded.
 
 use crate::contender::Contender;
-use crate::kernel::{Control, congestion_control};
+use crate::kernel::{Control, Stock};
 use std::fmt;
 use std::str::FromStr;
 use tcp::Scheme;
@@ -36,7 +36,7 @@ impl World {
             (Self::Sim, _) | (Self::Wire, Contender::Agent(_)) => None,
             (Self::Wire, Contender::Core(scheme)) => Some(Real::Wire(scheme)),
             (Self::Kernel, Contender::Core(scheme)) => {
-                congestion_control(scheme.name()).map(|name| Real::Kernel(Control::Stock(name)))
+                Stock::modelled_by(scheme).map(|stock| Real::Kernel(Control::Stock(stock)))
             }
             (Self::Kernel, Contender::Agent(scheme)) => {
                 Some(Real::Kernel(Control::Attended(scheme)))

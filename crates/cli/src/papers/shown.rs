@@ -51,6 +51,7 @@ pub(super) fn ours(line: &Line) -> String {
 /// Whether a line holds, in a word that needs no colour.
 pub(super) fn held(line: &Line) -> &'static str {
     match (line.bearing, line.holds()) {
+        (Bearing::Verdict, Some(true)) if line.holds_by_error_bars() => "inside by error bars",
         (Bearing::Verdict, Some(true)) => "inside",
         (Bearing::Verdict, Some(false)) => "OUTSIDE",
         (Bearing::Also, Some(true)) => "also inside",

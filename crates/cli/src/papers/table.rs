@@ -22,10 +22,13 @@ pub(super) fn print(answers: &[Answer]) -> Result<(), Failure> {
         stdout::print(&format!("{}\n", wrapped(&format!("  {}", answer.note()), "  ")))?;
     }
     let count = |verdict| answers.iter().filter(|answer| answer.verdict == verdict).count();
+    let holds = |answer: &&Answer| answer.verdict == Verdict::Holds;
+    let by_error_bars = answers.iter().filter(holds).filter(|a| !a.by_error_bars().is_empty());
     stdout::print(&format!(
-        "{} claims: {} hold, {} differ, {} pending\n",
+        "{} claims: {} hold ({} of them by error bars alone), {} differ, {} pending\n",
         answers.len(),
         count(Verdict::Holds),
+        by_error_bars.count(),
         count(Verdict::Differs),
         count(Verdict::Pending)
     ))

@@ -84,8 +84,8 @@ pub(crate) struct Args {
     ///
     /// Real worlds emulate the path between network namespaces and take real time: medians over --repeat
     /// are shown, schemes and worlds interleaved. They need root and TUN devices; without them only `sim`
-    /// is run, and said so. The kernel has the schemes linux (its cubic), linux-bbr and linux-reno, and, where there is
-    /// headstart-agent, hs-cubic, hs-bbr and hs-session: each client's visits with an agent of their own, which knows
+    /// is run, and said so. The kernel has the schemes linux (its cubic), linux-bbr and linux-reno, also with iw=N
+    /// (by a route), and, where there is headstart-agent, hs-cubic, hs-bbr and hs-session: each client's visits with an agent of their own, which knows
     /// nothing at first.
     #[arg(long, value_name = "A,B,…", default_value = "sim", value_delimiter = ',')]
     pub(super) on: Vec<World>,

@@ -30,6 +30,7 @@ fn schema() -> Value {
         "ns2": figure(&["label", "value", "unit"]),
         "ours": figure(&["label", "value", "unit", "se"]),
         "verdict": { "enum": ["holds", "differs", "pending"] },
+        "by_error_bars": { "type": "array", "items": { "type": "string" } },
         "note": { "type": "string" }
     });
     let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
@@ -70,7 +71,9 @@ fn text_and_page_tell_the_verdict_in_words() {
     let file = folder("papers-report").join("papers.html");
     let text = stdout(&["papers", "BS-4", "BS-5", "--report", file.to_str().unwrap()]);
     assert!(
-        text.contains("BS-4 PENDING") && text.contains("2 claims: 0 hold, 0 differ, 2 pending")
+        text.contains("BS-4 PENDING")
+            && text
+                .contains("2 claims: 0 hold (0 of them by error bars alone), 0 differ, 2 pending")
     );
     let page = fs::read_to_string(&file).unwrap();
     assert!(page.contains("… pending") && page.contains("Balakrishnan"), "{page}");

@@ -62,6 +62,32 @@ fn nginx_serves_a_page_as_the_simulated_server_does() {
     }
 }
 
+/// 30 kB are 21 segments: a window of 10 needs two round trips of 40 ms for them, one of 40 needs one.
+#[test]
+fn a_route_gives_the_kernel_another_initial_window() {
+    let schemes = "linux,linux+iw=40";
+    let arguments = [
+        "30kB",
+        "--on",
+        "sim,kernel",
+        "--server",
+        "builtin",
+        "--schemes",
+        schemes,
+        "--repeat",
+        "3",
+    ];
+    let Some((race, _)) = race(&arguments) else { return };
+    let time = |name, on| row(&race, name, on)["page_s"].as_f64().unwrap();
+    for on in ["sim", "kernel"] {
+        let saved = time("linux", on) - time("linux+iw=40", on);
+        assert!((0.02..0.08).contains(&saved), "{saved} s on {on}");
+    }
+    for name in ["linux", "linux+iw=40"] {
+        assert_near(row(&race, name, "kernel"), row(&race, name, "sim"));
+    }
+}
+
 #[test]
 fn every_turn_has_its_place_in_the_order_of_running() {
     let arguments = ["text", "--on", "sim,wire", "--repeat", "2", "--schemes", "linux,newreno"];

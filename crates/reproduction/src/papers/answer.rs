@@ -64,7 +64,18 @@ impl Answer {
                 note = format!("{note} {why}");
             }
         }
+        let by_error_bars = self.by_error_bars();
+        if self.verdict == Verdict::Holds && !by_error_bars.is_empty() {
+            let lines = by_error_bars.join("; ");
+            note += &format!(" Holds by error bars alone, the mean lies outside, in: {lines}.");
+        }
         note
+    }
+
+    /// Labels of the lines of the verdict that hold by their error bars alone.
+    pub fn by_error_bars(&self) -> Vec<&str> {
+        let so = |line: &&Line| line.bearing == Bearing::Verdict && line.holds_by_error_bars();
+        self.findings.lines.iter().filter(so).map(|line| line.label.as_str()).collect()
     }
 
     /// Labels of the lines that keep it from holding.
@@ -110,6 +121,8 @@ struct Row {
     ns2: Vec<Figure>,
     ours: Vec<OurFigure>,
     verdict: Verdict,
+    /// Lines of the verdict that hold though our mean lies outside.
+    by_error_bars: Vec<String>,
     note: String,
 }
 
@@ -131,6 +144,7 @@ impl Serialize for Answer {
             ns2: ns2.collect(),
             ours: ours.collect(),
             verdict: self.verdict,
+            by_error_bars: self.by_error_bars().into_iter().map(str::to_owned).collect(),
             note: self.note(),
         };
         row.serialize(serializer)

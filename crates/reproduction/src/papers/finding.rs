@@ -43,6 +43,11 @@ impl Interval {
         Self { least: mean - 2.0 * standard_error, most: mean + 2.0 * standard_error }
     }
 
+    /// Whether it contains a figure.
+    pub fn contains(&self, figure: f64) -> bool {
+        (self.least..=self.most).contains(&figure)
+    }
+
     /// Whether mean ± 2 standard errors have a point in common with it. What is undefined has none.
     pub fn meets(&self, ours: Measured) -> bool {
         let reach = 2.0 * ours.standard_error;
@@ -153,6 +158,14 @@ impl Line {
     }
 }
 
+impl Line {
+    /// Whether ours meets what the paper says with its error bars alone: the mean itself lies outside.
+    pub fn holds_by_error_bars(&self) -> bool {
+        let (Paper::Within(within), Some(ours)) = (self.paper, self.ours) else { return false };
+        self.holds() == Some(true) && !within.contains(ours.mean)
+    }
+}
+
 /// Everything found about a claim.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
@@ -197,6 +210,17 @@ mod tests {
         assert!(interval.meets(measured(48.0, 1.0)) && interval.meets(measured(67.0, 1.0)));
         assert!(!interval.meets(measured(47.9, 1.0)) && !interval.meets(measured(67.1, 1.0)));
         assert!(interval.meets(measured(50.0, 0.0)) && !interval.meets(measured(49.99, 0.0)));
+    }
+
+    #[test]
+    fn a_mean_outside_of_the_interval_holds_by_its_error_bars_alone() {
+        let line = |mean, error| {
+            Line::new("x", PLAIN).ours(measured(mean, error)).must(Interval::at_most(10.0))
+        };
+        // 15.4 - 2 * 2.8 = 9.8 is inside, 15.4 is not.
+        assert!(line(15.4, 2.8).holds() == Some(true) && line(15.4, 2.8).holds_by_error_bars());
+        // A mean inside needs no error bars; one far outside does not hold with them.
+        assert!(!line(10.0, 2.8).holds_by_error_bars() && !line(16.0, 2.8).holds_by_error_bars());
     }
 
     #[test]

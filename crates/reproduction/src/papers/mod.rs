@@ -5,7 +5,7 @@
 //! [`Experiment`]s: a plan under `plans/papers/` (embedded), and a reader that takes figures off each
 //! run. Runs are made once for all claims that need them (`run`), their readings collected in a
 //! [`Book`]; the claim's function makes [`Findings`] of it: labelled figures, each with the paper's
-//! interval. **The verdict is computed** from them and is nowhere written down (`finding`).
+//! interval. **The verdict is computed** from them (`finding`); a test compares those of a quick run with a table.
 //!
 //! Read on in `finding` (intervals and verdicts), `sample` (standard errors), then a family.
 

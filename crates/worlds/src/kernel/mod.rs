@@ -23,6 +23,7 @@ use nginx::Serving;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use tcp::Scheme;
 use workload::{LoaderConfig, Page};
 
 /// Connections that may wait to be accepted.
@@ -38,6 +39,40 @@ pub fn congestion_control(scheme: &str) -> Option<&'static str> {
         "linux-bbr" => Some("bbr"),
         "linux-reno" => Some("reno"),
         _ => None,
+    }
+}
+
+/// The kernel without an agent: a congestion control, and what a route can set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stock {
+    congestion_control: &'static str,
+    /// Segments that connections begin with (`initcwnd` of the route); `None`: as the kernel does.
+    initial_window: Option<u32>,
+}
+
+impl Stock {
+    /// The kernel that a scheme is the model of: `linux`, `linux-bbr` or `linux-reno`, also with `iw=`. `None` if
+    /// it is of none.
+    pub(crate) fn modelled_by(scheme: &Scheme) -> Option<Self> {
+        let (name, parameter) = match scheme.name().split_once('+') {
+            Some((name, parameter)) => (name, Some(parameter)),
+            None => (scheme.name(), None),
+        };
+        let only_window = |text: &str| text.starts_with("iw=") && !text.contains('+');
+        if !parameter.is_none_or(only_window) {
+            return None;
+        }
+        let initial_window = parameter.map(|_| scheme.config().initial_window);
+        congestion_control(name).map(|name| Self { congestion_control: name, initial_window })
+    }
+
+    /// What a device is like by whose route connections begin so.
+    fn device(&self, addresses: Addresses) -> InterfaceConfig {
+        let config = InterfaceConfig::new(addresses);
+        match self.initial_window {
+            Some(segments) => config.with_initial_window(segments),
+            None => config,
+        }
     }
 }
 
@@ -71,8 +106,8 @@ impl Server {
 /// The congestion control of a server's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control<'a> {
-    /// The kernel's of this name.
-    Stock(&'static str),
+    /// The kernel's own.
+    Stock(Stock),
     /// What an agent gives them.
     Attended(&'a AgentScheme),
 }
@@ -109,9 +144,13 @@ impl Kernel {
         (page, config): (&Page, &LoaderConfig),
     ) -> io::Result<Self> {
         let namespace = Namespace::new()?;
-        let device = Interface::open(&namespace, &InterfaceConfig::new(addresses))?;
+        let device = match control {
+            Control::Stock(stock) => stock.device(addresses),
+            Control::Attended(_) => InterfaceConfig::new(addresses),
+        };
+        let device = Interface::open(&namespace, &device)?;
         let (stock, agent) = match control {
-            Control::Stock(name) => (Some(name), None),
+            Control::Stock(stock) => (Some(stock.congestion_control), None),
             Control::Attended(scheme) => {
                 let agent = agent.ok_or_else(|| io::Error::other("no agent was given"))?;
                 (None, Some(agent.attend(&namespace, scheme.control())?))
