@@ -5,8 +5,8 @@ mod page;
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::{pages, stdout};
-use race::scoreboard::{Board, DEFAULT_SCHEMES, Plan, Score, Set, listing};
-use race::{LIMIT, contestants};
+use race::scoreboard::{Board, DEFAULT_SCHEMES, Interval, Plan, Score, Set, listing};
+use race::{BASELINE, LIMIT, contestants};
 use report::{Cell, Quantity, Row, Table, write_atomically};
 use std::path::PathBuf;
 use tcp::Scheme;
@@ -112,9 +112,10 @@ fn write_page(args: &Args, board: &Board) -> Result<(), Failure> {
 fn table(board: &Board) -> Table {
     let columns = [
         ("scheme", Quantity::Text, "How the servers send"),
-        ("× limit", Quantity::Ratio, "Time over the limit, mean over cells"),
-        ("p95", Quantity::Ratio, "Its 95th percentile"),
-        ("gain", Quantity::Gain, "1 − time over linux's, mean over cells"),
+        ("× linux", Quantity::Ratio, "Time over linux's, geometric mean over cells"),
+        ("95 %", Quantity::Text, "Interval of that mean, over cells drawn like these"),
+        ("× limit", Quantity::Ratio, "Time over the limit, geometric mean over cells"),
+        ("p95", Quantity::Ratio, "95th percentile of time over the limit"),
         ("harm", Quantity::Gain, "Time that the background took over that beside linux, less one"),
         ("harm p95", Quantity::Gain, "Its 95th percentile"),
         (
@@ -125,9 +126,10 @@ fn table(board: &Board) -> Table {
         ("unfinished", Quantity::Count, "Transfers not over after 600 s"),
     ];
     let limit = Row {
-        cells: [Cell::Text(LIMIT.to_owned()), number(1.0), number(1.0)]
+        cells: [Cell::Text(LIMIT.to_owned()), limit_over_linux(board), Cell::Undefined]
             .into_iter()
-            .chain(std::iter::repeat_n(Cell::Undefined, columns.len() - 3))
+            .chain([number(1.0), number(1.0)])
+            .chain(std::iter::repeat_n(Cell::Undefined, columns.len() - 5))
             .collect(),
         is_reference: true,
     };
@@ -135,18 +137,26 @@ fn table(board: &Board) -> Table {
     Table { columns: columns.map(pages::column).to_vec(), rows }
 }
 
+/// The limit over `linux`, in the same geometric mean.
+fn limit_over_linux(board: &Board) -> Cell {
+    let linux = board.schemes.iter().find(|score| score.name == BASELINE);
+    linux.map_or(Cell::Undefined, |linux| number(1.0 / linux.over_limit))
+}
+
 fn number(value: f64) -> Cell {
     Cell::Number(value.into())
 }
 
 fn row(score: &Score) -> Row {
+    let Interval { low, high } = score.over_linux_interval;
     let or_undefined = |value: Option<f64>| value.map_or(Cell::Undefined, number);
     Row {
         cells: vec![
             Cell::Text(score.name.clone()),
-            number(score.mean),
-            number(score.p95),
-            number(score.gain),
+            number(score.over_linux),
+            Cell::Text(format!("{low:.3}–{high:.3}")),
+            number(score.over_limit),
+            number(score.over_limit_p95),
             or_undefined(score.harm),
             or_undefined(score.harm_p95),
             or_undefined(score.harm_loss),

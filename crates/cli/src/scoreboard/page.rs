@@ -45,7 +45,8 @@ pub(super) fn document(board: &Board) -> Document {
     }
 }
 
-const BLUE: &str = "Blue is better, orange worse; each number is a mean over the cells of a level.";
+const BLUE: &str =
+    "Blue is better, orange worse. Each ratio is a geometric mean over the cells of a level.";
 const CELLS: &str =
     "A column is a cell; point at one to read it. Cells are in the order of the list.";
 
@@ -67,14 +68,14 @@ struct Shown {
 }
 
 const fn over_linux() -> Shown {
-    let title = "Mean of the time over linux's";
+    let title = "Time over linux's, geometric mean";
     Shown { title, value: |level| level.over_linux, quantity: Quantity::Ratio, scale: RATIO }
 }
 
 const fn over_limit() -> Shown {
     let scale = HeatScale { low: 1.0, middle: 2.0, high: 8.0, is_log: true };
-    let title = "Mean of the time over the limit";
-    Shown { title, value: |level| level.mean, quantity: Quantity::Ratio, scale }
+    let title = "Time over the limit, geometric mean";
+    Shown { title, value: |level| level.over_limit, quantity: Quantity::Ratio, scale }
 }
 
 const fn harm() -> Shown {

@@ -35,17 +35,27 @@ fn json_obeys_its_schema_and_does_not_depend_on_jobs() {
     let errors: Vec<_> = validator.iter_errors(&board).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
     let schemes = board["schemes"].as_array().unwrap();
-    let means: Vec<f64> = schemes.iter().map(|s| s["mean"].as_f64().unwrap()).collect();
-    assert!(means[0] >= 1.0 && means[0] <= means[1], "{means:?}");
+    let figures = |key: &str| -> Vec<f64> {
+        schemes.iter().map(|scheme| scheme[key].as_f64().unwrap()).collect()
+    };
+    let (linux, limit) = (figures("over_linux"), figures("over_limit"));
+    assert!(limit[0] >= 1.0 && limit[0] <= limit[1], "{limit:?}");
+    // The two figures say the same of two schemes: their ratio is one and the same.
+    assert!((linux[1] / linux[0] - limit[1] / limit[0]).abs() < 1e-9, "{linux:?} {limit:?}");
     let linux = schemes.iter().find(|s| s["name"] == "linux").unwrap();
-    assert_eq!((linux["gain"].as_f64(), linux["harm"].as_f64()), (Some(0.0), Some(0.0)));
+    assert_eq!((linux["over_linux"].as_f64(), linux["harm"].as_f64()), (Some(1.0), Some(0.0)));
     for scheme in schemes {
         let cells = scheme["cells"].as_array().unwrap();
         assert_eq!(cells.len(), 40);
-        // The mean is that of the cells.
-        let over = |cell: &Value| cell["over_limit"].as_f64().unwrap();
-        let mean = cells.iter().map(over).sum::<f64>() / 40.0;
-        assert!((mean - scheme["mean"].as_f64().unwrap()).abs() < 1e-9);
+        // The geometric means are those of the cells, and inside their interval.
+        for key in ["over_limit", "over_linux"] {
+            let logarithm = |cell: &Value| cell[key].as_f64().unwrap().ln();
+            let mean = (cells.iter().map(logarithm).sum::<f64>() / 40.0).exp();
+            assert!((mean - scheme[key].as_f64().unwrap()).abs() < 1e-9);
+        }
+        let bound = |key: &str| scheme["over_linux_interval"][key].as_f64().unwrap();
+        let mean = scheme["over_linux"].as_f64().unwrap();
+        assert!(bound("low") <= mean && mean <= bound("high"), "{scheme}");
     }
 }
 

@@ -14,16 +14,16 @@ pub use cells::{
     Cell, FACTORS, Factor, LEVELS, Load, Memory, QUICK_CELLS, SAMPLE_CELLS, Set, Shape, listing,
 };
 pub use run::Outcome;
-pub use score::{Board, CellScore, LevelScore, Score};
+pub use score::{Board, CellScore, Interval, LevelScore, Score};
 
 use crate::BASELINE;
 use rayon::prelude::*;
 use tcp::Scheme;
 use units::Duration;
 
-/// What runs if nothing is named: what servers run and ran, each of the papers' ways to begin and to
+/// What runs if nothing is named: what servers run and ran, BBR among it, each of the papers' ways to begin and to
 /// share, and those that are compared with them elsewhere.
-pub const DEFAULT_SCHEMES: &str = "linux,newreno,sack,right-edge,fs,spand,past,session,session-fs,\
+pub const DEFAULT_SCHEMES: &str = "linux,linux-bbr,newreno,sack,right-edge,fs,spand,past,session,session-fs,\
                                    tcp-int,etcp,careful-resume,jump-start";
 
 /// A transfer that is not over after this long, in virtual time, has not completed; it counts as long

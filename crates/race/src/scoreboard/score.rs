@@ -16,7 +16,7 @@ pub struct Board {
     pub seed: u64,
     /// The cells, in the order of [`Score::cells`].
     pub cells: Vec<Cell>,
-    /// By [`Score::mean`].
+    /// By [`Score::over_linux`].
     pub schemes: Vec<Score>,
 }
 
@@ -25,12 +25,15 @@ pub struct Board {
 pub struct Score {
     /// The scheme.
     pub name: String,
-    /// Mean over cells of time over the limit.
-    pub mean: f64,
-    /// Its 95th percentile.
-    pub p95: f64,
-    /// Mean over cells of 1 − time over `linux`'s.
-    pub gain: f64,
+    /// Geometric mean over cells of time over `linux`'s. A cell that takes twice as long and one that takes half as
+    /// long cancel, so that it does not matter which of two schemes is divided by which.
+    pub over_linux: f64,
+    /// 95 % interval of that mean: where it would lie over other cells drawn like these.
+    pub over_linux_interval: Interval,
+    /// Geometric mean over cells of time over the limit: [`Score::over_linux`] times `linux`'s own.
+    pub over_limit: f64,
+    /// 95th percentile of time over the limit.
+    pub over_limit_p95: f64,
     /// Mean over cells with a background of the time it took for its bytes over that beside `linux`,
     /// less one.
     pub harm: Option<f64>,
@@ -47,6 +50,15 @@ pub struct Score {
     pub cells: Vec<CellScore>,
 }
 
+/// Bounds of a mean.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+}
+
 /// A scheme in the cells of one level.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LevelScore {
@@ -54,9 +66,9 @@ pub struct LevelScore {
     pub factor: &'static str,
     /// Its level.
     pub level: &'static str,
-    /// As [`Score::mean`]; `None` without a cell of the level.
-    pub mean: Option<f64>,
-    /// Mean of time over `linux`'s.
+    /// As [`Score::over_limit`]; `None` without a cell of the level.
+    pub over_limit: Option<f64>,
+    /// As [`Score::over_linux`].
     pub over_linux: Option<f64>,
     /// As [`Score::harm`].
     pub harm: Option<f64>,
@@ -80,7 +92,7 @@ pub struct CellScore {
 impl Board {
     pub(super) fn new(plan: &Plan, mut schemes: Vec<Score>) -> Self {
         // Stable: equal scores stay in the order in which the schemes were named.
-        schemes.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        schemes.sort_by(|a, b| a.over_linux.total_cmp(&b.over_linux));
         let cells = plan.set.cells();
         let version = env!("CARGO_PKG_VERSION");
         Self { version, set: plan.set, seed: plan.seed, cells, schemes }
@@ -98,12 +110,14 @@ impl Score {
         let scores: Vec<CellScore> = pairs.map(|(one, linux)| CellScore::of(one, linux)).collect();
         let all: Vec<&CellScore> = scores.iter().collect();
         let over_limit = values(&all, |s| Some(s.over_limit));
+        let over_linux = values(&all, |s| Some(s.over_linux));
         let harm = values(&all, |s| s.harm);
         Self {
             name: name.to_owned(),
-            mean: mean(&over_limit).unwrap_or(f64::NAN),
-            p95: percentile(over_limit, 95).unwrap_or(f64::NAN),
-            gain: mean(&values(&all, |s| Some(1.0 - s.over_linux))).unwrap_or(f64::NAN),
+            over_linux: geometric_mean(&over_linux).unwrap_or(f64::NAN),
+            over_linux_interval: interval(&over_linux),
+            over_limit: geometric_mean(&over_limit).unwrap_or(f64::NAN),
+            over_limit_p95: percentile(over_limit, 95).unwrap_or(f64::NAN),
             harm: mean(&harm),
             harm_p95: percentile(harm, 95),
             harm_loss: mean(&values(&all, |s| s.harm_loss)),
@@ -124,8 +138,8 @@ fn levels(cells: &[Cell], scores: &[CellScore]) -> Vec<LevelScore> {
         LevelScore {
             factor: factor.name(),
             level,
-            mean: mean(&values(&inside, |s| Some(s.over_limit))),
-            over_linux: mean(&values(&inside, |s| Some(s.over_linux))),
+            over_limit: geometric_mean(&values(&inside, |s| Some(s.over_limit))),
+            over_linux: geometric_mean(&values(&inside, |s| Some(s.over_linux))),
             harm: mean(&values(&inside, |s| s.harm)),
         }
     };
@@ -165,6 +179,29 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+fn logarithms(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| value.ln()).collect()
+}
+
+/// Of positive values.
+fn geometric_mean(values: &[f64]) -> Option<f64> {
+    mean(&logarithms(values)).map(f64::exp)
+}
+
+/// The 95 % interval of the geometric mean: 1.96 standard errors of the mean logarithm on either side. It is one
+/// point for fewer than two values.
+fn interval(values: &[f64]) -> Interval {
+    let logarithms = logarithms(values);
+    let centre = mean(&logarithms).unwrap_or(f64::NAN);
+    let squares = logarithms.iter().map(|value| (value - centre).powi(2)).sum::<f64>();
+    let count = logarithms.len() as f64;
+    let error = match logarithms.len() {
+        0 | 1 => 0.0,
+        _ => (squares / (count - 1.0) / count).sqrt(),
+    };
+    Interval { low: (centre - 1.96 * error).exp(), high: (centre + 1.96 * error).exp() }
+}
+
 /// The least value that so many per cent do not exceed (nearest rank).
 fn percentile(mut values: Vec<f64>, percent: usize) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
@@ -200,6 +237,23 @@ mod tests {
         let alone = CellScore::of(&outcome(None, None), &linux);
         // 600 s over 100 ms.
         assert_eq!((alone.over_limit, alone.harm, alone.time_s), (6000.0, None, None));
+    }
+
+    #[test]
+    fn twice_as_long_and_half_as_long_cancel() {
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+        near(geometric_mean(&[2.0, 0.5]).unwrap(), 1.0);
+        near(geometric_mean(&[2.0, 8.0]).unwrap(), 4.0);
+        assert_eq!(geometric_mean(&[]), None);
+    }
+
+    #[test]
+    fn an_interval_by_hand() {
+        // Logarithms -1 and 1: variance 2, standard error 1.
+        let e = std::f64::consts::E;
+        let Interval { low, high } = interval(&[e, 1.0 / e]);
+        assert!((low - (-1.96f64).exp()).abs() < 1e-12 && (high - 1.96f64.exp()).abs() < 1e-12);
+        assert_eq!(interval(&[1.0, 1.0]), Interval { low: 1.0, high: 1.0 });
     }
 
     #[test]
