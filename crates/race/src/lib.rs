@@ -20,6 +20,7 @@
 
 pub mod estimate;
 mod harm;
+mod hosts;
 pub mod limit;
 pub mod matrix;
 pub mod path;
@@ -31,6 +32,7 @@ mod setup;
 mod tally;
 mod visits;
 
+pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING};
 pub use record::{Queue, QueueLevel, Recording, SequenceEvent, SequenceStep, TransferRecord};
 pub use result::{Metric, PathJson, RaceResult, SchemeResult, VisitsJson};
 pub use run::{Load, as_browsers_use_it};
@@ -40,7 +42,6 @@ pub use visits::{VisitKind, Visits};
 use crate::estimate::Estimate;
 use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};
 use crate::path::PathSpec;
-use netsim::ProcessingDelay;
 use rayon::prelude::*;
 use std::sync::Arc;
 use tcp::Scheme;
@@ -74,6 +75,9 @@ pub struct Race {
     pub client: Option<Scheme>,
     /// What the page's hosts are.
     pub hosts: Hosts,
+    /// How long every host works on a packet before it sends it; [`REAL_PROCESSING`] or
+    /// [`ProcessingDelay::NONE`]. Each repeat draws other delays, all schemes of a repeat the same.
+    pub processing: ProcessingDelay,
     /// How often the page is visited.
     pub visits: Visits,
     /// Bulk `linux` flows that share the access link.
@@ -82,16 +86,6 @@ pub struct Race {
     pub repeats: u32,
     /// Seed of all repeats.
     pub seed: u64,
-}
-
-/// What the page's hosts are: it matters to schemes that share a path among the connections to a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hosts {
-    /// Servers of their own, that see a packet when it arrives.
-    Apart,
-    /// Ports of one server. As where all of this is real, it and the client take some time before a packet
-    /// that they send, in answer or by a timer, is on its way: in order, another time in each repeat.
-    Together(ProcessingDelay),
 }
 
 /// How to run it.
@@ -178,7 +172,7 @@ impl Race {
     pub(crate) fn servers_of_a_visit(&self) -> usize {
         match self.hosts {
             Hosts::Apart => self.page.hosts().len(),
-            Hosts::Together(_) => 1,
+            Hosts::Together => 1,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What all runs of a repeat have in common: topology, seeds, and who starts when.
 
-use super::{HEAD_START, Hosts, Race};
+use super::{HEAD_START, Race};
 use netsim::{Access, derive_seed, stream};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
@@ -56,10 +56,8 @@ impl Setup {
         let servers = race.servers_of_a_visit() * race.visits.site.max(1) as usize;
         let hosts = servers + self.background.len();
         let mut access = Access::new(hosts, None, race.path.links());
-        if let Hosts::Together(delay) = race.hosts {
-            for host in access.servers[..servers].iter().chain([&access.client]) {
-                access.topology.set_processing_delay(*host, delay);
-            }
+        for host in access.servers.iter().chain([&access.client]) {
+            access.topology.set_processing_delay(*host, race.processing);
         }
         access
     }

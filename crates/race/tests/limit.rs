@@ -4,7 +4,7 @@ use netsim::{Access, Cbr, CbrSpec, Simulation, SimulationConfig};
 use proptest::prelude::*;
 use race::limit::Limit;
 use race::path::PathSpec;
-use race::{Hosts, Load, Outcome, Race, RunOptions, Visits};
+use race::{Hosts, Load, Outcome, ProcessingDelay, Race, RunOptions, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant};
@@ -36,6 +36,7 @@ fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> Outcome {
         schemes,
         client: None,
         hosts: Hosts::Apart,
+        processing: ProcessingDelay::NONE,
         visits: Visits::default(),
         background: 0,
         repeats: 1,

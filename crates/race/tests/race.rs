@@ -1,8 +1,8 @@
 //! The race as a library: who runs, what repeats share, what is recorded, what harm is.
 
 use race::{
-    Hosts, Load, Metric, Outcome, Race, RaceResult, RunOptions, SequenceStep, VisitKind, Visits,
-    contestants,
+    Hosts, Load, Metric, Outcome, ProcessingDelay, Race, RaceResult, RunOptions, SequenceStep,
+    VisitKind, Visits, contestants,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +17,7 @@ fn race(schemes: &str, path: &str) -> Race {
         schemes: contestants(schemes).unwrap(),
         client: None,
         hosts: Hosts::Apart,
+        processing: ProcessingDelay::NONE,
         visits: Visits::default(),
         background: 0,
         repeats: 1,

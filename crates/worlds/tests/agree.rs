@@ -3,7 +3,7 @@
 //! narrow ones, of `headstart check worlds`.
 
 use calm::calmly_throughout;
-use race::{Race, VisitKind, Visits};
+use race::{Hosts, REAL_PROCESSING, Race, VisitKind, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
@@ -17,7 +17,8 @@ fn race(page: &str, schemes: &[&str]) -> Race {
         loader: LoaderConfig::default(),
         schemes: schemes.iter().map(|name| Scheme::parse(name).unwrap()).collect(),
         client: Some(Client::default().model()),
-        hosts: worlds::agreement::simulated_hosts(),
+        hosts: Hosts::Together,
+        processing: REAL_PROCESSING,
         visits: Visits::default(),
         background: 0,
         repeats: 1,

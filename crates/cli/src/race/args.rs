@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::{input, names};
 use race::path::{DEFAULT_PRESET, PathSpec, preset};
-use race::{Hosts, Race, Visits};
+use race::{Hosts, ProcessingDelay, Race, Visits};
 use std::path::PathBuf;
 use std::sync::Arc;
 use units::Duration;
@@ -241,6 +241,7 @@ impl Args {
             schemes: self.schemes.0.iter().filter_map(Contender::core).cloned().collect(),
             client: None,
             hosts: Hosts::Apart,
+            processing: ProcessingDelay::NONE,
             visits: Visits {
                 count: self.visits,
                 idle: self.idle,

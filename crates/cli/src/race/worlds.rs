@@ -5,7 +5,7 @@ use super::{Args, worlds_view};
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::{pages, stdout};
-use race::{LIMIT, LIMIT_WITHOUT_HANDSHAKE, Race};
+use race::{Hosts, LIMIT, LIMIT_WITHOUT_HANDSHAKE, REAL_PROCESSING, Race};
 use report::{Cell, Quantity, Row, Table, write_atomically};
 use std::io;
 use worlds::{
@@ -18,8 +18,8 @@ pub(super) fn run(args: &Args, race: &Race) -> Result<(), Failure> {
     refuse_what_only_simulation_has(race)?;
     refuse_what_the_client_cannot(args, race)?;
     let client = Some(args.client().model());
-    let hosts = worlds::agreement::simulated_hosts();
-    let race = &Race { client, hosts, ..race.clone() };
+    let (hosts, processing) = (Hosts::Together, REAL_PROCESSING);
+    let race = &Race { client, hosts, processing, ..race.clone() };
     say_who_is_left_out(args);
     let server = server(args, race)?;
     let raced = as_far_as_possible(args, (race, &server))?;

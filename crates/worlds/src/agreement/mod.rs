@@ -11,10 +11,9 @@ use crate::kernel::Server;
 use crate::world::World;
 use cell::BOUNDS;
 pub use cell::{Cell, Verdict};
-use netsim::ProcessingDelay;
 pub use plan::Plan;
 use race::path::{PathSpec, QueueSize};
-use race::{Hosts, Race, Visits};
+use race::{Hosts, REAL_PROCESSING, Race, Visits};
 use serde::Serialize;
 use std::io;
 use std::sync::Arc;
@@ -110,7 +109,8 @@ impl Grid {
             loader: LoaderConfig::default(),
             schemes: vec![scheme.clone()],
             client: Some(Client::default().model()),
-            hosts: simulated_hosts(),
+            hosts: Hosts::Together,
+            processing: REAL_PROCESSING,
             visits: Visits::default(),
             background: 0,
             repeats: self.repeats,
@@ -128,21 +128,6 @@ fn contenders(race: &Race) -> Vec<Contender> {
 fn path(mbps: u64, millis: u64, queue: u64) -> PathSpec {
     let (rate, rtt) = (Rate::from_mbps(mbps), Duration::from_millis(millis));
     PathSpec::new(rate, rtt, QueueSize::MilliBdp(queue)).expect("paths of the grid exist")
-}
-
-/// How long a thread of a real world takes to answer a packet that has arrived, where processors stay awake: captures of
-/// both ends showed 0.13 to 0.25 ms more than a path's round trip; at either end nine of ten answers left within 0.1 ms. After a pause
-/// of 8 ms or more the median answer took 49 us in place of 23 by the kernel's clients, 44 in place of 23 by its servers, 95 in place of
-/// 53 by our endpoint.
-const WAKE: ProcessingDelay = ProcessingDelay {
-    least: Duration::from_micros(50),
-    most: Duration::from_micros(130),
-    rested: Duration::from_micros(30),
-};
-
-/// The hosts of a simulation that stands beside real worlds.
-pub const fn simulated_hosts() -> Hosts {
-    Hosts::Together(WAKE)
 }
 
 /// What is loaded: single objects and a page.

@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::contender::Contender;
 use crate::kernel::{Server, ServerChoice};
 use race::path::{PathSpec, QueueSize};
-use race::{LIMIT, Race, VisitKind, Visits};
+use race::{Hosts, LIMIT, REAL_PROCESSING, Race, VisitKind, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Rate};
@@ -143,7 +143,8 @@ impl Case {
                 .cloned()
                 .collect::<Vec<Scheme>>(),
             client: Some(self.client.model()),
-            hosts: crate::agreement::simulated_hosts(),
+            hosts: Hosts::Together,
+            processing: REAL_PROCESSING,
             visits: self.visits,
             background: 0,
             repeats,
