@@ -28,15 +28,11 @@ pub(super) fn judge(race: &Race, contestants: &mut [Contestant], options: RunOpt
         })
         .collect();
     for contestant in contestants {
-        let visits: Vec<Vec<_>> = contestant
-            .by_visit()
-            .map(|loads| loads.iter().map(|l| (l.page, l.background_bytes)).collect())
-            .collect();
-        for (visit, loads) in visits.into_iter().enumerate() {
-            for (repeat, ((page, bytes), curve)) in loads.into_iter().zip(&curves).enumerate() {
-                let baseline = page.and_then(|after| curve.get(&(visit, after)).copied());
-                let harm = baseline.filter(|b| *b > 0).map(|b| 1.0 - bytes as f64 / b as f64);
-                contestant.set_harm((visit, repeat), harm);
+        for (turn, curve) in contestant.turns.iter_mut().zip(&curves) {
+            for (visit, load) in turn.visits.iter_mut().enumerate() {
+                let baseline = load.page.and_then(|after| curve.get(&(visit, after)).copied());
+                let lost = |b: u64| 1.0 - load.background_bytes as f64 / b as f64;
+                load.harm = baseline.filter(|b| *b > 0).map(lost);
             }
         }
     }
@@ -44,9 +40,9 @@ pub(super) fn judge(race: &Race, contestants: &mut [Contestant], options: RunOpt
 
 /// By visit, how long the contestants took.
 fn durations(contestants: &[Contestant], repeat: u32) -> Vec<(usize, Duration)> {
-    let of_visits = contestants.iter().flat_map(|c| c.by_visit().enumerate());
-    let ended = of_visits.filter_map(|(n, loads)| Some((n, loads[repeat as usize].page?)));
-    ended.collect()
+    let turns = contestants.iter().filter_map(|c| c.turns.get(repeat as usize));
+    let ended = turns.flat_map(|turn| turn.visits.iter().enumerate());
+    ended.filter_map(|(visit, load)| Some((visit, load.page?))).collect()
 }
 
 /// Bytes delivered to the background so long after the start of `linux`'s visits.

@@ -13,33 +13,45 @@
 //! A client may visit the page several times, idling between ([`Visits`]): what connections and hosts
 //! know from one visit serves the next.
 //!
+//! Here races are simulated; whoever has real hosts adds their turns, and all have one result.
+//!
 //! Read on in `path` (paths as people write them), `limit` (what no transport can beat), `setup`
 //! (topology and start phases), `run` (one client's visits), `tally` and `record` (what is observed),
-//! `result` (means over repeats), `visits` (first and repeated). `scoreboard` holds every scheme against
+//! `contestant` (what ran), `result` (medians over repeats), `visits` (first and repeated). `scoreboard` holds every scheme against
 //! the limit over a fixed `matrix` of paths and sizes.
 
+mod contestant;
 pub mod estimate;
 mod harm;
 mod hosts;
+mod json;
 pub mod limit;
 pub mod matrix;
+mod metric;
 pub mod path;
 mod record;
 mod result;
 mod run;
+mod sample;
 pub mod scoreboard;
 mod setup;
+mod spread;
 mod tally;
 mod visits;
+mod world;
 
+pub use contestant::{Contestant, Load, Turn};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING};
+pub use metric::Metric;
 pub use record::{Queue, QueueLevel, Recording, SequenceEvent, SequenceStep, TransferRecord};
-pub use result::{Metric, PathJson, RaceResult, SchemeResult, VisitsJson};
-pub use run::{Load, as_browsers_use_it};
+pub use result::{RaceResult, SchemeResult, Setting};
+pub use run::as_browsers_use_it;
+pub use sample::Sample;
 pub(crate) use setup::Phases;
+pub use spread::Spread;
 pub use visits::{VisitKind, Visits};
+pub use world::World;
 
-use crate::estimate::Estimate;
 use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};
 use crate::path::PathSpec;
 use rayon::prelude::*;
@@ -110,31 +122,8 @@ pub struct Outcome {
     pub limit_again: Limit,
     /// The physical limit of every visit under every scheme: no handshake delays it.
     pub limit_without_handshake: Limit,
-    /// Each contestant's loads.
+    /// Each scheme in each world.
     pub contestants: Vec<Contestant>,
-}
-
-/// One scheme's loads.
-#[derive(Clone, Debug)]
-pub struct Contestant {
-    /// The scheme's text.
-    pub name: String,
-    /// One load per repeat: the first visit's.
-    pub loads: Vec<Load>,
-    /// For each load, the background's loss against the same interval of a `linux` load: 1 − bytes
-    /// delivered / bytes delivered then. `None` without background or if the load never ended.
-    pub harm: Vec<Option<f64>>,
-    /// The visits after the first, in order.
-    pub again: Vec<Again>,
-}
-
-/// A visit after the first, under one scheme.
-#[derive(Clone, Debug)]
-pub struct Again {
-    /// One load per repeat.
-    pub loads: Vec<Load>,
-    /// As [`Contestant::harm`], against the same time after the beginning of `linux`'s same visit.
-    pub harm: Vec<Option<f64>>,
 }
 
 /// The schemes named in a comma-separated list, each once, `linux` first if it was not named.
@@ -218,11 +207,7 @@ impl Race {
             .num_threads(options.threads)
             .build()
             .expect("threads to run in");
-        let [limit, limit_again] =
-            [VisitKind::First, VisitKind::Repeated].map(|kind| self.limit(kind));
-        let limit_without_handshake = self.limit_without_handshake();
-        let contestants = pool.install(|| self.run_all(options));
-        Outcome { limit, limit_again, limit_without_handshake, contestants }
+        Outcome::new(self, pool.install(|| self.run_all(options)))
     }
 
     fn run_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {
@@ -238,7 +223,7 @@ impl Race {
         let mut contestants: Vec<Contestant> = self
             .schemes
             .iter()
-            .map(|scheme| Contestant::new(scheme, runs.by_ref().take(self.repeats as usize)))
+            .map(|scheme| Contestant::simulated(scheme, runs.by_ref().take(self.repeats as usize)))
             .collect();
         if self.background > 0 {
             harm::judge(self, &mut contestants, options);
@@ -248,14 +233,22 @@ impl Race {
 }
 
 impl Outcome {
-    /// The contestant that the others are held against.
-    pub fn baseline(&self) -> Option<&Contestant> {
-        self.contestants.iter().find(|c| c.name == BASELINE)
+    /// What these contestants did in a race, beside its limits.
+    pub fn new(race: &Race, contestants: Vec<Contestant>) -> Self {
+        let [limit, limit_again] =
+            [VisitKind::First, VisitKind::Repeated].map(|kind| race.limit(kind));
+        let limit_without_handshake = race.limit_without_handshake();
+        Self { limit, limit_again, limit_without_handshake, contestants }
+    }
+
+    /// The contestant that those of a world are held against.
+    pub fn baseline(&self, world: World) -> Option<&Contestant> {
+        self.contestants.iter().find(|c| c.name == BASELINE && c.world == world)
     }
 
     /// True if every load of every contestant ended with every object.
     pub fn is_complete(&self) -> bool {
-        let mut loads = self.contestants.iter().flat_map(Contestant::all_loads);
+        let mut loads = self.contestants.iter().flat_map(Contestant::loads);
         loads.all(|load| load.page.is_some())
     }
 
@@ -275,9 +268,4 @@ pub fn loader_for(loader: &LoaderConfig, scheme: &Scheme) -> LoaderConfig {
         loader.http = Some(Http::Persistent);
     }
     loader
-}
-
-/// The mean of values of which none may be missing.
-fn mean_of(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
-    values.collect::<Option<Vec<f64>>>().and_then(|v| Estimate::of(&v))
 }

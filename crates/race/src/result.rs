@@ -1,78 +1,50 @@
-//! A race in numbers: means over repeats, as printed and as JSON.
+//! A race in numbers, whatever worlds it ran in: medians over repeats, and every sample.
+//!
+//! A repeat's value is the mean over its visits of a kind. Gains are paired: each repeat is held against `linux`'s same
+//! repeat in the same world, so what both have in common (start phases, losses, the state of a machine) drops out.
 
+use super::contestant::{Contestant, Load, Turn};
 use super::{
-    Contestant, LIMIT, LIMIT_WITHOUT_HANDSHAKE, Load, Outcome, Race, VisitKind, Visits, mean_of,
+    LIMIT, LIMIT_WITHOUT_HANDSHAKE, Metric, Outcome, ProcessingDelay, Race, Sample, Spread,
+    VisitKind, Visits, World,
 };
-use crate::estimate::Estimate;
 use crate::limit::Limit;
 use crate::path::PathSpec;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
 use units::Duration;
 
-/// What is measured of a scheme, in the order in which it is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Metric {
-    /// Seconds until the HTML was done.
-    HtmlSeconds,
-    /// Seconds until the page was done.
-    PageSeconds,
-    /// Time of the page over the limit's.
-    RatioToLimit,
-    /// Time of the HTML over the limit's.
-    RatioToLimitHtml,
-    /// 1 − time of the page over `linux`'s of the same seed.
-    GainOverLinux,
-    /// Segments sent again.
-    RetransmittedSegments,
-    /// Expiries of retransmission timers.
-    Timeouts,
-    /// The page's packets dropped or lost.
-    DroppedPackets,
-    /// Share of the background's bytes lost.
-    BackgroundHarm,
-}
-
-impl Metric {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::HtmlSeconds,
-        Self::PageSeconds,
-        Self::RatioToLimit,
-        Self::RatioToLimitHtml,
-        Self::GainOverLinux,
-        Self::RetransmittedSegments,
-        Self::Timeouts,
-        Self::DroppedPackets,
-        Self::BackgroundHarm,
-    ];
-
-    /// Its key in JSON, and that of its standard error.
-    pub const fn keys(self) -> (&'static str, &'static str) {
-        match self {
-            Self::HtmlSeconds => ("html_s", "html_s_se"),
-            Self::PageSeconds => ("page_s", "page_s_se"),
-            Self::RatioToLimit => ("ratio_to_limit", "ratio_to_limit_se"),
-            Self::RatioToLimitHtml => ("ratio_to_limit_html", "ratio_to_limit_html_se"),
-            Self::GainOverLinux => ("gain_over_linux", "gain_over_linux_se"),
-            Self::RetransmittedSegments => ("retransmitted_segments", "retransmitted_segments_se"),
-            Self::Timeouts => ("timeouts", "timeouts_se"),
-            Self::DroppedPackets => ("dropped_packets", "dropped_packets_se"),
-            Self::BackgroundHarm => ("background_harm", "background_harm_se"),
-        }
-    }
-}
-
-/// A scheme's means.
+/// A scheme's visits of a kind in a world, or a limit's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemeResult {
     /// The scheme, [`LIMIT`] or [`LIMIT_WITHOUT_HANDSHAKE`].
     pub name: String,
+    /// Where; `None` of a limit, which is computed.
+    pub world: Option<World>,
     /// Which visits.
     pub visit: VisitKind,
-    /// Every load ended with every object.
+    /// Every load that was asked for was made, and ended with every object.
     pub completed: bool,
-    /// Means, in the order of [`Metric::ALL`]; `None` where a value is undefined.
-    means: [Option<Estimate>; Metric::ALL.len()],
+    /// Why loads are missing, if an agent failed.
+    pub left_out: Option<String>,
+    /// Turns made again because packets were late.
+    pub redone: u32,
+    /// Every visit of the kind, also of turns that were made again.
+    pub samples: Vec<Sample>,
+    /// In the order of [`Metric::ALL`]; `None` where a value is undefined.
+    spreads: [Option<Spread>; Metric::ALL.len()],
+}
+
+/// What real worlds were made of. The default is that there were none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Setting {
+    /// What served in the kernel's world, like `nginx/1.22.1`; `None` if it was not among them.
+    pub kernel_server: Option<String>,
+    /// Who loaded there: `loader`, as in simulation, or curl; `None` if nobody did.
+    pub client: Option<String>,
+    /// Bytes that the client offered from the beginning; `None`: as Linux comes.
+    pub client_window_bytes: Option<u32>,
+    /// Seconds beyond which lateness has a turn made again; `None` in simulation, where nothing is late.
+    pub lateness_limit_s: Option<f64>,
 }
 
 /// A race's results; serialises as `headstart race --json` prints them.
@@ -90,12 +62,16 @@ pub struct RaceResult {
     pub seed: u64,
     /// Repeats.
     pub repeats: u32,
-    /// First visits of the contestants in their order and of the limit, then repeated ones, if any.
+    /// Simulated hosts worked on packets for no time.
+    pub is_exact: bool,
+    /// What real worlds were made of.
+    pub setting: Setting,
+    /// First visits of the contestants in their order and of the limits, then repeated ones, if any.
     pub schemes: Vec<SchemeResult>,
 }
 
 impl RaceResult {
-    /// The means of an outcome of `race`.
+    /// The medians of an outcome of `race`.
     pub fn new(race: &Race, outcome: &Outcome) -> Self {
         let schemes = race.visits.kinds().iter().flat_map(|kind| rows(outcome, *kind)).collect();
         Self {
@@ -105,18 +81,51 @@ impl RaceResult {
             background: race.background,
             seed: race.seed,
             repeats: race.repeats,
+            is_exact: race.processing == ProcessingDelay::NONE,
+            setting: Setting::default(),
             schemes,
         }
+    }
+
+    /// A scheme's row of a kind of visit in a world.
+    pub fn row(&self, scheme: &str, world: World, visit: VisitKind) -> Option<&SchemeResult> {
+        let wanted = (scheme, Some(world), visit);
+        self.schemes.iter().find(|row| (row.name.as_str(), row.world, row.visit) == wanted)
+    }
+
+    /// The limit's row of a kind of visit.
+    pub fn limit(&self, visit: VisitKind) -> Option<&SchemeResult> {
+        self.schemes.iter().find(|row| row.name == LIMIT && row.visit == visit)
+    }
+
+    /// The rows that were measured: no limits.
+    pub fn measured(&self) -> impl Iterator<Item = &SchemeResult> {
+        self.schemes.iter().filter(|row| !row.is_limit())
+    }
+
+    /// The worlds that it ran in, in the order of their rows.
+    pub fn worlds(&self) -> Vec<World> {
+        let mut worlds = Vec::new();
+        for world in self.schemes.iter().filter_map(|row| row.world) {
+            if !worlds.contains(&world) {
+                worlds.push(world);
+            }
+        }
+        worlds
     }
 }
 
 /// The contestants' rows for visits of a kind, then the limits'.
 fn rows(outcome: &Outcome, kind: VisitKind) -> Vec<SchemeResult> {
-    let baseline = outcome.baseline().map_or(Vec::new(), |c| c.visits(kind));
     let limit = outcome.limit_of(kind);
-    let held_against = HeldAgainst { kind, limit, baseline: &baseline };
-    let contestants = outcome.contestants.iter();
-    let rows = contestants.map(|contestant| SchemeResult::of(contestant, held_against));
+    let of_contestant = |contestant: &Contestant| {
+        let baseline = outcome.baseline(contestant.world);
+        SchemeResult::of(contestant, HeldAgainst { kind, limit, baseline })
+    };
+    let rows = outcome.contestants.iter().map(of_contestant);
+    // The limit is computed as a simulation is; without one, any world's `linux` is as good.
+    let anywhere = World::ALL.into_iter().find_map(|world| outcome.baseline(world));
+    let held_against = HeldAgainst { kind, limit, baseline: anywhere };
     let without = &outcome.limit_without_handshake;
     let limits = [(LIMIT, limit), (LIMIT_WITHOUT_HANDSHAKE, without)].into_iter();
     // Where no handshake is to be made the two are one.
@@ -124,51 +133,77 @@ fn rows(outcome: &Outcome, kind: VisitKind) -> Vec<SchemeResult> {
     rows.chain(limits.map(|row| SchemeResult::of_limit(row, held_against))).collect()
 }
 
+/// What a contestant's visits of a kind are held against.
+#[derive(Clone, Copy)]
+struct HeldAgainst<'a> {
+    kind: VisitKind,
+    limit: &'a Limit,
+    /// `linux` in the same world.
+    baseline: Option<&'a Contestant>,
+}
+
+impl HeldAgainst<'_> {
+    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that did not end.
+    fn gain(self, (repeat, visit): (u32, usize), page: Duration) -> Option<f64> {
+        let turn = self.baseline?.counted().find(|turn| turn.repeat == repeat)?;
+        Some(1.0 - over(page, turn.loads(self.kind).get(visit)?.page?)?)
+    }
+}
+
 impl SchemeResult {
-    /// A mean; `None` where it is undefined.
-    pub fn mean(&self, metric: Metric) -> Option<Estimate> {
+    /// A median with its interval and extremes; `None` where it is undefined.
+    pub fn spread(&self, metric: Metric) -> Option<Spread> {
         let index = Metric::ALL.iter().position(|m| *m == metric)?;
-        self.means[index]
+        self.spreads[index]
+    }
+
+    /// A median; `None` where it is undefined.
+    pub fn median(&self, metric: Metric) -> Option<f64> {
+        self.spread(metric).map(|spread| spread.median)
     }
 
     /// True for a physical limit.
-    pub fn is_limit(&self) -> bool {
-        [LIMIT, LIMIT_WITHOUT_HANDSHAKE].contains(&self.name.as_str())
+    pub const fn is_limit(&self) -> bool {
+        self.world.is_none()
+    }
+
+    /// The samples that count.
+    pub fn counted(&self) -> impl Iterator<Item = &Sample> {
+        self.samples.iter().filter(|sample| !sample.redone)
     }
 
     fn of(contestant: &Contestant, held_against: HeldAgainst<'_>) -> Self {
-        let HeldAgainst { kind, limit, baseline } = held_against;
-        let visits = contestant.visits(kind);
-        let of_repeat = |value: &dyn Fn(&Load) -> Option<f64>| {
-            mean_of_visits(&visits, |(loads, _), repeat| value(&loads[repeat]))
+        let HeldAgainst { kind, limit, .. } = held_against;
+        let of = |value: &dyn Fn(&Load) -> Option<f64>| {
+            by_repeat(contestant, kind, &|_, load| value(load))
         };
-        let seconds = |value: fn(&Load) -> Option<Duration>| {
-            of_repeat(&|load| value(load).map(|d| d.as_secs_f64()))
+        let ratio = |time: Option<Duration>, limit: Option<Duration>| over(time?, limit?);
+        let spread_of = |metric| match metric {
+            Metric::HtmlSeconds => of(&|load| load.html.map(Duration::as_secs_f64)),
+            Metric::PageSeconds => of(&|load| load.page.map(Duration::as_secs_f64)),
+            Metric::RatioToLimit => of(&|load| ratio(load.page, Some(limit.page))),
+            Metric::RatioToLimitHtml => of(&|load| ratio(load.html, limit.html)),
+            Metric::GainOverLinux => {
+                by_repeat(contestant, kind, &|place, load| held_against.gain(place, load.page?))
+            }
+            Metric::RetransmittedSegments => of(&|load| load.retransmitted.map(|n| n as f64)),
+            Metric::Timeouts => of(&|load| load.timeouts.map(|n| n as f64)),
+            Metric::DroppedPackets => of(&|load| Some(load.dropped as f64)),
+            Metric::BackgroundHarm => of(&|load| load.harm),
         };
-        let ratio = |value: fn(&Load) -> Option<Duration>, limit: Option<Duration>| {
-            of_repeat(&|load| over(value(load)?, limit?))
-        };
-        let count = |value: fn(&Load) -> u64| of_repeat(&|load| Some(value(load) as f64));
-        let paired: Vec<_> = visits.iter().zip(baseline).collect();
-        let gain = mean_of_visits(&paired, |((loads, _), (linux, _)), repeat| {
-            Some(1.0 - over(loads[repeat].page?, linux.get(repeat)?.page?)?)
-        });
-        let value_of = |metric| match metric {
-            Metric::HtmlSeconds => seconds(|load| load.html),
-            Metric::PageSeconds => seconds(|load| load.page),
-            Metric::RatioToLimit => ratio(|load| load.page, Some(limit.page)),
-            Metric::RatioToLimitHtml => ratio(|load| load.html, limit.html),
-            Metric::GainOverLinux => gain,
-            Metric::RetransmittedSegments => count(|load| load.retransmitted),
-            Metric::Timeouts => count(|load| load.timeouts),
-            Metric::DroppedPackets => count(|load| load.dropped),
-            Metric::BackgroundHarm => mean_of_visits(&visits, |(_, harm), repeat| harm[repeat]),
-        };
+        let spreads = Metric::ALL.map(spread_of);
+        let samples: Vec<Sample> =
+            contestant.turns.iter().flat_map(|turn| samples(turn, kind)).collect();
+        let has_all = by_repeat(contestant, kind, &|_, load| Some(f64::from(load.page.is_some())));
         Self {
             name: contestant.name.clone(),
+            world: Some(contestant.world),
             visit: kind,
-            completed: visits.iter().flat_map(|(loads, _)| *loads).all(|load| load.page.is_some()),
-            means: Metric::ALL.map(value_of),
+            completed: contestant.left_out.is_none() && has_all.is_some_and(|all| all.min == 1.0),
+            left_out: contestant.left_out.clone(),
+            redone: contestant.turns.iter().filter(|turn| turn.is_redone).count() as u32,
+            samples,
+            spreads,
         }
     }
 
@@ -176,147 +211,57 @@ impl SchemeResult {
     fn of_limit((name, own): (&str, &Limit), held_against: HeldAgainst<'_>) -> Self {
         let HeldAgainst { kind, limit, baseline } = held_against;
         let ratio = |own: Option<Duration>, limit: Option<Duration>| over(own?, limit?);
-        let every = |value: Option<f64>| mean_of_visits(baseline, |_, _| value);
-        let gain = mean_of_visits(baseline, |(linux, _), repeat| {
-            Some(1.0 - over(own.page, linux[repeat].page?)?)
-        });
-        let value_of = |metric| match metric {
-            Metric::HtmlSeconds => every(own.html.map(Duration::as_secs_f64)),
-            Metric::PageSeconds => every(Some(own.page.as_secs_f64())),
-            Metric::RatioToLimit => every(ratio(Some(own.page), Some(limit.page))),
-            Metric::RatioToLimitHtml => every(ratio(own.html, limit.html)),
-            Metric::GainOverLinux => gain,
+        let gain = || by_repeat(baseline?, kind, &|place, _| held_against.gain(place, own.page));
+        let certain = |value: Option<f64>| value.map(Spread::exactly);
+        let spread_of = |metric| match metric {
+            Metric::HtmlSeconds => certain(own.html.map(Duration::as_secs_f64)),
+            Metric::PageSeconds => certain(Some(own.page.as_secs_f64())),
+            Metric::RatioToLimit => certain(ratio(Some(own.page), Some(limit.page))),
+            Metric::RatioToLimitHtml => certain(ratio(own.html, limit.html)),
+            Metric::GainOverLinux => gain(),
             Metric::RetransmittedSegments
             | Metric::Timeouts
             | Metric::DroppedPackets
             | Metric::BackgroundHarm => None,
         };
-        let means = Metric::ALL.map(value_of);
-        Self { name: name.to_owned(), visit: kind, completed: true, means }
+        Self {
+            name: name.to_owned(),
+            world: None,
+            visit: kind,
+            completed: true,
+            left_out: None,
+            redone: 0,
+            samples: Vec::new(),
+            spreads: Metric::ALL.map(spread_of),
+        }
     }
 }
 
-/// Loads and harm of one visit, by repeat.
-type Visit<'a> = (&'a [Load], &'a [Option<f64>]);
+/// The visits of a kind in a turn; they are counted from the client's first.
+fn samples(turn: &Turn, kind: VisitKind) -> impl Iterator<Item = Sample> {
+    let first = if kind == VisitKind::First { 0 } else { 1 };
+    (first..).zip(turn.loads(kind)).map(|visit| Sample::new(turn, visit))
+}
 
-/// What a contestant's visits of a kind are held against.
-#[derive(Clone, Copy)]
-struct HeldAgainst<'a> {
+/// Repeat, and which of its visits of the kind.
+type Place = (u32, usize);
+
+/// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is undefined.
+fn by_repeat(
+    contestant: &Contestant,
     kind: VisitKind,
-    limit: &'a Limit,
-    /// `linux`'s visits of the kind.
-    baseline: &'a [Visit<'a>],
-}
-
-/// Something that the visits of a kind give by repeat.
-trait ByRepeat {
-    fn repeats(&self) -> usize;
-}
-
-impl ByRepeat for Visit<'_> {
-    fn repeats(&self) -> usize {
-        self.0.len()
-    }
-}
-
-impl ByRepeat for (&Visit<'_>, &Visit<'_>) {
-    fn repeats(&self) -> usize {
-        self.0.repeats()
-    }
-}
-
-/// The mean over repeats of what each is on average over its visits; `None` if any is undefined.
-fn mean_of_visits<V: ByRepeat>(
-    visits: &[V],
-    value: impl Fn(&V, usize) -> Option<f64>,
-) -> Option<Estimate> {
-    let repeats = visits.first().map_or(0, V::repeats);
-    let of_repeat = |repeat| {
-        let values: Option<Vec<f64>> = visits.iter().map(|v| value(v, repeat)).collect();
-        values.and_then(|values| Some(Estimate::of(&values)?.mean))
+    value: &dyn Fn(Place, &Load) -> Option<f64>,
+) -> Option<Spread> {
+    let of_turn = |turn: &Turn| {
+        let loads = turn.loads(kind).iter().enumerate();
+        let values: Option<Vec<f64>> =
+            loads.map(|(n, load)| value((turn.repeat, n), load)).collect();
+        values.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
     };
-    mean_of((0..repeats).map(of_repeat))
+    Spread::of(contestant.counted().map(of_turn))
 }
 
 /// A ratio of durations; undefined over nothing.
 fn over(numerator: Duration, denominator: Duration) -> Option<f64> {
     (!denominator.is_zero()).then(|| numerator.as_nanos() as f64 / denominator.as_nanos() as f64)
-}
-
-impl Serialize for RaceResult {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
-        map.serialize_entry("page", &self.page)?;
-        map.serialize_entry("path", &PathJson(&self.path, self.background))?;
-        map.serialize_entry("seed", &self.seed)?;
-        map.serialize_entry("repeats", &self.repeats)?;
-        if self.visits.count > 1 {
-            map.serialize_entry("visits", &VisitsJson(self.visits))?;
-        }
-        let of = (self.repeats > 1, self.visits.count > 1);
-        let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
-        map.serialize_entry("schemes", &rows)?;
-        map.end()
-    }
-}
-
-/// A path and the number of background flows on it, as they stand in JSON.
-#[derive(Clone, Copy, Debug)]
-pub struct PathJson<'a>(pub &'a PathSpec, pub u32);
-
-impl Serialize for PathJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(path, background) = self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("spec", &path.to_string())?;
-        map.serialize_entry("down_bps", &path.down().as_bps())?;
-        map.serialize_entry("up_bps", &path.up().as_bps())?;
-        map.serialize_entry("rtt_s", &path.rtt().as_secs_f64())?;
-        map.serialize_entry("queue", &path.queue().to_string())?;
-        map.serialize_entry("loss", &path.loss())?;
-        map.serialize_entry("background", background)?;
-        map.end()
-    }
-}
-
-/// How often a page is visited, as it stands in JSON.
-#[derive(Clone, Copy, Debug)]
-pub struct VisitsJson(pub Visits);
-
-impl Serialize for VisitsJson {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Visits { count, idle, site, reconnects } = self.0;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("count", &count)?;
-        map.serialize_entry("idle_s", &idle.as_secs_f64())?;
-        map.serialize_entry("site", &site)?;
-        map.serialize_entry("reconnects", &reconnects)?;
-        map.end()
-    }
-}
-
-/// A row; with standard errors if there are repeats, with its kind of visit if there are several.
-struct SchemeJson<'a>(&'a SchemeResult, (bool, bool));
-
-impl Serialize for SchemeJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(scheme, (with_errors, with_visit)) = *self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &scheme.name)?;
-        if with_visit {
-            map.serialize_entry("visit", scheme.visit.name())?;
-        }
-        map.serialize_entry("on", "sim")?;
-        for metric in Metric::ALL {
-            let (key, error_key) = metric.keys();
-            let estimate = scheme.mean(metric);
-            map.serialize_entry(key, &estimate.map(|e| e.mean))?;
-            if with_errors {
-                map.serialize_entry(error_key, &estimate.and_then(|e| e.standard_error))?;
-            }
-        }
-        map.serialize_entry("completed", &scheme.completed)?;
-        map.end()
-    }
 }

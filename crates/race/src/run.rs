@@ -1,5 +1,6 @@
 //! One client's visits: builds the simulation of a repeat, runs it, keeps what the race needs.
 
+use super::contestant::Load;
 use super::record::{Recorder, Recording};
 use super::setup::Setup;
 use super::tally::Tally;
@@ -12,35 +13,7 @@ use netsim::{
 use std::any::Any;
 use std::sync::Arc;
 use tcp::Scheme;
-use units::{Duration, Instant};
-
-/// One load of the page. Durations count from its start.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Load {
-    /// When it began, on the simulation's clock; `None` if it never did.
-    pub began: Option<Instant>,
-    /// Until the last byte of the last HTML part had arrived.
-    pub html: Option<Duration>,
-    /// Until the last byte of the page had; `None` if it never did.
-    pub page: Option<Duration>,
-    /// Segments sent again, by servers and client.
-    pub retransmitted: u64,
-    /// Expiries of retransmission timers, of servers and client.
-    pub timeouts: u64,
-    /// The page's own packets dropped by queues or lost on the way.
-    pub dropped: u64,
-    /// Bytes the background flows received from the load's start to its end.
-    pub background_bytes: u64,
-    /// Why it did not complete.
-    pub failure: Option<String>,
-    /// When each object arrived, by [`workload::ObjectId`].
-    pub objects: Vec<Option<Duration>>,
-    /// For figures; if asked for.
-    pub recording: Option<Recording>,
-    /// Captures of the access link in all visits, with the first, if asked for: what crossed each direction, by its name, and
-    /// with `-sent` behind it what was handed to its queue.
-    pub captures: Vec<(String, Vec<u8>)>,
-}
+use units::Instant;
 
 /// A simulation of a repeat under a scheme, and who is in it.
 pub(super) struct Stage {
@@ -274,14 +247,14 @@ impl Stage {
             began: Some(start),
             html: since(loader.html_done_at()),
             page: since(loader.page_done_at()),
-            retransmitted: counts.retransmitted - before.retransmitted,
-            timeouts: counts.timeouts - before.timeouts,
+            retransmitted: Some(counts.retransmitted - before.retransmitted),
+            timeouts: Some(counts.timeouts - before.timeouts),
             dropped: counts.dropped - before.dropped,
             background_bytes,
             failure: failure.or(lost),
             objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
             recording: record.then(|| Recording::begun(start, load)),
-            captures: Vec::new(),
+            ..Load::default()
         }
     }
 

@@ -1,7 +1,5 @@
 //! First and repeated visits of a page.
 
-use super::{Again, Contestant, Load};
-use tcp::Scheme;
 use units::Duration;
 
 /// How often a client visits a page, and where.
@@ -55,56 +53,6 @@ impl Visits {
         match self.count {
             0 | 1 => &[VisitKind::First],
             _ => &[VisitKind::First, VisitKind::Repeated],
-        }
-    }
-}
-
-impl Contestant {
-    /// From the visits of each repeat.
-    pub(super) fn new(scheme: &Scheme, repeats: impl Iterator<Item = Vec<Load>>) -> Self {
-        let mut visits: Vec<Again> = Vec::new();
-        for loads in repeats {
-            for (n, load) in loads.into_iter().enumerate() {
-                if visits.len() == n {
-                    visits.push(Again { loads: Vec::new(), harm: Vec::new() });
-                }
-                visits[n].loads.push(load);
-                visits[n].harm.push(None);
-            }
-        }
-        let mut visits = visits.into_iter();
-        let first = visits.next().unwrap_or(Again { loads: Vec::new(), harm: Vec::new() });
-        Self {
-            name: scheme.name().to_owned(),
-            loads: first.loads,
-            harm: first.harm,
-            again: visits.collect(),
-        }
-    }
-
-    /// Loads and harm of each visit of a kind.
-    pub fn visits(&self, kind: VisitKind) -> Vec<(&[Load], &[Option<f64>])> {
-        match kind {
-            VisitKind::First => vec![(&self.loads, &self.harm)],
-            VisitKind::Repeated => self.again.iter().map(|v| (&v.loads[..], &v.harm[..])).collect(),
-        }
-    }
-
-    /// Loads of every visit, in order.
-    pub(super) fn by_visit(&self) -> impl Iterator<Item = &[Load]> {
-        std::iter::once(&self.loads[..]).chain(self.again.iter().map(|visit| &visit.loads[..]))
-    }
-
-    /// Every load.
-    pub fn all_loads(&self) -> impl Iterator<Item = &Load> {
-        self.by_visit().flatten()
-    }
-
-    /// Notes the harm of a repeat's visit.
-    pub(super) fn set_harm(&mut self, (visit, repeat): (usize, usize), harm: Option<f64>) {
-        match visit.checked_sub(1) {
-            None => self.harm[repeat] = harm,
-            Some(n) => self.again[n].harm[repeat] = harm,
         }
     }
 }

@@ -71,7 +71,7 @@ fn page_of_one(http: Http, tls: Tls) -> Page {
 fn gap(http: Http, tls: Tls, scheme: &str) -> Duration {
     let path: PathSpec = "20mbit,80ms,inf".parse().unwrap();
     let outcome = run(&page_of_one(http, tls), path, &[scheme]);
-    outcome.contestants[0].loads[0].page.unwrap() - outcome.limit.page
+    outcome.contestants[0].turns[0].visits[0].page.unwrap() - outcome.limit.page
 }
 
 #[test]
@@ -218,7 +218,7 @@ proptest! {
     #[test]
     fn nothing_beats_it(page in any_page(), path in any_path(), scheme in 0..SCHEMES.len()) {
         let outcome = run(&page, path, &[SCHEMES[scheme]]);
-        let load = &outcome.contestants[0].loads[0];
+        let load = &outcome.contestants[0].turns[0].visits[0];
         not_before(load, &outcome.limit_without_handshake)?;
         if shakes_hands(SCHEMES[scheme]) {
             not_before(load, &outcome.limit)?;

@@ -1,8 +1,8 @@
 //! The race as a library: who runs, what repeats share, what is recorded, what harm is.
 
 use race::{
-    Hosts, Load, Metric, Outcome, ProcessingDelay, Race, RaceResult, RunOptions, SequenceStep,
-    VisitKind, Visits, contestants,
+    Contestant, Hosts, Load, Metric, Outcome, ProcessingDelay, Race, RaceResult, RunOptions,
+    SequenceStep, Turn, VisitKind, Visits, World, contestants,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,6 +33,16 @@ fn recorded(race: &Race) -> Outcome {
     race.run(RunOptions { threads: 1, record: true, capture: true, on_run: &|| () })
 }
 
+/// The first visit of the first repeat.
+fn first_load(contestant: &Contestant) -> &Load {
+    &contestant.turns[0].visits[0]
+}
+
+/// The harm of each repeat's first visit.
+fn harm(contestant: &Contestant) -> Vec<Option<f64>> {
+    contestant.turns.iter().map(|turn| turn.visits[0].harm).collect()
+}
+
 /// A path on which every scheme loses packets.
 const LOSSY: &str = "2mbit,60ms,8p,loss=0.02";
 
@@ -55,8 +65,9 @@ fn looking_on_changes_nothing() {
     let race = race("linux,newreno,tahoe,phttp", LOSSY);
     let plain = |load: &Load| Load { recording: None, captures: Vec::new(), ..load.clone() };
     for (alone, watched) in run(&race).contestants.iter().zip(&recorded(&race).contestants) {
-        assert!(watched.loads[0].recording.is_some() && watched.loads[0].captures.len() == 4);
-        assert_eq!(alone.loads[0], plain(&watched.loads[0]), "{}", alone.name);
+        let (alone_load, watched) = (first_load(alone), first_load(watched));
+        assert!(watched.recording.is_some() && watched.captures.len() == 4);
+        assert_eq!(*alone_load, plain(watched), "{}", alone.name);
     }
 }
 
@@ -67,7 +78,7 @@ fn repeats_differ_and_schemes_of_one_share_their_chance() {
     let outcome = run(&race);
     let [linux, twin] = &outcome.contestants[..] else { panic!("two contestants") };
     // The same TCP under another name: the same losses, so the same times.
-    let pages = |c: &race::Contestant| c.loads.iter().map(|l| l.page).collect::<Vec<_>>();
+    let pages = |c: &race::Contestant| c.loads().map(|l| l.page).collect::<Vec<_>>();
     assert_eq!(pages(linux), pages(twin));
     assert_ne!(pages(linux)[0], pages(linux)[1]);
 }
@@ -80,12 +91,12 @@ fn harm_is_nothing_for_a_twin_of_linux_and_something_for_a_burst() {
     race.page = Arc::new(Page::builtin("map").unwrap());
     let outcome = run(&race);
     for twin in &outcome.contestants[..2] {
-        assert_eq!(twin.harm, [Some(0.0); 2], "{}", twin.name);
+        assert_eq!(harm(twin), [Some(0.0); 2], "{}", twin.name);
     }
-    let harm: Vec<f64> = outcome.contestants[2].harm.iter().flatten().copied().collect();
+    let harm: Vec<f64> = harm(&outcome.contestants[2]).into_iter().flatten().collect();
     assert!(harm.iter().all(|h| h.abs() < 1.0) && harm.iter().any(|h| *h != 0.0), "{harm:?}");
     // Background bytes are what the link carried beside the page: never more than all of it.
-    for load in outcome.contestants.iter().flat_map(|c| &c.loads) {
+    for load in outcome.contestants.iter().flat_map(Contestant::loads) {
         let most = race.path.down().bytes_in(load.page.unwrap() + Duration::from_millis(60));
         assert!(load.background_bytes > 0 && load.background_bytes < most);
     }
@@ -107,7 +118,7 @@ fn every_run_is_told_of() {
 #[test]
 fn a_recording_accounts_for_every_byte() {
     for contestant in &recorded(&race("linux,newreno,sack", LOSSY)).contestants {
-        let load = &contestant.loads[0];
+        let load = first_load(contestant);
         let recording = load.recording.as_ref().unwrap();
         let (mut again, mut dropped) = (0, 0);
         for transfer in &recording.transfers {
@@ -136,7 +147,7 @@ fn a_recording_accounts_for_every_byte() {
             assert!(!transfer.window.is_empty(), "{}", contestant.name);
         }
         // What the client sent again or lost comes on top.
-        assert!(again > 0 && again <= load.retransmitted, "{}", contestant.name);
+        assert!(again > 0 && Some(again) <= load.retransmitted, "{}", contestant.name);
         assert!(dropped > 0 && dropped <= load.dropped, "{}", contestant.name);
     }
 }
@@ -146,7 +157,7 @@ fn queues_stay_within_their_bound_and_times_in_order() {
     let mut race = race("linux", "2mbit,60ms,8p");
     race.background = 1;
     let outcome = recorded(&race);
-    let recording = outcome.contestants[0].loads[0].recording.as_ref().unwrap();
+    let recording = first_load(&outcome.contestants[0]).recording.as_ref().unwrap();
     let [down, up] = &recording.queues[..] else { panic!("two directions") };
     assert_eq!((down.link.as_str(), up.link.as_str()), ("down", "up"));
     for queue in [down, up] {
@@ -164,15 +175,16 @@ fn a_load_that_never_ends_has_no_time_and_no_mean() {
     let race = race("linux", "500bit,60ms,100p");
     let outcome = run(&race);
     assert!(!outcome.is_complete());
-    let load = &outcome.contestants[0].loads[0];
+    let load = first_load(&outcome.contestants[0]);
     assert!(load.page.is_none() && load.failure.is_some());
     let result = RaceResult::new(&race, &outcome);
     let (linux, limit) = (&result.schemes[0], &result.schemes[1]);
-    assert!(!linux.completed && linux.mean(Metric::PageSeconds).is_none());
+    assert!(!linux.completed && linux.median(Metric::PageSeconds).is_none());
     assert!(
-        linux.mean(Metric::RatioToLimit).is_none() && limit.mean(Metric::GainOverLinux).is_none()
+        linux.median(Metric::RatioToLimit).is_none()
+            && limit.median(Metric::GainOverLinux).is_none()
     );
-    assert!(limit.completed && limit.is_limit() && limit.mean(Metric::PageSeconds).is_some());
+    assert!(limit.completed && limit.is_limit() && limit.median(Metric::PageSeconds).is_some());
 }
 
 #[test]
@@ -180,7 +192,7 @@ fn extreme_paths_end_in_an_answer() {
     for path in ["1bit,0ms,1p", "100gbit,0ms,inf", "1mbit,1000000s,inf", "10mbit,50ms,1B,loss=0.99"]
     {
         let outcome = run(&race("linux,newreno,linux+open=data", path));
-        for load in outcome.contestants.iter().flat_map(|c| &c.loads) {
+        for load in outcome.contestants.iter().flat_map(Contestant::loads) {
             assert_eq!(load.page.is_none(), load.failure.is_some(), "{path}");
         }
     }
@@ -188,9 +200,7 @@ fn extreme_paths_end_in_an_answer() {
 
 /// Loads of a contestant's visits, the first one first.
 fn visits(outcome: &Outcome, contestant: usize) -> Vec<&Load> {
-    let contestant = &outcome.contestants[contestant];
-    let again = contestant.again.iter().map(|visit| &visit.loads[0]);
-    [&contestant.loads[0]].into_iter().chain(again).collect()
+    outcome.contestants[contestant].turns[0].visits.iter().collect()
 }
 
 fn visited(schemes: &str, (http, visits): (Http, Visits)) -> Race {
@@ -206,8 +216,9 @@ fn a_first_visit_is_a_load() {
     let once = run(&visited("linux,newreno,fs", (Http::Http11, Visits::default())));
     let often = run(&visited("linux,newreno,fs", (Http::Http11, THREE)));
     for (once, often) in once.contestants.iter().zip(&often.contestants) {
-        assert_eq!(once.loads, often.loads, "{}", once.name);
-        assert_eq!((once.again.len(), often.again.len()), (0, 2));
+        assert_eq!(first_load(once), first_load(often), "{}", once.name);
+        let repeated = |of: &Contestant| of.turns[0].loads(VisitKind::Repeated).len();
+        assert_eq!((repeated(once), repeated(often)), (0, 2));
     }
 }
 
@@ -258,7 +269,7 @@ fn repeated_visits_have_rows_pictures_and_harm_of_their_own() {
     race.background = 1;
     let outcome = recorded(&race);
     for contestant in &outcome.contestants {
-        let [first, second] = [&contestant.loads[0], &contestant.again[0].loads[0]];
+        let [first, second, third] = &contestant.turns[0].visits[..] else { panic!("3 visits") };
         let (first, again) =
             (first.recording.as_ref().unwrap(), second.recording.as_ref().unwrap());
         let next = second.began.unwrap();
@@ -266,11 +277,11 @@ fn repeated_visits_have_rows_pictures_and_harm_of_their_own() {
         let events: Vec<_> = again.transfers.iter().flat_map(|t| &t.sequence).collect();
         assert!(!events.is_empty() && events.iter().all(|e| e.at >= next));
         assert!(again.milestones.iter().all(|m| m.done.is_some_and(|at| at > next)));
-        assert!(contestant.again[1].loads[0].recording.is_none());
+        assert!(third.recording.is_none());
     }
     // Harm of linux is none in every visit; every harm is of bytes that were there to be lost.
-    assert_eq!(outcome.contestants[0].again[1].harm, [Some(0.0)]);
-    assert!(outcome.contestants[1].again[0].harm[0].is_some_and(|harm| harm < 1.0));
+    assert_eq!(visits(&outcome, 0)[2].harm, Some(0.0));
+    assert!(visits(&outcome, 1)[1].harm.is_some_and(|harm| harm < 1.0));
     let rows = RaceResult::new(&race, &outcome).schemes;
     let shown: Vec<_> = rows.iter().map(|row| (row.name.as_str(), row.visit)).collect();
     let (first, again) = (VisitKind::First, VisitKind::Repeated);
@@ -280,6 +291,52 @@ fn repeated_visits_have_rows_pictures_and_harm_of_their_own() {
     assert_eq!(shown[4..], expected.map(|name| (name, again)));
     // Means over visits two and three.
     let pages = [1, 2].map(|n| visits(&outcome, 1)[n].page.unwrap().as_secs_f64());
-    let mean = rows[5].mean(Metric::PageSeconds).unwrap().mean;
+    let mean = rows[5].median(Metric::PageSeconds).unwrap();
     assert!((mean - (pages[0] + pages[1]) / 2.0).abs() < 1e-12);
+}
+
+/// Page times of simulated loads, set by hand: `linux` and another scheme, a repeat each.
+fn outcome_of(race: &Race, times: [&[u64]; 2]) -> Outcome {
+    let load = |millis: u64| Load { page: Some(Duration::from_millis(millis)), ..Load::default() };
+    let turn = |(repeat, millis): (u32, &u64)| Turn {
+        order: None,
+        repeat,
+        is_redone: false,
+        visits: vec![load(*millis)],
+    };
+    let contestant = |(name, times): (&str, &[u64])| Contestant {
+        turns: (0..).zip(times).map(turn).collect(),
+        ..Contestant::new(name, World::Sim)
+    };
+    Outcome::new(race, ["linux", "newreno"].into_iter().zip(times).map(contestant).collect())
+}
+
+#[test]
+fn gains_are_paired_by_repeat() {
+    let race = race("linux,newreno", "8mbit,60ms,100p");
+    // Ten per cent less in each repeat, though the repeats differ by more than that.
+    let outcome =
+        outcome_of(&race, [&[100, 200, 300, 400, 500, 600], &[90, 180, 270, 360, 450, 540]]);
+    let result = RaceResult::new(&race, &outcome);
+    let row = result.row("newreno", World::Sim, VisitKind::First).unwrap();
+    let gain = row.spread(Metric::GainOverLinux).unwrap();
+    assert!((gain.median - 0.1).abs() < 1e-12 && gain.max - gain.min < 1e-12, "{gain:?}");
+    // Six repeats: the interval is from the least to the greatest.
+    let page = row.spread(Metric::PageSeconds).unwrap();
+    assert_eq!((page.median, page.interval), (0.315, Some((0.09, 0.54))));
+}
+
+#[test]
+fn a_turn_made_again_is_listed_and_does_not_count() {
+    let race = race("linux,newreno", "8mbit,60ms,100p");
+    let mut outcome = outcome_of(&race, [&[100], &[100]]);
+    let late = Turn {
+        is_redone: true,
+        ..outcome_of(&race, [&[900], &[900]]).contestants[0].turns[0].clone()
+    };
+    outcome.contestants[1].turns.insert(0, late);
+    let result = RaceResult::new(&race, &outcome);
+    let row = result.row("newreno", World::Sim, VisitKind::First).unwrap();
+    assert_eq!((row.median(Metric::PageSeconds), row.redone, row.samples.len()), (Some(0.1), 1, 2));
+    assert_eq!(row.median(Metric::GainOverLinux), Some(0.0));
 }

@@ -1,0 +1,106 @@
+//! What ran: a scheme in a world, its clients' turns, and the loads of their visits.
+
+use super::record::Recording;
+use super::visits::VisitKind;
+use super::world::World;
+use tcp::Scheme;
+use units::{Duration, Instant};
+
+/// One load of the page. Durations count from its start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Load {
+    /// When it began, on the clock of its world; `None` if it never did.
+    pub began: Option<Instant>,
+    /// Until the last byte of the last HTML part had arrived.
+    pub html: Option<Duration>,
+    /// Until the last byte of the page had; `None` if it never did.
+    pub page: Option<Duration>,
+    /// Segments sent again, by servers and client; `None` where nobody counts them.
+    pub retransmitted: Option<u64>,
+    /// Expiries of retransmission timers, of servers and client; `None` where nobody counts them.
+    pub timeouts: Option<u64>,
+    /// The page's own packets dropped by queues or lost on the way.
+    pub dropped: u64,
+    /// Bytes the background flows received from the load's start to its end.
+    pub background_bytes: u64,
+    /// The background's loss against the same interval of `linux`'s same visit: 1 − bytes delivered / bytes
+    /// delivered then. `None` without background or if the load never ended.
+    pub harm: Option<f64>,
+    /// What one packet in a hundred exceeded in being handed over late by an emulated link; zero in simulation.
+    pub lateness: Duration,
+    /// Why it did not complete.
+    pub failure: Option<String>,
+    /// When each object arrived, by [`workload::ObjectId`]; none where the loader is another's.
+    pub objects: Vec<Option<Duration>>,
+    /// For figures; if asked for.
+    pub recording: Option<Recording>,
+    /// Captures of the access link in all visits, with the first, if asked for: what crossed each direction, by its name, and
+    /// with `-sent` behind it what was handed to its queue. Real worlds write theirs to files.
+    pub captures: Vec<(String, Vec<u8>)>,
+}
+
+/// One client's visits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// How many real turns of the race were before it; `None` if it is simulated.
+    pub order: Option<u64>,
+    /// Of which repeat, from 0.
+    pub repeat: u32,
+    /// It was made again, because packets were late: another one counts.
+    pub is_redone: bool,
+    /// The loads of its visits, in order. There may be none behind one that did not end.
+    pub visits: Vec<Load>,
+}
+
+impl Turn {
+    /// The loads of visits of a kind.
+    pub fn loads(&self, kind: VisitKind) -> &[Load] {
+        let (first, repeated) = self.visits.split_at(self.visits.len().min(1));
+        match kind {
+            VisitKind::First => first,
+            VisitKind::Repeated => repeated,
+        }
+    }
+}
+
+/// One scheme in one world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contestant {
+    /// The scheme's text.
+    pub name: String,
+    /// Where.
+    pub world: World,
+    /// Its turns, in their order: all of them, also those made again for lateness.
+    pub turns: Vec<Turn>,
+    /// Why it took no more turns than these, if it did not take all: its agent no longer worked.
+    pub left_out: Option<String>,
+}
+
+impl Contestant {
+    /// Who has not had a turn yet.
+    pub fn new(name: &str, world: World) -> Self {
+        Self { name: name.to_owned(), world, turns: Vec::new(), left_out: None }
+    }
+
+    /// A simulated one, from the visits of each repeat.
+    pub(super) fn simulated(scheme: &Scheme, repeats: impl Iterator<Item = Vec<Load>>) -> Self {
+        let turn = |(repeat, visits)| Turn { order: None, repeat, is_redone: false, visits };
+        let turns = (0..).zip(repeats).map(turn).collect();
+        Self { turns, ..Self::new(scheme.name(), World::Sim) }
+    }
+
+    /// The turns that count: one of each repeat, in their order.
+    pub fn counted(&self) -> impl Iterator<Item = &Turn> {
+        self.turns.iter().filter(|turn| !turn.is_redone)
+    }
+
+    /// The first turn that counts: the one that is recorded.
+    pub fn first(&self) -> Option<&Turn> {
+        self.counted().next()
+    }
+
+    /// Every load of the turns that count.
+    pub fn loads(&self) -> impl Iterator<Item = &Load> {
+        self.counted().flat_map(|turn| &turn.visits)
+    }
+}

@@ -1,0 +1,118 @@
+//! A race's result as JSON, of the form that `docs/race-schema.json` describes: one for all worlds.
+
+use super::{Metric, RaceResult, SchemeResult, Setting, Spread, Visits, World};
+use crate::path::PathSpec;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+/// The form of the JSON; a change that a reader has to know of raises it.
+const FORMAT: u32 = 2;
+
+impl Serialize for RaceResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
+        map.serialize_entry("format", &FORMAT)?;
+        map.serialize_entry("page", &self.page)?;
+        map.serialize_entry("path", &PathJson(&self.path, self.background))?;
+        map.serialize_entry("seed", &self.seed)?;
+        map.serialize_entry("repeats", &self.repeats)?;
+        map.serialize_entry("exact", &self.is_exact)?;
+        if self.visits.count > 1 {
+            map.serialize_entry("visits", &VisitsJson(self.visits))?;
+        }
+        map.serialize_entry("worlds", &WorldsJson { on: self.worlds(), setting: &self.setting })?;
+        let of = Columns { repeats: self.repeats > 1, visits: self.visits.count > 1 };
+        let rows: Vec<_> = self.schemes.iter().map(|s| SchemeJson(s, of)).collect();
+        map.serialize_entry("schemes", &rows)?;
+        map.end()
+    }
+}
+
+/// Where it ran.
+#[derive(Serialize)]
+struct WorldsJson<'a> {
+    on: Vec<World>,
+    #[serde(flatten)]
+    setting: &'a Setting,
+}
+
+/// A path and the number of background flows on it.
+struct PathJson<'a>(&'a PathSpec, u32);
+
+impl Serialize for PathJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(path, background) = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("spec", &path.to_string())?;
+        map.serialize_entry("down_bps", &path.down().as_bps())?;
+        map.serialize_entry("up_bps", &path.up().as_bps())?;
+        map.serialize_entry("rtt_s", &path.rtt().as_secs_f64())?;
+        map.serialize_entry("queue", &path.queue().to_string())?;
+        map.serialize_entry("loss", &path.loss())?;
+        map.serialize_entry("background", background)?;
+        map.end()
+    }
+}
+
+/// How often a page is visited.
+struct VisitsJson(Visits);
+
+impl Serialize for VisitsJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Visits { count, idle, site, reconnects } = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("count", &count)?;
+        map.serialize_entry("idle_s", &idle.as_secs_f64())?;
+        map.serialize_entry("site", &site)?;
+        map.serialize_entry("reconnects", &reconnects)?;
+        map.end()
+    }
+}
+
+/// What rows have only if there are several.
+#[derive(Clone, Copy)]
+struct Columns {
+    repeats: bool,
+    visits: bool,
+}
+
+struct SchemeJson<'a>(&'a SchemeResult, Columns);
+
+impl Serialize for SchemeJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(scheme, columns) = *self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &scheme.name)?;
+        if columns.visits {
+            map.serialize_entry("visit", scheme.visit.name())?;
+        }
+        map.serialize_entry("on", &scheme.world)?;
+        for metric in Metric::ALL {
+            let spread = scheme.spread(metric);
+            map.serialize_entry(metric.key(), &spread.map(|s| s.median))?;
+            if columns.repeats {
+                serialize_spread(&mut map, metric, spread)?;
+            }
+        }
+        map.serialize_entry("completed", &scheme.completed)?;
+        if let Some(why) = &scheme.left_out {
+            map.serialize_entry("left_out", why)?;
+        }
+        map.serialize_entry("redone", &scheme.redone)?;
+        map.serialize_entry("samples", &scheme.samples)?;
+        map.end()
+    }
+}
+
+/// How sure a median is, and how far repeats are apart.
+fn serialize_spread<M: SerializeMap>(
+    map: &mut M,
+    metric: Metric,
+    spread: Option<Spread>,
+) -> Result<(), M::Error> {
+    let key = metric.key();
+    map.serialize_entry(&format!("{key}_interval"), &spread.and_then(|s| s.interval))?;
+    map.serialize_entry(&format!("{key}_min"), &spread.map(|s| s.min))?;
+    map.serialize_entry(&format!("{key}_max"), &spread.map(|s| s.max))
+}

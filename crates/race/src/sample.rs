@@ -1,0 +1,46 @@
+//! One visit as a race's result lists it.
+
+use super::contestant::{Load, Turn};
+use serde::Serialize;
+use units::Duration;
+
+/// One visit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sample {
+    /// How many real turns of the race were before that of which it is; `None` if it is simulated.
+    pub order: Option<u64>,
+    /// Of which repeat, from 0.
+    pub repeat: u32,
+    /// Of which of the client's visits, from 0.
+    pub visit: usize,
+    /// It was made again for lateness, and does not count.
+    pub redone: bool,
+    /// Seconds until the HTML was done.
+    pub html_s: Option<f64>,
+    /// Seconds until the page was done.
+    pub page_s: Option<f64>,
+    /// Packets dropped or lost.
+    pub dropped_packets: u64,
+    /// Seconds that one packet in a hundred exceeded in being handed over late.
+    pub lateness_p99_s: f64,
+    /// Why it did not complete.
+    pub failure: Option<String>,
+}
+
+impl Sample {
+    /// The load of a turn's visit.
+    pub(super) fn new(turn: &Turn, (visit, load): (usize, &Load)) -> Self {
+        let seconds = |time: Option<Duration>| time.map(Duration::as_secs_f64);
+        Self {
+            order: turn.order,
+            repeat: turn.repeat,
+            visit,
+            redone: turn.is_redone,
+            html_s: seconds(load.html),
+            page_s: seconds(load.page),
+            dropped_packets: load.dropped,
+            lateness_p99_s: load.lateness.as_secs_f64(),
+            failure: load.failure.clone(),
+        }
+    }
+}
