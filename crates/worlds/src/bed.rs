@@ -1,40 +1,22 @@
 //! One client, its servers, and the link between them, for the visits of one repeat.
 
 use crate::captures::{self, Ends};
-use crate::client::{Browser, Client, Tongue, Visitor};
-use crate::exchange::{Exchange, Visit};
+use crate::client::{Browser, Client, Visitor};
+use crate::exchange::Exchange;
 use crate::host::Host;
 use crate::kernel::Service;
+use crate::real::Real;
 use crate::timer;
-use crate::world::Real;
+use crate::tongue::Tongue;
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationReport, Interface, InterfaceConfig,
     Namespace, Recording, ThreadScheduling,
 };
-use race::Race;
+use race::{Load, Race};
 use std::io;
 use std::net::SocketAddr;
 use tokio::task::LocalSet;
-use units::Duration;
 use workload::LoaderConfig;
-
-/// A visit that is not over after this long has not completed.
-pub const TIME_LIMIT: Duration = Duration::from_secs(120);
-
-/// One visit as it was measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sample {
-    /// Until the last byte of the last HTML part had arrived.
-    pub html: Option<Duration>,
-    /// Until the last byte of the page had; `None` if it never did.
-    pub page: Option<Duration>,
-    /// Packets that the link dropped during the visit, in both directions.
-    pub dropped: u64,
-    /// What one packet in a hundred exceeded in being handed over late.
-    pub lateness: Duration,
-    /// Why it did not complete.
-    pub failure: Option<String>,
-}
 
 /// Visits the page as often as the race has it, in a world made for that.
 ///
@@ -44,7 +26,7 @@ pub(crate) fn visit(
     race: &Race,
     who: Who<'_>,
     (seed, captures): (u64, &Ends),
-) -> io::Result<Vec<Sample>> {
+) -> io::Result<Vec<Load>> {
     std::thread::scope(|scope| {
         // Entering a namespace is for good: a thread of its own.
         let thread = scope.spawn(|| {
@@ -70,6 +52,8 @@ pub(crate) struct Who<'a> {
     pub(crate) client: Client,
     /// Who asks there.
     pub(crate) browser: &'a Browser,
+    /// Keep what the loader knows of its objects, for figures.
+    pub(crate) record: bool,
 }
 
 impl Who<'_> {
@@ -114,54 +98,55 @@ impl Bed {
         Ok(Self { client, _device: device, own, host, emulation, recording, clock })
     }
 
-    fn run(self, race: &Race, who: Who<'_>) -> io::Result<Vec<Sample>> {
+    fn run(self, race: &Race, who: Who<'_>) -> io::Result<Vec<Load>> {
         let Self { client, own, host, emulation, recording, clock, _device } = self;
         client.enter()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-        let samples = LocalSet::new().block_on(&runtime, async {
+        let loads = LocalSet::new().block_on(&runtime, async {
             let (exchange, openings) = Exchange::new((&race.page, who.loader), who.tongue(), clock);
             let servers = host.serve(&exchange).await?;
             let visitor = who.browser.open((&exchange, openings), (&client, own, servers));
-            visits(race, (&visitor, &clock), &emulation).await
+            visits((race, who.record), (&visitor, &clock), &emulation).await
         })?;
         let EmulationReport { down, up } = emulation.stop();
         captures::finish(recording)?;
         match down.failure.or(up.failure) {
             Some(why) => Err(io::Error::other(format!("the emulated link failed: {why}"))),
-            None => Ok(samples),
+            None => Ok(loads),
         }
     }
 }
 
 /// All visits in order. Behind one that does not end there is none.
 async fn visits(
-    race: &Race,
+    (race, record): (&Race, bool),
     (visitor, clock): (&Visitor, &Clock),
     emulation: &Emulation,
-) -> io::Result<Vec<Sample>> {
-    let mut samples: Vec<Sample> = Vec::new();
+) -> io::Result<Vec<Load>> {
+    let mut loads: Vec<Load> = Vec::new();
     for n in 0..race.visits.count.max(1) {
         if n > 0 {
             timer::sleep_until(clock, Some(clock.now() + race.visits.idle)).await;
         }
-        let sample = one_visit(visitor, emulation, n > 0).await?;
-        let is_over = sample.page.is_none();
-        samples.push(sample);
+        let mut load = one_visit(visitor, emulation, n > 0).await?;
+        // Two visits are drawn at most.
+        load.recording = load.recording.filter(|_| record && n < 2);
+        let is_over = load.page.is_none();
+        loads.push(load);
         if is_over {
             break;
         }
     }
-    Ok(samples)
+    Ok(loads)
 }
 
-async fn one_visit(visitor: &Visitor, emulation: &Emulation, again: bool) -> io::Result<Sample> {
+async fn one_visit(visitor: &Visitor, emulation: &Emulation, again: bool) -> io::Result<Load> {
     let before = dropped(emulation);
     // What was late before is not this visit's.
     emulation.take_lateness();
     let measure = || (dropped(emulation) - before, emulation.take_lateness().p99());
-    let (visit, (dropped, lateness)) = visitor.visit(again, measure).await?;
-    let Visit { html, page, failure } = visit;
-    Ok(Sample { html, page, dropped, lateness, failure })
+    let (load, (dropped, lateness)) = visitor.visit(again, measure).await?;
+    Ok(Load { dropped, lateness, ..load })
 }
 
 fn dropped(emulation: &Emulation) -> u64 {

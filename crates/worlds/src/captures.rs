@@ -1,12 +1,11 @@
 //! Captures of every world, for a reader who asks why two of them differ.
 //!
-//! The simulator writes what its links carried; in real time the emulated link tells what it was handed and
+//! The simulator has what its links carried with its loads; in real time the emulated link tells what it was handed and
 //! what it handed over, at both its ends. Both are classic pcap, with times since the world began.
 
-use crate::world::World;
 use emulator::{Files, Recorder, Recording, Sink};
 use netsim::Duplex;
-use race::Load;
+use race::World;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -25,24 +24,6 @@ impl<'a> Folder<'a> {
             fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
         }
         Ok(Self(folder))
-    }
-
-    /// True if there is one.
-    pub(crate) const fn is_wanted(self) -> bool {
-        self.0.is_some()
-    }
-
-    /// Writes what the simulator captured: `SCHEME-sim-down.pcap` and the others of its kind.
-    ///
-    /// # Errors
-    /// If a file cannot be written; the error names it.
-    pub(crate) fn write_simulated(self, scheme: &str, load: &Load) -> io::Result<()> {
-        let Some(folder) = self.0 else { return Ok(()) };
-        for (link, bytes) in &load.captures {
-            let path = folder.join(format!("{scheme}-{}-{link}.pcap", World::Sim));
-            fs::write(&path, bytes).map_err(|error| named(&path, &error))?;
-        }
-        Ok(())
     }
 
     /// Where a real world's captures of this repeat go; nowhere if it is not the first.

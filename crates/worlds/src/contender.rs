@@ -1,7 +1,6 @@
 //! Who races: a scheme of the core, which worlds run as far as they have it, or one that only the kernel has,
 //! with an agent. The core knows nothing of the latter: they are not its models, and it has none of them.
 
-use crate::world::World;
 use race::{Race, named};
 use tcp::Scheme;
 use workload::LoaderConfig;
@@ -111,14 +110,6 @@ impl Contender {
         match self {
             Self::Core(_) => None,
             Self::Agent(scheme) => Some(scheme),
-        }
-    }
-
-    /// True if servers can run it in `world`.
-    pub fn runs_in(&self, world: World) -> bool {
-        match self {
-            Self::Core(_) if world == World::Sim => true,
-            _ => world.real(self).is_some(),
         }
     }
 

@@ -6,10 +6,11 @@
 //! same requests, the same discovery and the same sizes, TLS and HTTP/2 included. Client and servers
 //! are tasks of one thread; nothing here waits.
 
-use crate::client::Tongue;
-use crate::kernel::site;
+use crate::site;
 use crate::timer;
+use crate::tongue::Tongue;
 use emulator::Clock;
+use race::{Load, Recording, TransferRecord};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -121,14 +122,6 @@ pub(crate) struct Exchange {
     clock: Clock,
 }
 
-/// A visit that has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Visit {
-    pub(crate) html: Option<Duration>,
-    pub(crate) page: Option<Duration>,
-    pub(crate) failure: Option<String>,
-}
-
 impl Exchange {
     /// Nobody has asked for anything yet; who is to open connections hears of them.
     pub(crate) fn new(
@@ -149,7 +142,7 @@ impl Exchange {
     }
 
     /// One visit by the loader, or what there is of it after `limit`.
-    pub(crate) async fn visit(&self, again: bool, limit: Duration) -> Visit {
+    pub(crate) async fn visit(&self, again: bool, limit: Duration) -> Load {
         let start = self.start(again);
         tokio::select! {
             visit = self.finished(start) => visit,
@@ -259,12 +252,12 @@ impl Exchange {
     }
 
     /// Waits until the visit that began at `start` has ended.
-    async fn finished(&self, start: Instant) -> Visit {
+    async fn finished(&self, start: Instant) -> Load {
         loop {
             let until = {
                 let inner = self.inner.borrow();
                 if inner.loader.is_done() {
-                    return visit(&inner.loader, start);
+                    return self.load(&inner, start);
                 }
                 inner.loader.poll_timeout()
             };
@@ -278,9 +271,27 @@ impl Exchange {
     }
 
     /// What there is of the visit that began at `start` after `limit`, which was too long.
-    fn given_up(&self, start: Instant, limit: Duration) -> Visit {
-        let sofar = visit(&self.inner.borrow().loader, start);
-        Visit { failure: Some(format!("not over after {limit}")), ..sofar }
+    fn given_up(&self, start: Instant, limit: Duration) -> Load {
+        let sofar = self.load(&self.inner.borrow(), start);
+        Load { failure: Some(format!("not over after {limit}")), ..sofar }
+    }
+
+    /// The load that began at `start`, as far as it has come.
+    fn load(&self, inner: &Inner, start: Instant) -> Load {
+        let loader = &inner.loader;
+        let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
+        let name = |(id, why): &(_, workload::LoadError)| {
+            format!("{:?}: {why}", loader.page().object(*id).label)
+        };
+        Load {
+            began: Some(start),
+            html: since(loader.html_done_at()),
+            page: since(loader.page_done_at()),
+            failure: loader.failures().first().map(name),
+            objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
+            recording: Some(recording(inner, start)),
+            ..Load::default()
+        }
     }
 
     /// What is there on servers that speak HTTP.
@@ -340,22 +351,30 @@ impl Exchange {
     }
 }
 
+/// What the loader knows of a load; what crossed the link nobody has watched.
+fn recording(inner: &Inner, start: Instant) -> Recording {
+    let mut ports = vec![0; inner.calls.len()];
+    for (port, conn) in &inner.callers {
+        ports[conn.index()] = *port;
+    }
+    let connections = inner.loader.connections().zip(ports);
+    let transfers = connections.map(|(connection, port)| TransferRecord {
+        connection,
+        port,
+        sequence: Vec::new(),
+        window: Vec::new(),
+    });
+    Recording {
+        start,
+        milestones: inner.loader.milestones().to_vec(),
+        transfers: transfers.collect(),
+        queues: Vec::new(),
+    }
+}
+
 /// Bytes unsent below which a server that speaks this has the next part of a response, if that matters.
 pub(crate) fn low_water(protocol: Protocol) -> Option<u64> {
     protocol.interleaves().then_some(protocol.low_water)
-}
-
-fn visit(loader: &PageLoader, start: Instant) -> Visit {
-    let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
-    let first = loader.failures().first();
-    let name = |(id, why): &(_, workload::LoadError)| {
-        format!("{:?}: {why}", loader.page().object(*id).label)
-    };
-    Visit {
-        html: since(loader.html_done_at()),
-        page: since(loader.page_done_at()),
-        failure: first.map(name),
-    }
 }
 
 #[cfg(test)]

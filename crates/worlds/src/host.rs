@@ -2,8 +2,8 @@
 
 use crate::exchange::Exchange;
 use crate::kernel::{Kernel, Service};
+use crate::real::Real;
 use crate::wire::Wire;
-use crate::world::Real;
 use emulator::{Addresses, Port};
 use std::io;
 use std::net::SocketAddr;

@@ -3,12 +3,12 @@
 //! narrow ones, of `headstart check worlds`.
 
 use calm::calmly_throughout;
-use race::{Hosts, REAL_PROCESSING, Race, VisitKind, Visits};
+use race::{Hosts, Metric, REAL_PROCESSING, Race, RaceResult, VisitKind, Visits, World};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{LoaderConfig, Page};
-use worlds::{Browser, Client, Contender, Run, Server, Summary, World};
+use worlds::{Browser, Client, Contender, Run, Server};
 
 fn race(page: &str, schemes: &[&str]) -> Race {
     Race {
@@ -27,7 +27,7 @@ fn race(page: &str, schemes: &[&str]) -> Race {
 }
 
 /// `None` where the machine has no namespaces, TUN devices or congestion control for it.
-fn run(race: &Race, worlds: &[World]) -> Option<Summary> {
+fn run(race: &Race, worlds: &[World]) -> Option<RaceResult> {
     let contenders: Vec<_> = race.schemes.iter().cloned().map(Contender::Core).collect();
     let how = Run {
         worlds,
@@ -37,10 +37,12 @@ fn run(race: &Race, worlds: &[World]) -> Option<Summary> {
         server: &Server::Builtin,
         agent: None,
         captures: None,
+        record: true,
+        threads: 0,
         on_run: &|| (),
     };
     match worlds::run(race, how) {
-        Ok(entries) => Some(Summary::new(race, &entries)),
+        Ok(outcome) => Some(RaceResult::new(race, &outcome)),
         Err(error) if worlds::cannot_be_had(&error) => {
             calm::skipped(error);
             None
@@ -49,11 +51,16 @@ fn run(race: &Race, worlds: &[World]) -> Option<Summary> {
     }
 }
 
-fn page_s(summary: &Summary, scheme: &str, world: World, visit: &str) -> f64 {
-    let line = summary.line(scheme, world, visit).unwrap();
-    let failures: Vec<_> = line.samples.iter().filter_map(|s| s.failure.as_ref()).collect();
+fn page_s(result: &RaceResult, scheme: &str, world: World, visit: VisitKind) -> f64 {
+    let row = result.row(scheme, world, visit).unwrap();
+    let failures: Vec<_> = row.samples.iter().filter_map(|s| s.failure.as_ref()).collect();
     assert!(failures.is_empty(), "{scheme} on {world}: {failures:?}");
-    line.page_s.unwrap().median
+    row.median(Metric::PageSeconds).unwrap()
+}
+
+/// Seconds of the first visit's limit.
+fn limit_s(result: &RaceResult) -> f64 {
+    result.limit(VisitKind::First).and_then(|row| row.median(Metric::PageSeconds)).unwrap()
 }
 
 /// A quarter either way: a busy machine delays, and nothing here may be faster than simulated but by the
@@ -66,16 +73,16 @@ fn assert_near(real: f64, sim: f64) {
 fn a_page_over_a_connection_an_object_takes_alike_in_all_worlds() {
     calmly_throughout(|| {
         let race = race("text", &["linux", "linux-bbr", "linux-reno"]);
-        let Some(summary) = run(&race, &World::ALL) else { return };
+        let Some(result) = run(&race, &World::ALL) else { return };
         for scheme in ["linux", "linux-bbr", "linux-reno"] {
-            let sim = page_s(&summary, scheme, World::Sim, "first");
+            let sim = page_s(&result, scheme, World::Sim, VisitKind::First);
             for world in [World::Wire, World::Kernel] {
-                assert_near(page_s(&summary, scheme, world, "first"), sim);
+                assert_near(page_s(&result, scheme, world, VisitKind::First), sim);
             }
         }
         // No transport beats the limit, in no world.
-        let limit = summary.limits[0].page_s;
-        let all = summary.lines.iter().filter_map(|line| line.page_s);
+        let limit = limit_s(&result);
+        let all = result.measured().filter_map(|row| row.spread(Metric::PageSeconds));
         assert!(all.into_iter().all(|spread| spread.min >= limit));
     });
 }
@@ -86,9 +93,9 @@ fn three_hosts_with_tls_and_interleaved_responses_arrive_whole() {
         // Three connections that overflow a queue together: who loses what differs from run to run, so times
         // are not held against each other.
         let race = race("news", &["linux"]);
-        let Some(summary) = run(&race, &[World::Wire, World::Kernel]) else { return };
+        let Some(result) = run(&race, &[World::Wire, World::Kernel]) else { return };
         for world in [World::Wire, World::Kernel] {
-            assert!(page_s(&summary, "linux", world, "first") >= summary.limits[0].page_s);
+            assert!(page_s(&result, "linux", world, VisitKind::First) >= limit_s(&result));
         }
     });
 }
@@ -100,11 +107,10 @@ fn repeated_visits_use_the_connections_that_are_open() {
             Visits { count: 2, idle: Duration::from_millis(50), site: 1, reconnects: false };
         let loader = LoaderConfig { http: Some(workload::Http::Http11), ..LoaderConfig::default() };
         let race = Race { visits, loader, ..race("text", &["linux"]) };
-        let Some(summary) = run(&race, &[World::Wire, World::Kernel]) else { return };
-        let repeated = VisitKind::Repeated.name();
+        let Some(result) = run(&race, &[World::Wire, World::Kernel]) else { return };
         for world in [World::Wire, World::Kernel] {
-            let [first, again] =
-                ["first", repeated].map(|visit| page_s(&summary, "linux", world, visit));
+            let [first, again] = [VisitKind::First, VisitKind::Repeated]
+                .map(|visit| page_s(&result, "linux", world, visit));
             // A handshake of 40 ms less.
             assert!(again < first - 0.03, "{world}: {first} s, then {again} s");
         }
@@ -114,7 +120,7 @@ fn repeated_visits_use_the_connections_that_are_open() {
 #[test]
 fn a_scheme_that_the_kernel_does_not_have_is_left_out_there() {
     let race = race("text", &["linux", "newreno"]);
-    let Some(summary) = run(&race, &[World::Sim, World::Kernel]) else { return };
-    assert!(summary.line("newreno", World::Sim, "first").is_some());
-    assert!(summary.line("newreno", World::Kernel, "first").is_none());
+    let Some(result) = run(&race, &[World::Sim, World::Kernel]) else { return };
+    assert!(result.row("newreno", World::Sim, VisitKind::First).is_some());
+    assert!(result.row("newreno", World::Kernel, VisitKind::First).is_none());
 }

@@ -2,10 +2,10 @@
 //! takes a minute; of what fails while the machine stood still, a scheme on a path is measured again.
 
 use calm::calmly_throughout;
+use race::World;
 use std::sync::Mutex;
 use std::thread;
 use tcp::Scheme;
-use worlds::World;
 use worlds::agreement::{Cell, Grid, LINUX_SCHEMES, Verdict};
 
 /// Three connections of BBR that overflow a queue together take one of two courses and more, which hang on tenths of a millisecond: at

@@ -1,7 +1,7 @@
 //! A cell of the grid: one scheme's times for one load over one path, simulated and in one real world, and how near they are.
 
-use crate::summary::{Measured, Spread, Summary};
-use crate::world::World;
+use race::World;
+use race::{Metric, RaceResult, Sample, Spread, VisitKind};
 use serde::Serialize;
 
 /// How far the simulated time may be from the median of a real world: nine of ten cells within the
@@ -35,7 +35,7 @@ pub struct Cell {
     /// Loads repeated for lateness.
     pub redone: u32,
     /// All loads there.
-    pub samples: Vec<Measured>,
+    pub samples: Vec<Sample>,
 }
 
 /// How near a simulated time is to a measured one.
@@ -51,45 +51,42 @@ pub enum Verdict {
 }
 
 impl Cell {
-    pub(super) fn of(summary: &Summary) -> Vec<Self> {
-        let real = |scheme: &str| {
-            let scheme = scheme.to_owned();
-            BOUNDS.iter().filter_map(move |bounds| Self::new(summary, &scheme, *bounds))
-        };
-        let sim = summary.lines.iter().filter(|line| line.world == World::Sim.name());
-        sim.flat_map(|line| real(&line.scheme).collect::<Vec<_>>()).collect()
+    pub(super) fn of(result: &RaceResult) -> Vec<Self> {
+        let sim = result.measured().filter(|row| row.world == Some(World::Sim));
+        let of_scheme = |scheme: &str| BOUNDS.map(|bounds| Self::new(result, scheme, bounds));
+        sim.flat_map(|row| of_scheme(&row.name)).flatten().collect()
     }
 
     fn new(
-        summary: &Summary,
+        result: &RaceResult,
         scheme: &str,
         (world, inner, outer): (World, f64, f64),
     ) -> Option<Self> {
-        let visit = "first";
-        let sim = summary.line(scheme, World::Sim, visit)?;
-        let real = summary.line(scheme, world, visit)?;
-        let median = sim.page_s.map(|spread| spread.median);
-        let difference = median.zip(real.page_s).map(|(sim, real)| sim / real.median - 1.0);
+        let row = |world| result.row(scheme, world, VisitKind::First);
+        let (sim, real) = (row(World::Sim)?, row(world)?);
+        let (sim_s, real_s) = (sim.spread(Metric::PageSeconds), real.spread(Metric::PageSeconds));
+        let median = sim_s.map(|spread| spread.median);
+        let difference = median.zip(real_s).map(|(sim, real)| sim / real.median - 1.0);
         let is_among = |real: Spread| {
             world == World::Kernel && median.is_some_and(|s| (real.min..=real.max).contains(&s))
         };
         let verdict = match difference {
-            Some(_) if real.page_s.is_some_and(is_among) => Verdict::Inside,
+            Some(_) if real_s.is_some_and(is_among) => Verdict::Inside,
             Some(by) if by.abs() <= inner => Verdict::Inside,
             Some(by) if by.abs() <= outer => Verdict::Near,
             _ => Verdict::Outside,
         };
         Some(Self {
-            load: summary.page.clone(),
-            path: summary.path.clone(),
+            load: result.page.clone(),
+            path: result.path.to_string(),
             scheme: scheme.to_owned(),
             world: world.name(),
-            sim_s: sim.page_s,
-            real_s: real.page_s,
+            sim_s,
+            real_s,
             difference,
             verdict,
-            sim_drops: sim.dropped_packets.map(|spread| spread.median),
-            real_drops: real.dropped_packets,
+            sim_drops: sim.median(Metric::DroppedPackets),
+            real_drops: real.spread(Metric::DroppedPackets),
             redone: real.redone,
             samples: real.samples.clone(),
         })

@@ -5,8 +5,8 @@
 
 use super::plan::{loaded, longest_first, of_each};
 use crate::kernel::Server;
-use crate::world::World;
-use race::Race;
+use race::World;
+use race::{Metric, Race};
 use std::io;
 
 /// So many simulated loads show it.
@@ -28,8 +28,8 @@ pub(super) fn load_more_often(races: &mut [Race], jobs: usize) -> io::Result<()>
 
 fn has_several(race: &Race) -> io::Result<bool> {
     let race = Race { repeats: SEEDS, ..race.clone() };
-    let summary = loaded(&race, (&[World::Sim], &Server::Builtin), &|| ())?;
-    let mut spreads = summary.lines.iter().filter_map(|line| line.page_s);
+    let result = loaded(&race, (&[World::Sim], &Server::Builtin), &|| ())?;
+    let mut spreads = result.measured().filter_map(|row| row.spread(Metric::PageSeconds));
     Ok(spreads.any(|spread| spread.max > APART * spread.min))
 }
 

@@ -4,9 +4,8 @@ use super::{Agreement, Cell, Grid, contenders};
 use crate::client::{Browser, Client};
 use crate::contest::{self, Run};
 use crate::kernel::Server;
-use crate::summary::Summary;
-use crate::world::World;
-use race::Race;
+use race::World;
+use race::{Race, RaceResult};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::io;
@@ -23,9 +22,14 @@ pub struct Plan<'a> {
 impl Plan<'_> {
     /// Loads in real time, all in all.
     pub fn load_count(&self) -> u64 {
-        let of =
-            |race: &Race| contest::load_count(&contenders(race), &self.grid.worlds, race.repeats);
+        let worlds = self.worlds();
+        let of = |race: &Race| contest::load_count(race, &contenders(race), &worlds);
         self.races.iter().map(of).sum()
+    }
+
+    /// Simulation, and what is held against it.
+    fn worlds(&self) -> Vec<World> {
+        [World::Sim].into_iter().chain(self.grid.worlds.iter().copied()).collect()
     }
 
     /// Measures every cell; `on_run` is called after each load, from any thread.
@@ -33,8 +37,7 @@ impl Plan<'_> {
     /// # Errors
     /// If the machine does not let it.
     pub fn run(&self, on_run: &(dyn Fn() + Sync)) -> io::Result<Agreement> {
-        let real = self.grid.worlds.clone();
-        let worlds: Vec<World> = [World::Sim].into_iter().chain(real).collect();
+        let worlds = self.worlds();
         let measure =
             |race: &Race| Ok(Cell::of(&loaded(race, (&worlds, &self.grid.server), on_run)?));
         let order = longest_first(&self.races);
@@ -48,7 +51,7 @@ pub(super) fn loaded(
     race: &Race,
     (worlds, server): (&[World], &Server),
     on_run: &(dyn Fn() + Sync),
-) -> io::Result<Summary> {
+) -> io::Result<RaceResult> {
     let how = Run {
         worlds,
         contenders: &contenders(race),
@@ -57,9 +60,11 @@ pub(super) fn loaded(
         server,
         agent: None,
         captures: None,
+        record: false,
+        threads: 0,
         on_run,
     };
-    Ok(Summary::new(race, &contest::run(race, how)?))
+    Ok(RaceResult::new(race, &contest::run(race, how)?))
 }
 
 /// What `answer` says of each race, in their order, found in `order` by `jobs` threads.

@@ -1,14 +1,15 @@
 //! Who asks for the page in real time: the loader that simulations have, or curl as it is installed.
 
-use super::curl::{Curl, Load};
-use super::{Tongue, run};
-use crate::bed::TIME_LIMIT;
+use super::curl::{self, Curl};
+use super::run;
 use crate::contender::Contender;
-use crate::exchange::{Exchange, Opening, Visit};
-use crate::kernel::site;
-use crate::world::World;
+use crate::exchange::{Exchange, Opening};
+use crate::real::Real;
+use crate::site;
+use crate::tongue::Tongue;
 use emulator::Namespace;
-use race::Race;
+use race::World;
+use race::{Load, Race, TIME_LIMIT};
 use std::io;
 use std::net::SocketAddr;
 use std::str::FromStr;
@@ -46,12 +47,13 @@ impl Browser {
         (contenders, worlds): (&[Contender], &[World]),
     ) -> Option<String> {
         let Self::Curl(_) = self else { return None };
-        let races = |one: &&Contender| worlds.iter().any(|world| world.real(one).is_some());
+        let races = |one: &&Contender| worlds.iter().any(|world| Real::of(one, *world).is_some());
         let of_contender = |one: &Contender| {
             let why = site::refusal(&race.page, &one.loader(race))?;
             Some(format!("{}: {why}", one.name()))
         };
-        Load::refusal(race).or_else(|| contenders.iter().filter(races).find_map(of_contender))
+        curl::Visitor::refusal(race)
+            .or_else(|| contenders.iter().filter(races).find_map(of_contender))
     }
 
     /// What it understands at best.
@@ -73,7 +75,9 @@ impl Browser {
                 spawn_local(run(exchange.clone(), openings, (own, servers)));
                 Visitor::Loader(exchange.clone())
             }
-            Self::Curl(curl) => Visitor::Curl(Load::new(curl, (exchange, namespace), &servers)),
+            Self::Curl(curl) => {
+                Visitor::Curl(curl::Visitor::new(curl, (exchange, namespace), &servers))
+            }
         }
     }
 }
@@ -95,7 +99,7 @@ impl FromStr for Browser {
 /// A browser with a page before it.
 pub(crate) enum Visitor {
     Loader(Exchange),
-    Curl(Load),
+    Curl(curl::Visitor),
 }
 
 impl Visitor {
@@ -107,7 +111,7 @@ impl Visitor {
         &self,
         again: bool,
         measure: impl FnOnce() -> T,
-    ) -> io::Result<(Visit, T)> {
+    ) -> io::Result<(Load, T)> {
         match self {
             Self::Loader(exchange) => {
                 let visit = exchange.visit(again, TIME_LIMIT).await;

@@ -4,12 +4,12 @@
 //! it does not look for, so pages are not for it. It runs in a process namespace that the kernel clears when this
 //! process dies.
 
-use crate::exchange::{Exchange, Visit};
-use crate::kernel::site;
+use crate::exchange::Exchange;
 use crate::programs;
+use crate::site;
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
-use race::Race;
+use race::{Load, Race};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ impl Curl {
 }
 
 /// One object that curl loads as often as it is told to.
-pub(crate) struct Load {
+pub(crate) struct Visitor {
     curl: Curl,
     namespace: Namespace,
     url: String,
@@ -66,7 +66,7 @@ pub(crate) struct Load {
     is_html: bool,
 }
 
-impl Load {
+impl Visitor {
     /// Why visits of a race cannot be curl's; `None` if they can.
     pub(super) fn refusal(race: &Race) -> Option<String> {
         let [object] = race.page.objects() else {
@@ -109,7 +109,7 @@ impl Load {
         &self,
         limit: Duration,
         measure: impl FnOnce() -> T,
-    ) -> io::Result<(Visit, T)> {
+    ) -> io::Result<(Load, T)> {
         let mut sandbox = self.start(limit)?;
         let pipe = sandbox.streams.stderr.take().ok_or(ErrorKind::BrokenPipe)?;
         let mut pipe = BufReader::new(Receiver::from_owned_fd(pipe.into())?);
@@ -120,9 +120,10 @@ impl Load {
         // Its pipe is closed: there is nothing left to wait for.
         let visit = match time_of(sandbox.wait()?, &said) {
             Ok(time) => {
-                Visit { html: self.is_html.then_some(time), page: Some(time), failure: None }
+                let html = self.is_html.then_some(time);
+                Load { html, page: Some(time), ..Load::default() }
             }
-            Err(why) => Visit { html: None, page: None, failure: Some(why) },
+            Err(why) => Load { failure: Some(why), ..Load::default() },
         };
         Ok((visit, measured))
     }

@@ -5,7 +5,7 @@
 //! goes into that. A server of this kind does not think: the client waits that long before it asks.
 
 use crate::exchange::{Exchange, Opening, Order};
-use crate::kernel::site::{self, FLIGHT};
+use crate::site::{self, FLIGHT};
 use crate::timer;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Body, Bytes, Incoming};

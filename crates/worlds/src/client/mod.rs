@@ -14,6 +14,7 @@ pub(crate) use http::Here;
 
 use crate::exchange::{Exchange, Opening, Order};
 use crate::filler;
+use crate::tongue::Tongue;
 use emulator::Namespace;
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_getres};
@@ -71,15 +72,6 @@ const MOST_BUFFER: u64 = 32 << 20;
 
 /// Orders of one connection that are looked at together, at most: more than a page has objects.
 const AT_ONCE: usize = 1024;
-
-/// What clients and servers say to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tongue {
-    /// How many bytes they are sent; the exchange tells them what that means.
-    Counts,
-    /// HTTP.
-    Http,
-}
 
 /// Opens what the loader wants opened, to `servers` by the page's hosts, until nobody wants any more.
 async fn run(

@@ -11,8 +11,7 @@ use crate::client::Browser;
 use crate::contender::Contender;
 use crate::contest::{self, Run, load_count};
 use crate::kernel::{Agent, Server};
-use crate::summary::{Line, Measured, Spread, Summary};
-use crate::world::World;
+use race::{Metric, RaceResult, Sample, SchemeResult, Spread, VisitKind, World};
 use serde::Serialize;
 use std::io;
 
@@ -59,7 +58,8 @@ impl Plan {
 
     /// Loads in real time, all in all.
     pub fn load_count(&self) -> u64 {
-        let of_case = |case: &Case| load_count(&case.contenders, &[World::Kernel], self.repeats);
+        let of_case =
+            |case: &Case| load_count(&case.race(self.repeats), &case.contenders, &[World::Kernel]);
         self.cases.iter().map(of_case).sum()
     }
 
@@ -101,15 +101,17 @@ impl Plan {
                 server: &self.server,
                 agent: Some(agent),
                 captures: None,
+                record: false,
+                threads: 0,
                 on_run,
             };
-            let entries = contest::run(&race, how)?;
-            if let Some(out) = entries.iter().find_map(|entry| entry.left_out.as_ref()) {
+            let outcome = contest::run(&race, how)?;
+            if let Some(out) = outcome.contestants.iter().find_map(|c| c.left_out.as_ref()) {
                 return Err(io::Error::other(out.clone()));
             }
-            let summary = Summary::new(&race, &entries);
-            gains.claims.extend(case.bounds.iter().map(|bound| Claim::new(case, &summary, bound)));
-            gains.times.extend(summary.lines.iter().map(|line| Time::new(case, &summary, line)));
+            let result = RaceResult::new(&race, &outcome);
+            gains.claims.extend(case.bounds.iter().map(|bound| Claim::new(case, &result, bound)));
+            gains.times.extend(result.measured().map(|row| Time::new(case, &result, row)));
         }
         Ok(gains)
     }
@@ -151,28 +153,28 @@ pub struct Time {
     /// Loads repeated for lateness.
     pub redone: u32,
     /// All visits.
-    pub samples: Vec<Measured>,
+    pub samples: Vec<Sample>,
 }
 
 impl Time {
-    fn new(case: &Case, summary: &Summary, line: &Line) -> Self {
+    fn new(case: &Case, result: &RaceResult, row: &SchemeResult) -> Self {
         Self {
             load: case.name.clone(),
-            path: summary.path.clone(),
-            scheme: line.scheme.clone(),
-            visit: line.visit,
-            page_s: line.page_s,
-            limit_s: limit_of(summary, line.visit),
-            dropped_packets: line.dropped_packets,
-            redone: line.redone,
-            samples: line.samples.clone(),
+            path: result.path.to_string(),
+            scheme: row.name.clone(),
+            visit: row.visit.name(),
+            page_s: row.spread(Metric::PageSeconds),
+            limit_s: limit_of(result, row.visit),
+            dropped_packets: row.spread(Metric::DroppedPackets),
+            redone: row.redone,
+            samples: row.samples.clone(),
         }
     }
 }
 
-fn limit_of(summary: &Summary, visit: &str) -> f64 {
-    let limit = summary.limits.iter().find(|limit| limit.visit == visit);
-    limit.expect("every kind of visit has a limit").page_s
+/// Seconds; every kind of visit has a limit, and every limit a time.
+fn limit_of(result: &RaceResult, visit: VisitKind) -> f64 {
+    result.limit(visit).and_then(|row| row.median(Metric::PageSeconds)).unwrap_or(f64::NAN)
 }
 
 /// One thing that is asked of a scheme.
@@ -211,13 +213,10 @@ pub enum Verdict {
 }
 
 impl Claim {
-    fn new(case: &Case, summary: &Summary, bound: &Bound) -> Self {
-        let visit = bound.visit.name();
-        let median = |scheme: &str| {
-            let line = summary.line(scheme, World::Kernel, visit)?;
-            line.page_s.map(|spread| spread.median)
-        };
-        let limit = limit_of(summary, visit);
+    fn new(case: &Case, result: &RaceResult, bound: &Bound) -> Self {
+        let row = |scheme: &str| result.row(scheme, World::Kernel, bound.visit);
+        let median = |scheme: &str| row(scheme)?.median(Metric::PageSeconds);
+        let limit = limit_of(result, bound.visit);
         let other = match bound.beside {
             Beside::Scheme(name) => median(name),
             Beside::Limit => Some(limit),
@@ -226,9 +225,9 @@ impl Claim {
         let (ratio, limit_ratio) = (median(bound.scheme).and_then(over_other), over_other(limit));
         Self {
             load: case.name.clone(),
-            path: summary.path.clone(),
+            path: result.path.to_string(),
             scheme: bound.scheme.to_owned(),
-            visit,
+            visit: bound.visit.name(),
             beside: bound.beside.name(),
             ratio,
             at_most: bound.at_most,

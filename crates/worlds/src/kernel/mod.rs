@@ -8,15 +8,14 @@ mod builtin;
 mod choice;
 mod nginx;
 mod private;
-pub(crate) mod site;
 
 pub use agent::Agent;
 pub use choice::ServerChoice;
 pub use nginx::Nginx;
 
-use crate::client::Tongue;
 use crate::contender::AgentScheme;
 use crate::exchange::{Exchange, low_water};
+use crate::tongue::Tongue;
 use agent::Attending;
 use emulator::{Addresses, Interface, InterfaceConfig, Namespace, Port};
 use nginx::Serving;

@@ -5,8 +5,9 @@
 //! which its configuration knows no words for. It runs in a process namespace that the kernel clears when
 //! this process dies, and all its files are in a file system in memory that no other process sees.
 
-use super::{private, site};
+use super::private;
 use crate::programs;
+use crate::site;
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};

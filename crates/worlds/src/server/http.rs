@@ -1,13 +1,13 @@
 //! Answers in HTTP, over any stream, for clients to whom bytes have to mean something.
 //!
-//! What nginx would serve ([`crate::kernel::site`]): at the path of an object as many bytes as its answer is
+//! What nginx would serve ([`crate::site`]): at the path of an object as many bytes as its answer is
 //! modelled to have, header and framing included. It does not think.
 
 use super::Knobs;
 use crate::client::Here;
 use crate::exchange::{Exchange, Part};
 use crate::filler;
-use crate::kernel::site;
+use crate::site;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::HeaderValue;
 use hyper::server::conn::{http1, http2};

@@ -2,9 +2,9 @@
 
 mod http;
 
-use crate::client::Tongue;
 use crate::exchange::{Exchange, Next, Part};
 use crate::filler;
+use crate::tongue::Tongue;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
