@@ -4,13 +4,14 @@ use crate::failure::Failure;
 use crate::stdout;
 use link::{DISCIPLINES, DisciplineDescriptor};
 use race::LIMIT;
+use race::World;
 use serde::Serialize;
 use tcp::congestion::CONTROLLERS;
 use tcp::recovery::RECOVERIES;
 use tcp::registry::Descriptor;
 use tcp::scheme::{NamedScheme, SchemeParameter, catalogue, parameters};
 use tcp::startup::STARTUPS;
-use worlds::{AGENT_PARAMETER, AGENT_SCHEMES, Contender, NamedAgentScheme, World};
+use worlds::{AGENT_PARAMETER, AGENT_SCHEMES, Contender, NamedAgentScheme, runs_in};
 
 /// What the limit is, for those who look for it among the schemes.
 pub(crate) const ABOUT_LIMIT: &str = "computed from page and path: the earliest that any TCP with handshakes can be; a second row is without them";
@@ -65,7 +66,7 @@ impl Scheme {
         let contender = Contender::parse(name);
         // What is no contender is the limit, which is everywhere.
         let has = |world: &World| {
-            contender.as_ref().is_ok_and(|one| one.runs_in(*world)) || contender.is_err()
+            contender.as_ref().is_ok_and(|one| runs_in(one, *world)) || contender.is_err()
         };
         let on = World::ALL.into_iter().filter(has).map(World::name).collect();
         Self { name, about, source, on }

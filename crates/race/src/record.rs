@@ -267,6 +267,11 @@ impl FlowRecord {
 }
 
 impl TransferRecord {
+    /// Somebody saw what it sent. Of the connections of real hosts only the loader's side is known.
+    pub const fn was_watched(&self) -> bool {
+        !self.sequence.is_empty() || !self.window.is_empty()
+    }
+
     /// It was over before the load that this is the record of, or had nothing to do in it.
     pub fn is_unused(&self, recording: &Recording) -> bool {
         self.sequence.is_empty() && self.connection.opened < recording.start

@@ -5,7 +5,7 @@
 //! they mean nothing.
 
 use report::{
-    ConnectionView, Estimate, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView,
+    ConnectionView, LimitView, Median, ObjectSpan, QueueCapacity, QueuePoint, QueueView,
     RaceReport, RaceRow, SchemeView, SequenceKind, SequencePoint, Table, Terminal, WindowPoint,
     write_atomically,
 };
@@ -61,6 +61,7 @@ fn sample() -> RaceReport {
         table: Table::race(&rows(&schemes, &limit)),
         schemes,
         limit,
+        ..RaceReport::default()
     }
 }
 
@@ -76,13 +77,13 @@ fn rows(schemes: &[SchemeView], limit: &LimitView) -> Vec<RaceRow> {
         };
         RaceRow {
             scheme: scheme.name.clone(),
-            html_s: with_error(seconds(scheme.html_done)),
-            page_s: with_error(page),
-            ratio_to_limit: with_error(page / bound),
-            gain_over_linux: with_error(1.0 - page / linux).filter(|_| scheme.name != "linux"),
-            retransmissions: with_error(count(SequenceKind::Retransmitted)),
+            html_s: with_interval(seconds(scheme.html_done)),
+            page_s: with_interval(page),
+            ratio_to_limit: with_interval(page / bound),
+            gain_over_linux: with_interval(1.0 - page / linux).filter(|_| scheme.name != "linux"),
+            retransmissions: with_interval(count(SequenceKind::Retransmitted)),
             timeouts: Some(0.4.into()),
-            drops: with_error(count(SequenceKind::Dropped)),
+            drops: with_interval(count(SequenceKind::Dropped)),
             harm: Some(0.013.into()),
             ..RaceRow::default()
         }
@@ -99,8 +100,8 @@ fn rows(schemes: &[SchemeView], limit: &LimitView) -> Vec<RaceRow> {
     schemes.iter().map(row).chain([last]).collect()
 }
 
-fn with_error(mean: f64) -> Option<Estimate> {
-    Some(Estimate { mean, standard_error: Some(mean.abs() * 0.02) })
+fn with_interval(value: f64) -> Option<Median> {
+    Some(Median { value, interval: Some((value - value.abs() * 0.02, value + value.abs() * 0.02)) })
 }
 
 fn limit() -> LimitView {

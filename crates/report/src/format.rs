@@ -6,9 +6,11 @@
 //! - Rates: below 1 Mbit/s in kbit/s with one decimal, above in Mbit/s or Gbit/s with three.
 //! - Counts: whole numbers as such, means with one decimal.
 //! - A standard error follows "±" in the unit and with the decimals of its mean.
+//! - The interval of a median follows in brackets: "812 ms (798 to 840)". A gain whose interval holds zero is no
+//!   gain: "no difference (−0.8 to +0.4 %)".
 //! - What is undefined or not finite is "–".
 
-use crate::quantity::{Estimate, Quantity};
+use crate::quantity::{Estimate, Median, Quantity};
 
 /// The dash that stands for "undefined".
 pub(crate) const UNDEFINED: &str = "–";
@@ -26,6 +28,33 @@ pub fn estimate(value: Estimate, quantity: Quantity) -> String {
     }
     out.push_str(style.suffix);
     out
+}
+
+/// A median and its interval by the same rule.
+pub(crate) fn median(median: Median, quantity: Quantity) -> String {
+    let value = estimate(median.value.into(), quantity);
+    let Some((least, most)) = median.interval else { return value };
+    let style = Style::of(median.value.into(), quantity);
+    let signed = quantity == Quantity::Gain;
+    let (least_shown, most_shown) = (style.number(least, signed), style.number(most, signed));
+    // All repeats were alike, as far as is shown: nothing is unsure.
+    if least_shown == most_shown {
+        return value;
+    }
+    match signed && least <= 0.0 && most >= 0.0 {
+        true => format!("no difference ({least_shown} to {most_shown}{})", style.suffix),
+        false => format!("{value} ({least_shown} to {most_shown})"),
+    }
+}
+
+/// The least and the greatest of repeats, in the unit of the latter: like `798 – 840 ms`; once if they are shown alike.
+pub(crate) fn extremes((least, most): (f64, f64), quantity: Quantity) -> String {
+    let style = Style::of(most.into(), quantity);
+    let (least, most) = (style.number(least, false), style.number(most, false));
+    match least == most {
+        true => format!("{most}{}", style.suffix),
+        false => format!("{least} – {most}{}", style.suffix),
+    }
 }
 
 /// A time in seconds by the same rule.
@@ -178,6 +207,21 @@ mod tests {
         assert_eq!(shown(-0.0001, None, Quantity::Gain), "0.0 %");
         assert_eq!(shown(0.021, None, Quantity::Share), "2.1 %");
         assert_eq!(shown(1.8449, None, Quantity::Ratio), "1.84");
+    }
+
+    #[test]
+    fn medians_come_with_their_intervals_and_zero_is_no_difference() {
+        let shown = |value, interval, quantity| median(Median { value, interval }, quantity);
+        let gain = |value, interval| shown(value, Some(interval), Quantity::Gain);
+        assert_eq!(gain(-0.052, (-0.061, -0.044)), "−5.2 % (−6.1 to −4.4)");
+        assert_eq!(gain(0.002, (-0.008, 0.0041)), "no difference (−0.8 to +0.4 %)");
+        // linux against itself, and what never differs from it.
+        assert_eq!(gain(0.0, (0.0, 0.0)), "0.0 %");
+        assert_eq!(gain(0.297, (0.2968, 0.2971)), "+29.7 %");
+        assert_eq!(extremes((0.626, 0.6261), Quantity::Time), "626 ms");
+        assert_eq!(shown(0.812, Some((0.798, 0.84)), Quantity::Time), "812 ms (798 to 840)");
+        assert_eq!(shown(0.812, None, Quantity::Time), "812 ms");
+        assert_eq!(extremes((0.798, 1.24), Quantity::Time), "0.798 – 1.240 s");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! come from outside (titles, URLs and hosts of a HAR file): they are cleaned and escaped on output,
 //! never trusted.
 
-use crate::Table;
+use crate::{Section, Table};
 use std::borrow::Cow;
 use units::Instant;
 
@@ -19,6 +19,8 @@ pub struct RaceReport {
     pub subtitle: Vec<String>,
     /// The results; [`Table::race`] builds the usual columns.
     pub table: Table,
+    /// What stands between the results and the schemes: such as worlds side by side.
+    pub sections: Vec<Section>,
     /// One load per scheme, in the order to be shown. With repeats: the load of the first seed.
     pub schemes: Vec<SchemeView>,
     /// The physical bound the schemes are held against.

@@ -32,6 +32,6 @@ pub use input::{
     SchemeView, SequenceKind, SequencePoint, WindowPoint,
 };
 pub use page::MAX_HTML_BYTES;
-pub use quantity::{Estimate, Quantity};
+pub use quantity::{Estimate, Median, Quantity};
 pub use ranges::{Range, RangeRow, Ranges};
 pub use table::{Cell, Column, RaceRow, Row, Table, Terminal};

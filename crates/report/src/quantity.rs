@@ -15,6 +15,21 @@ impl From<f64> for Estimate {
     }
 }
 
+/// The median of repeats and, if there are enough of them, its confidence interval, in the quantity's base unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Median {
+    /// The median.
+    pub value: f64,
+    /// Least and greatest value of the interval.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl From<f64> for Median {
+    fn from(value: f64) -> Self {
+        Self { value, interval: None }
+    }
+}
+
 /// What a column's numbers are, which decides how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {

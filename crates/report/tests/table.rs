@@ -1,17 +1,23 @@
 //! The table in its three renderings.
 
-use report::{Cell, Column, Estimate, Quantity, RaceRow, Row, Table, Terminal};
+use report::{Cell, Column, Estimate, Median, Quantity, RaceRow, Row, Table, Terminal};
 
 fn estimate(mean: f64, error: f64) -> Option<Estimate> {
     Some(Estimate { mean, standard_error: Some(error) })
 }
 
+fn median(value: f64, interval: (f64, f64)) -> Option<Median> {
+    Some(Median { value, interval: Some(interval) })
+}
+
 fn race() -> Table {
     let linux = RaceRow {
         scheme: "linux".to_owned(),
-        html_s: estimate(0.1812, 0.0031),
-        page_s: estimate(1.2345, 0.021),
-        ratio_to_limit: estimate(1.7, 0.03),
+        html_s: Some(0.1812.into()),
+        page_s: median(1.2345, (1.21, 1.3)),
+        page_extremes_s: Some((1.2, 1.4)),
+        ratio_to_limit: median(1.7, (1.6, 1.8)),
+        gain_over_linux: median(-0.052, (-0.061, -0.044)),
         retransmissions: Some(3.0.into()),
         timeouts: Some(0.0.into()),
         drops: Some(2.5.into()),
@@ -31,10 +37,10 @@ fn race() -> Table {
 #[test]
 fn a_race_on_a_terminal() {
     let expected = "\
-scheme   HTML done        page done      × limit  gain  retrans.  timeouts  drops   harm
-──────  ──────────  ───────────────  ───────────  ────  ────────  ────────  ─────  ─────
-linux   181 ± 3 ms  1.234 ± 0.021 s  1.70 ± 0.03     –         3         0    2.5  0.0 %
-limit            –           726 ms            –     –         –         –      –      –
+scheme  HTML done  page done        min – max  × limit                   gain  retrans.  timeouts  drops   harm
+──────  ─────────  ─────────  ───────────────  ───────  ─────────────────────  ────────  ────────  ─────  ─────
+linux      181 ms    1.234 s  1.200 – 1.400 s     1.70  −5.2 % (−6.1 to −4.4)         3         0    2.5  0.0 %
+limit           –     726 ms                –        –                      –         –         –      –      –
 ";
     // 1.2345 has no exact binary form and lies just below the half, hence 1.234.
     assert_eq!(race().to_text(Terminal::default()), expected);
@@ -44,7 +50,7 @@ limit            –           726 ms            –     –         –        
 fn ascii_holds_nothing_but_ascii_and_stays_aligned() {
     let text = race().to_text(Terminal { ascii: true, styled: false });
     assert!(text.is_ascii());
-    assert!(text.contains("181 +/- 3 ms") && text.contains("x limit"));
+    assert!(text.contains("1.200 - 1.400 s") && text.contains("x limit"));
     let lines: Vec<&str> = text.lines().collect();
     // The last column is aligned right, so all lines end in the same place.
     assert!(lines.iter().all(|l| l.len() == lines[0].len()), "{text}");

@@ -18,6 +18,7 @@ mod contest;
 mod exchange;
 mod filler;
 pub mod gain;
+mod here;
 mod host;
 mod kernel;
 mod programs;

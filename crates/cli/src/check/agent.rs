@@ -4,9 +4,10 @@ use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::race::field::Field;
 use crate::{agent, pages, stdout};
+use race::World;
 use report::{Cell, Quantity, Row, Table};
 use worlds::gain::{Case, Claim, Gains, Plan, Time, Verdict};
-use worlds::{Browser, Server, ServerChoice, World};
+use worlds::{Browser, Server, ServerChoice};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]

@@ -3,15 +3,19 @@
 use crate::failure::Failure;
 use crate::{input, names};
 use race::path::{DEFAULT_PRESET, PathSpec, preset};
-use race::{Hosts, ProcessingDelay, Race, Visits};
+use race::{BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, World};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tcp::Scheme;
 use units::Duration;
 use workload::{BUILTINS, Http, LoaderConfig, Tls};
-use worlds::{Browser, Client, Contender, ServerChoice, World};
+use worlds::{Browser, Client, Contender, ServerChoice};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
+
+/// Enough for an interval of the median, and few enough for real time.
+const DEFAULT_REPEATS: u32 = 7;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -82,8 +86,7 @@ pub(crate) struct Args {
 
     /// Where: sim, wire (our endpoint to a Linux client), kernel (Linux to Linux), separated by commas
     ///
-    /// Real worlds emulate the path between network namespaces and take real time: medians over --repeat
-    /// are shown, schemes and worlds interleaved. They need root and TUN devices; without them only `sim`
+    /// Real worlds emulate the path between network namespaces and take real time, schemes and worlds interleaved. They need root and TUN devices; without them only `sim`
     /// is run, and said so. The kernel has the schemes linux (its cubic), linux-bbr and linux-reno, also with iw=N
     /// (by a route), and, where there is headstart-agent, hs-cubic, hs-bbr and hs-session: each client's visits with an agent of their own, which knows
     /// nothing at first.
@@ -106,13 +109,23 @@ pub(crate) struct Args {
 
     /// Window that the client offers from the beginning, like 1MB [default: Linux' own, 64 kB at first]
     ///
-    /// With --on, where the client is Linux or its model. What is sent at once is never more.
+    /// The client is Linux then, or its model. What is sent at once is never more.
     #[arg(long, value_name = "SIZE", value_parser = parse_window)]
     client_window: Option<u32>,
 
-    /// Loads under each scheme, each with other start phases; adds standard errors
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    repeat: u32,
+    /// Loads under each scheme, each with other start phases and delays [default: 7; 1 with --exact]
+    ///
+    /// Medians are shown, and from six repeats on a 95 % interval of the gain; where it holds zero there is no
+    /// difference.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: Option<u32>,
+
+    /// Simulated hosts answer at once, with no jitter: one load that is always the same
+    ///
+    /// Real hosts take 50 to 130 us to answer a packet, each time another. Where packets race for the last place in a
+    /// queue this decides who wins, so one exact load may be far from what is usual.
+    #[arg(long)]
+    pub(super) exact: bool,
 
     /// Seed of start phases and losses
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -225,9 +238,20 @@ impl Args {
         Client { window: self.client_window }
     }
 
+    /// The simulated browser's TCP; `None`: as its servers'. Beside real worlds it has the clock of this machine's
+    /// kernel, else results would depend on the machine.
+    fn client_model(&self) -> Option<Scheme> {
+        if !self.is_simulated_only() {
+            return Some(self.client().model());
+        }
+        let window = self.client_window?;
+        Some(Scheme::parse(&format!("{BASELINE}+rwnd={window}B")).expect("linux takes a window"))
+    }
+
     /// The race they describe; reads the page.
     pub(super) fn race(&self) -> Result<Race, Failure> {
         let default = || preset(DEFAULT_PRESET).map(|preset| preset.spec());
+        let is_real = !self.is_simulated_only();
         let path = self.path.or(self.path_preset).or_else(default);
         Ok(Race {
             page: Arc::new(input::page(&self.page, self.har_page.as_deref())?),
@@ -239,9 +263,9 @@ impl Args {
                 ..LoaderConfig::default()
             },
             schemes: self.schemes.0.iter().filter_map(Contender::core).cloned().collect(),
-            client: None,
-            hosts: Hosts::Apart,
-            processing: ProcessingDelay::NONE,
+            client: self.client_model(),
+            hosts: if is_real { Hosts::Together } else { Hosts::Apart },
+            processing: if self.exact { ProcessingDelay::NONE } else { REAL_PROCESSING },
             visits: Visits {
                 count: self.visits,
                 idle: self.idle,
@@ -249,7 +273,7 @@ impl Args {
                 reconnects: self.reconnect,
             },
             background: self.background,
-            repeats: self.repeat,
+            repeats: self.repeat.unwrap_or(if self.exact { 1 } else { DEFAULT_REPEATS }),
             seed: self.seed,
         })
     }

@@ -3,8 +3,9 @@
 
 use crate::agent;
 use crate::failure::remark;
+use race::World;
 use std::io;
-use worlds::{Agent, Contender, World, cannot_be_had};
+use worlds::{Agent, Contender, cannot_be_had};
 
 /// Who races, and the agent of those that need one.
 pub(crate) struct Field {

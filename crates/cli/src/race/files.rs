@@ -1,8 +1,9 @@
 //! The files a race leaves behind: report and captures. Checked before the race, written after.
 
+use super::raced::Raced;
 use super::{Args, view};
 use crate::failure::{Failure, remark};
-use race::{Outcome, Race, RaceResult};
+use race::World;
 use report::write_atomically;
 use std::fs;
 use std::path::Path;
@@ -50,30 +51,29 @@ fn is_same(a: &Path, b: &Path) -> bool {
     matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-pub(super) fn write(
-    args: &Args,
-    (race, outcome, result): (&Race, &Outcome, &RaceResult),
-) -> Result<(), Failure> {
+pub(super) fn write(args: &Args, raced: &Raced) -> Result<(), Failure> {
     if let Some(path) = &args.report {
-        let html = view::report(race, outcome, result).to_html();
+        let html = view::report(raced).to_html();
         write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
         remark(&format!("report: {}", path.display()));
     }
     if let Some(folder) = &args.pcap {
-        write_captures(folder, outcome)?;
+        write_captures(folder, raced)?;
         remark(&format!("captures: {}", folder.display()));
     }
     Ok(())
 }
 
-/// `SCHEME-LINK.pcap` and `SCHEME-LINK-sent.pcap` of each contestant's first load.
-fn write_captures(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
+/// `SCHEME-LINK.pcap` and `SCHEME-LINK-sent.pcap` of each simulated contestant's first load; beside those of real worlds,
+/// which are there already, they are called `SCHEME-sim-LINK.pcap`.
+fn write_captures(folder: &Path, raced: &Raced) -> Result<(), Failure> {
     fs::create_dir_all(folder)
         .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
-    for contestant in &outcome.contestants {
-        let captures = contestant.loads.iter().flat_map(|load| &load.captures);
+    let world = if raced.result.worlds() == [World::Sim] { "" } else { "-sim" };
+    for contestant in &raced.outcome.contestants {
+        let captures = contestant.loads().flat_map(|load| &load.captures);
         for (link, bytes) in captures {
-            let name = format!("{}-{link}.pcap", contestant.name);
+            let name = format!("{}{world}-{link}.pcap", contestant.name);
             write_atomically(&folder.join(name), bytes).map_err(Failure::failed)?;
         }
     }

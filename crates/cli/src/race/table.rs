@@ -1,39 +1,48 @@
 //! A race's results as the table that everybody reads.
 
-use crate::pages;
-use race::estimate::Estimate;
-use race::{Metric, RaceResult, SchemeResult};
-use report::{Cell, Quantity, RaceRow, Table};
+use race::{Metric, RaceResult, SchemeResult, World};
+use report::{Median, RaceRow, Table};
 
 pub(super) fn of(result: &RaceResult) -> Table {
-    let rows: Vec<RaceRow> = result.schemes.iter().map(row).collect();
-    let mut table = Table::race(&rows);
-    if result.visits.count > 1 {
-        let help = "The first visit, or all repeated ones on average";
-        table.columns.insert(1, pages::column(("visit", Quantity::Text, help)));
-        for (row, scheme) in table.rows.iter_mut().zip(&result.schemes) {
-            row.cells.insert(1, Cell::Text(scheme.visit.name().to_owned()));
-        }
-    }
-    table
+    let has_worlds = result.worlds() != [World::Sim];
+    let rows = result.schemes.iter().map(|scheme| RaceRow {
+        visit: (result.visits.count > 1).then(|| scheme.visit.name().to_owned()),
+        world: scheme.world.filter(|_| has_worlds).map(|world| world.name().to_owned()),
+        page_extremes_s: extremes(scheme).filter(|_| result.repeats > 1),
+        ..row(scheme)
+    });
+    Table::race(&rows.collect::<Vec<RaceRow>>())
 }
 
 fn row(scheme: &SchemeResult) -> RaceRow {
-    let mean = |metric| scheme.mean(metric).map(shown);
+    let median = |metric| {
+        let spread = scheme.spread(metric)?;
+        Some(Median { value: spread.median, interval: spread.interval })
+    };
     RaceRow {
-        scheme: scheme.name.clone(),
+        scheme: name(scheme),
         is_limit: scheme.is_limit(),
-        html_s: mean(Metric::HtmlSeconds),
-        page_s: mean(Metric::PageSeconds),
-        ratio_to_limit: mean(Metric::RatioToLimit),
-        gain_over_linux: mean(Metric::GainOverLinux),
-        retransmissions: mean(Metric::RetransmittedSegments),
-        timeouts: mean(Metric::Timeouts),
-        drops: mean(Metric::DroppedPackets),
-        harm: mean(Metric::BackgroundHarm),
+        html_s: median(Metric::HtmlSeconds),
+        page_s: median(Metric::PageSeconds),
+        ratio_to_limit: median(Metric::RatioToLimit),
+        gain_over_linux: median(Metric::GainOverLinux),
+        retransmissions: median(Metric::RetransmittedSegments),
+        timeouts: median(Metric::Timeouts),
+        drops: median(Metric::DroppedPackets),
+        harm: median(Metric::BackgroundHarm),
+        ..RaceRow::default()
     }
 }
 
-const fn shown(estimate: Estimate) -> report::Estimate {
-    report::Estimate { mean: estimate.mean, standard_error: estimate.standard_error }
+/// Of what is measured; a limit is certain.
+fn extremes(scheme: &SchemeResult) -> Option<(f64, f64)> {
+    let spread = scheme.spread(Metric::PageSeconds).filter(|_| !scheme.is_limit())?;
+    Some((spread.min, spread.max))
+}
+
+fn name(scheme: &SchemeResult) -> String {
+    match scheme.left_out {
+        Some(_) => format!("{} (left out)", scheme.name),
+        None => scheme.name.clone(),
+    }
 }

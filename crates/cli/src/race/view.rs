@@ -1,12 +1,13 @@
 //! A race as the report shows it: the libraries' records in the report's terms.
 
-use super::table;
+use super::raced::Raced;
+use super::{side_by_side, table};
 use crate::schemes::ABOUT_LIMIT;
 use link::QueueLimit;
 use race::limit::Limit;
 use race::{
-    Contestant, Load, Outcome, Queue, Race, RaceResult, Recording, SequenceEvent, SequenceStep,
-    VisitKind, Visits,
+    Contestant, Load, Outcome, ProcessingDelay, Queue, Race, Recording, SequenceEvent,
+    SequenceStep, VisitKind, Visits, World,
 };
 use report::{
     ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
@@ -18,23 +19,26 @@ use units::{Duration, Instant};
 use workload::{ConnectionRecord, Milestones, Object, Page};
 
 /// The report of a race whose first loads were recorded.
-pub(super) fn report(race: &Race, outcome: &Outcome, result: &RaceResult) -> RaceReport {
+pub(super) fn report(raced: &Raced) -> RaceReport {
+    let Raced { race, outcome, result } = raced;
     let mut subtitle = facts(race);
     if race.repeats > 1 {
         subtitle.push("Figures show the first repeat".to_owned());
     }
-    subtitle.push("Simulated. Name lookups are not part of a load.".to_owned());
+    subtitle.extend(side_by_side::where_it_ran(result));
+    subtitle.push("Name lookups are not part of a load".to_owned());
     RaceReport {
         title: format!("{} over {}", race.page.name(), race.path),
         subtitle,
         table: table::of(result),
+        sections: side_by_side::sections(raced),
         schemes: outcome.contestants.iter().flat_map(|c| schemes(race, outcome, c)).collect(),
         limit: limit(&outcome.limit),
     }
 }
 
 /// What was run, wherever.
-pub(super) fn facts(race: &Race) -> Vec<String> {
+fn facts(race: &Race) -> Vec<String> {
     let page = &race.page;
     let (objects, hosts) = (page.objects().len(), page.hosts().len());
     let megabytes = page.response_bytes() as f64 / 1e6;
@@ -67,11 +71,22 @@ pub(super) fn facts(race: &Race) -> Vec<String> {
     }
     facts.push(match race.repeats {
         1 => format!("Seed {}", race.seed),
-        n => format!("Seed {}, {n} repeats", race.seed),
+        n => format!("Seed {}, medians of {n} repeats", race.seed),
     });
+    facts.push(processing(race.processing));
     facts.push(format!("Limit: {ABOUT_LIMIT}"));
     facts.extend(page.notes().iter().cloned());
     facts
+}
+
+/// How long simulated hosts work on a packet.
+fn processing(delay: ProcessingDelay) -> String {
+    match delay {
+        ProcessingDelay::NONE => "Simulated hosts take no time to answer (--exact)".to_owned(),
+        ProcessingDelay { least, most, .. } => {
+            format!("Simulated hosts take {least} to {most} to answer a packet, as real ones do")
+        }
+    }
 }
 
 /// What the hosts speak, each kind once.
@@ -109,13 +124,12 @@ fn described(page: &Page, object: &Object) -> ObjectSpan {
 
 /// A view of each recorded load: the first visit's, and a repeated one's if there is one.
 fn schemes(race: &Race, outcome: &Outcome, contestant: &Contestant) -> Vec<SchemeView> {
-    let first = (VisitKind::First, contestant.loads.first());
-    let again = contestant.again.first().and_then(|visit| visit.loads.first());
-    let recorded = [first, (VisitKind::Repeated, again)];
+    let load = |kind| contestant.first().and_then(|turn| turn.loads(kind).first());
+    let recorded = [VisitKind::First, VisitKind::Repeated].map(|kind| (kind, load(kind)));
     let views = recorded.into_iter().filter_map(|(kind, load)| {
         let mut view = scheme(race, (contestant, load?))?;
         if race.visits.count > 1 {
-            view.name = format!("{} · {} visit", contestant.name, kind.name());
+            view.name = format!("{} · {} visit", view.name, kind.name());
             view.limit = (kind == VisitKind::Repeated).then(|| limit(&outcome.limit_again));
         }
         Some(view)
@@ -127,8 +141,12 @@ fn scheme(race: &Race, (contestant, load): (&Contestant, &Load)) -> Option<Schem
     let recording = load.recording.as_ref()?;
     let labels = connection_labels(&race.page, recording);
     let at = |after: Option<Duration>| after.map(|d| Instant::ZERO + d);
+    let name = match contestant.world {
+        World::Sim => contestant.name.clone(),
+        world => format!("{} · {world}", contestant.name),
+    };
     Some(SchemeView {
-        name: contestant.name.clone(),
+        name,
         description: description(&contestant.name),
         html_done: at(load.html),
         page_done: at(load.page),
@@ -182,7 +200,7 @@ fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectS
 fn connections(recording: &Recording, labels: &[String]) -> Vec<ConnectionView> {
     let transfers = recording.transfers.iter().zip(labels);
     transfers
-        .filter(|(transfer, _)| !transfer.is_unused(recording))
+        .filter(|(transfer, _)| transfer.was_watched() && !transfer.is_unused(recording))
         .map(|(transfer, label)| ConnectionView {
             label: label.clone(),
             sequence: transfer.sequence.iter().map(|e| sequence_point(recording, e)).collect(),

@@ -24,7 +24,8 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    const FIRST: Self = Self { rows: 1024, columns: 512, points: 3000, blocks: 256, label: 120 };
+    pub(super) const FIRST: Self =
+        Self { rows: 1024, columns: 512, points: 3000, blocks: 256, label: 120 };
 
     fn halved(self) -> Self {
         Self {
@@ -66,7 +67,7 @@ impl Document {
 }
 
 impl Section {
-    fn markup(&self, at: usize, bounds: Bounds) -> Markup {
+    pub(super) fn markup(&self, at: usize, bounds: Bounds) -> Markup {
         let id = format!("part{at}");
         html! {
             section aria-labelledby=(id) {

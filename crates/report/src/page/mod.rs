@@ -21,6 +21,7 @@ mod waterfall;
 use crate::figure::Symbol;
 use crate::{RaceReport, text};
 use budget::Detail;
+use document::Bounds;
 use legend::Names;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use policy::Styles;
@@ -86,12 +87,16 @@ impl<'a> Context<'a> {
                     h2 #results { "Results" }
                     (self.report.table.to_markup(self.detail.table_rows, self.detail.label))
                 }
+                @for (at, section) in self.report.sections.iter().enumerate() {
+                    (section.markup(at, Bounds::FIRST))
+                }
                 (self.progress())
                 (self.panels())
             }
         };
         let head = (self.report.title.as_str(), self.report.subtitle.as_slice());
-        frame(Styles::Race, head, (self.detail.label, self.detail.lines), &body)
+        let styles = if self.report.sections.is_empty() { Styles::Race } else { Styles::Document };
+        frame(styles, head, (self.detail.label, self.detail.lines), &body)
     }
 
     fn panels(&self) -> Markup {

@@ -5,12 +5,14 @@
 
 mod html;
 mod markdown;
+mod race;
 mod text;
 
+pub use race::RaceRow;
 pub use text::Terminal;
 
 use crate::format;
-use crate::quantity::{Estimate, Quantity};
+use crate::quantity::{Estimate, Median, Quantity};
 
 /// A column's head.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +32,10 @@ pub enum Cell {
     Text(String),
     /// A number in the base unit of its column's quantity.
     Number(Estimate),
+    /// The median of repeats in the base unit of its column's quantity, with its interval.
+    Median(Median),
+    /// Least and greatest in the base unit of its column's quantity.
+    Extremes(f64, f64),
     /// Not defined for this row; shown as "–".
     Undefined,
 }
@@ -52,79 +58,17 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-/// A scheme's line in a race; `None` where a value is undefined.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RaceRow {
-    /// Name of the scheme.
-    pub scheme: String,
-    /// The limit's own line.
-    pub is_limit: bool,
-    /// Seconds until the HTML was complete.
-    pub html_s: Option<Estimate>,
-    /// Seconds until the page was complete.
-    pub page_s: Option<Estimate>,
-    /// `page_s` over the limit's; below 1 only for what needs fewer handshakes.
-    pub ratio_to_limit: Option<Estimate>,
-    /// 1 − `page_s` over linux's, paired by seed; negative if slower.
-    pub gain_over_linux: Option<Estimate>,
-    /// Segments sent again, over all connections of the page.
-    pub retransmissions: Option<Estimate>,
-    /// Expiries of retransmission timers.
-    pub timeouts: Option<Estimate>,
-    /// The page's own packets dropped by queues or lost by links.
-    pub drops: Option<Estimate>,
-    /// Share of the background's bytes lost compared with a linux load.
-    pub harm: Option<Estimate>,
-}
-
-/// Title, quantity and definition of the race's columns.
-const RACE_COLUMNS: [(&str, Quantity, &str); 9] = [
-    ("scheme", Quantity::Text, "How the page's servers send"),
-    ("HTML done", Quantity::Time, "Start of the load to the last byte of the HTML"),
-    ("page done", Quantity::Time, "Start of the load to the last byte of the last object"),
-    ("× limit", Quantity::Ratio, "Page done over the limit's; below 1 only without its handshakes"),
-    ("gain", Quantity::Gain, "1 − page done over that of linux, paired by seed"),
-    ("retrans.", Quantity::Count, "Segments of the page sent more than once"),
-    ("timeouts", Quantity::Count, "Expiries of the page's retransmission timers"),
-    ("drops", Quantity::Count, "Packets of the page dropped on the way"),
-    ("harm", Quantity::Share, "Background bytes lost compared with loading under linux"),
-];
-
 impl Table {
-    /// The table of a race: one line per scheme, the columns everybody compares.
-    pub fn race(rows: &[RaceRow]) -> Self {
-        let columns = RACE_COLUMNS.map(|(title, quantity, help)| Column {
-            title: title.to_owned(),
-            quantity,
-            help: help.to_owned(),
-        });
-        Self { columns: columns.into(), rows: rows.iter().map(RaceRow::to_row).collect() }
-    }
-
     /// The text of a row's cell in column `at`, before cleaning and escaping.
     fn cell(&self, row: &Row, at: usize) -> String {
         match row.cells.get(at) {
             Some(Cell::Text(text)) => text.clone(),
             Some(Cell::Number(value)) => format::estimate(*value, self.columns[at].quantity),
+            Some(Cell::Median(median)) => format::median(*median, self.columns[at].quantity),
+            Some(Cell::Extremes(least, most)) => {
+                format::extremes((*least, *most), self.columns[at].quantity)
+            }
             Some(Cell::Undefined) | None => format::UNDEFINED.to_owned(),
         }
-    }
-}
-
-impl RaceRow {
-    fn to_row(&self) -> Row {
-        let numbers = [
-            self.html_s,
-            self.page_s,
-            self.ratio_to_limit,
-            self.gain_over_linux,
-            self.retransmissions,
-            self.timeouts,
-            self.drops,
-            self.harm,
-        ];
-        let mut cells = vec![Cell::Text(self.scheme.clone())];
-        cells.extend(numbers.map(|n| n.map_or(Cell::Undefined, Cell::Number)));
-        Row { cells, is_reference: self.is_limit }
     }
 }

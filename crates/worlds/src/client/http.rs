@@ -5,16 +5,15 @@
 //! goes into that. A server of this kind does not think: the client waits that long before it asks.
 
 use crate::exchange::{Exchange, Opening, Order};
+use crate::here::Here;
 use crate::site::{self, FLIGHT};
 use crate::timer;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper::header::HeaderValue;
-use hyper::rt::Executor;
 use hyper::{Request, Response, Version};
 use hyper_util::rt::TokioIo;
-use std::future::Future;
 use std::io;
 use tokio::net::TcpStream;
 use tokio::task::spawn_local;
@@ -85,18 +84,6 @@ impl Ask<'_> {
                 sender.send_request(request).await
             }
         }
-    }
-}
-
-/// Runs what HTTP/2 runs beside a connection on this thread.
-#[derive(Clone, Copy)]
-pub(crate) struct Here;
-
-impl<F: Future + 'static> Executor<F> for Here {
-    fn execute(&self, future: F) {
-        spawn_local(async move {
-            future.await;
-        });
     }
 }
 

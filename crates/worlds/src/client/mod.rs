@@ -10,7 +10,6 @@ mod http;
 pub use browser::Browser;
 pub(crate) use browser::Visitor;
 pub use curl::Curl;
-pub(crate) use http::Here;
 
 use crate::exchange::{Exchange, Opening, Order};
 use crate::filler;

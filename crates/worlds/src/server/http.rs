@@ -4,9 +4,9 @@
 //! modelled to have, header and framing included. It does not think.
 
 use super::Knobs;
-use crate::client::Here;
 use crate::exchange::{Exchange, Part};
 use crate::filler;
+use crate::here::Here;
 use crate::site;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::HeaderValue;

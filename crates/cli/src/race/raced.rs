@@ -1,0 +1,77 @@
+//! The race itself, in the worlds that were asked for, as far as this machine lets it.
+
+use super::Args;
+use super::field::Field;
+use crate::failure::{Failure, remark};
+use crate::progress::Progress;
+use race::{Outcome, Race, RaceResult, World};
+use std::io;
+use worlds::{AgentScheme, Run, Server, ServerChoice, cannot_be_had};
+
+/// What was run, and what came of it.
+pub(super) struct Raced {
+    pub(super) race: Race,
+    pub(super) outcome: Outcome,
+    pub(super) result: RaceResult,
+}
+
+/// If real worlds cannot be had, what remains is simulated all the same.
+pub(super) fn as_far_as_possible(args: &Args, race: &Race) -> Result<Raced, Failure> {
+    let server = server(args, race)?;
+    let worlds = args.on.as_slice();
+    match raced(args, (race, &server), worlds) {
+        Err(error) if cannot_be_had(&error) && worlds.contains(&World::Sim) => {
+            remark(&format!("note: simulated only: {error}"));
+            raced(args, (race, &server), &[World::Sim]).map_err(Failure::failed)
+        }
+        Err(error) if cannot_be_had(&error) => Err(Failure::input(error)),
+        raced => raced.map_err(Failure::failed),
+    }
+}
+
+fn raced(args: &Args, (race, server): (&Race, &Server), worlds: &[World]) -> io::Result<Raced> {
+    let Field { contenders, agent } = Field::in_worlds(args.contenders(), worlds)?;
+    let progress = Progress::begin(worlds::load_count(race, &contenders, worlds), "loads");
+    let how = Run {
+        worlds,
+        contenders: &contenders,
+        client: args.client(),
+        browser: &args.browser,
+        server,
+        agent: agent.as_ref(),
+        captures: args.pcap.as_deref(),
+        record: args.report.is_some(),
+        threads: args.threads.map_or(0, usize::from),
+        on_run: &|| progress.step(),
+    };
+    let outcome = worlds::run(race, how);
+    progress.end();
+    let outcome = outcome?;
+    let result = RaceResult { setting: how.setting(), ..RaceResult::new(race, &outcome) };
+    Ok(Raced { race: race.clone(), outcome, result })
+}
+
+/// What serves in the kernel's world, if that is asked for.
+fn server(args: &Args, race: &Race) -> Result<Server, Failure> {
+    if !args.on.contains(&World::Kernel) {
+        return Ok(Server::Builtin);
+    }
+    let sized =
+        args.contenders().iter().find(|one| one.agent().is_some_and(AgentScheme::says_size));
+    if let Some(sized) = sized.filter(|_| args.server != ServerChoice::Builtin) {
+        let why = format!("{}: nginx says nothing of sizes", sized.name());
+        if args.server != ServerChoice::Auto {
+            return Err(Failure::input(format!("--server: {why}")));
+        }
+        remark(&format!("note: served on kernel by the built-in server: {why}"));
+        return Ok(Server::Builtin);
+    }
+    let (server, why) = args
+        .server
+        .serve(&race.page, &race.loader)
+        .map_err(|why| Failure::input(format!("--server: {why}")))?;
+    if let Some(why) = why {
+        remark(&format!("note: served on kernel by the built-in server: {why}"));
+    }
+    Ok(server)
+}

@@ -1,0 +1,55 @@
+//! What cannot be asked for together, with the way out.
+
+use super::Args;
+use crate::failure::Failure;
+use race::{Race, World};
+
+pub(super) fn check(args: &Args, race: &Race) -> Result<(), Failure> {
+    match args.is_simulated_only() {
+        true => refuse_without_a_kernel(args),
+        false => refuse_beyond_simulation(args, race),
+    }
+}
+
+/// The simulator has none of these schemes, nor another client than the loader.
+fn refuse_without_a_kernel(args: &Args) -> Result<(), Failure> {
+    if !args.browser.is_loader() {
+        return Err(Failure::input(
+            "--client curl is for --on wire or kernel; in simulation there is the loader",
+        ));
+    }
+    let agents = args.contenders().iter().filter(|one| one.agent().is_some());
+    let agents: Vec<&str> = agents.map(|one| one.name()).collect();
+    match agents.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::input(format!(
+            "{}: the simulator has no such scheme, the kernel has with an agent: --on kernel",
+            agents.join(", ")
+        ))),
+    }
+}
+
+/// Real worlds have neither background nor sites, and their hosts take the time they take.
+fn refuse_beyond_simulation(args: &Args, race: &Race) -> Result<(), Failure> {
+    let asked = [
+        ("--background", race.background > 0),
+        ("--site", race.visits.site > 1),
+        ("--exact", args.exact),
+    ];
+    if let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) {
+        return Err(Failure::input(format!(
+            "{option} is for simulations: leave --on away, or {option}"
+        )));
+    }
+    match args.browser.refusal(race, (args.contenders(), &args.on)) {
+        Some(why) => Err(Failure::input(format!("--client curl: {why}"))),
+        None => Ok(()),
+    }
+}
+
+impl Args {
+    /// No real world is asked for.
+    pub(super) fn is_simulated_only(&self) -> bool {
+        self.on.iter().all(|world| *world == World::Sim)
+    }
+}

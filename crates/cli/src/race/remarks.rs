@@ -1,0 +1,107 @@
+//! What a reader has to know beside the results, on standard error: who is left out, who served, how late the machine
+//! was, and which loads did not complete.
+
+use super::Args;
+use super::raced::Raced;
+use crate::failure::{Failure, remark};
+use race::{Contestant, Race, Sample, SchemeResult, TIME_LIMIT, VisitKind};
+use worlds::{Contender, runs_in};
+
+/// What is known before anything is run.
+pub(super) fn before(args: &Args, race: &Race) {
+    for world in &args.on {
+        let out = args.contenders().iter().filter(|contender| !runs_in(contender, *world));
+        let names: Vec<&str> = out.map(Contender::name).collect();
+        if !names.is_empty() && !args.is_simulated_only() {
+            let names = names.join(", ");
+            remark(&format!("note: {world} has no {names}: it has no lines there"));
+        }
+    }
+    if args.exact && race.repeats > 1 && race.background == 0 && race.path.loss() == 0.0 {
+        remark(
+            "note: nothing here depends on chance (--exact, no loss, no background): repeats are alike",
+        );
+    }
+}
+
+/// What is known of a race that is over.
+pub(super) fn after(args: &Args, raced: &Raced) {
+    let setting = &raced.result.setting;
+    if let Some(server) = &setting.kernel_server {
+        remark(&format!("served on kernel by {server}"));
+    }
+    if let Some(client) = setting.client.as_ref().filter(|_| !args.browser.is_loader()) {
+        remark(&format!("loaded in real time by {client}"));
+    }
+    say_how_late(raced);
+}
+
+/// What a reader has to know of the machine to believe the figures.
+fn say_how_late(raced: &Raced) {
+    let samples = raced.result.measured().flat_map(|row| &row.samples);
+    let worst = samples.map(|sample| sample.lateness_p99_s).fold(0.0, f64::max);
+    let late: u64 = first_visits(raced).map(|row| u64::from(row.redone)).sum();
+    if worst > 0.0 {
+        remark(&format!(
+            "lateness of the emulated link, 99th percentile: {:.0} µs in the worst visit; {late} runs \
+             repeated because of it",
+            worst * 1e6
+        ));
+    }
+}
+
+/// One row for each scheme in each world: first visits, since what concerns turns stands in the rows of both kinds.
+fn first_visits(raced: &Raced) -> impl Iterator<Item = &SchemeResult> {
+    raced.result.measured().filter(|row| row.visit == VisitKind::First)
+}
+
+/// Fails if a load did not complete; says which and why.
+pub(super) fn complain(raced: &Raced) -> Result<(), Failure> {
+    let mut lines: Vec<String> = Vec::new();
+    for contestant in &raced.outcome.contestants {
+        lines.extend(failures(raced, contestant));
+    }
+    lines.extend(first_visits(raced).filter_map(|row| {
+        let why = row.left_out.as_ref()?;
+        let count = row.counted().collect::<Vec<&Sample>>().len();
+        Some(format!("{}: left out after {count} of its repeats: {why}", place(raced, row)))
+    }));
+    if lines.is_empty() {
+        return Ok(());
+    }
+    if raced.outcome.limit.page > TIME_LIMIT {
+        let needed = raced.outcome.limit.page.as_secs_f64();
+        lines.push(format!(
+            "no TCP could: the limit itself is {needed:.0} s, and a race gives up after {TIME_LIMIT}; \
+             take a faster path or a smaller page"
+        ));
+    }
+    Err(Failure::failed(format!("not every load completed\n  {}", lines.join("\n  "))))
+}
+
+/// A scheme, and its world if there are several or real ones.
+fn place(raced: &Raced, row: &SchemeResult) -> String {
+    match row.world.filter(|_| raced.result.worlds().iter().any(|world| world.is_real())) {
+        Some(world) => format!("{} on {world}", row.name),
+        None => row.name.clone(),
+    }
+}
+
+/// Why loads of a contestant did not complete: each reason once, and of how many loads.
+fn failures(raced: &Raced, contestant: &Contestant) -> Vec<String> {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    let all = contestant.loads().count();
+    for why in contestant.loads().filter_map(|load| load.failure.as_deref()) {
+        match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((why, 1)),
+        }
+    }
+    let row = raced.result.row(&contestant.name, contestant.world, VisitKind::First);
+    let name = row.map_or_else(|| contestant.name.clone(), |row| place(raced, row));
+    let line = |(why, count): (&str, usize)| match all {
+        1 => format!("{name}: {why}"),
+        _ => format!("{name}: {why} ({count} of {all} loads)"),
+    };
+    reasons.into_iter().map(line).collect()
+}

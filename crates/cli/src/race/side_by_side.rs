@@ -1,0 +1,138 @@
+//! Several worlds side by side in a race's report, and how true real ones are.
+
+use super::raced::Raced;
+use crate::pages;
+use race::{Metric, RaceResult, Sample, SchemeResult, Spread, VisitKind, World};
+use report::{
+    Axis, Block, Cell, Colour, Quantity, Range, RangeRow, Ranges, Reference, Row, Section, Table,
+    Unit,
+};
+use worlds::TOO_LATE;
+
+const MARKS: &str = "Large dots: medians; bars: least to greatest; small dots: each visit.";
+const LATENESS: &str = "How late the emulated link handed packets over, 99th percentile of a visit. Turns beyond a millisecond \
+     are made again and do not count.";
+
+/// Nothing for a race that is simulated alone.
+pub(super) fn sections(raced: &Raced) -> Vec<Section> {
+    let result = &raced.result;
+    if result.worlds() == [World::Sim] {
+        return Vec::new();
+    }
+    let mut sections: Vec<Section> =
+        result.visits.kinds().iter().map(|kind| worlds_of(result, *kind)).collect();
+    sections.push(Section {
+        heading: "How true it is".to_owned(),
+        blocks: vec![Block::Text(LATENESS.to_owned()), Block::Table(lateness(result))],
+    });
+    sections
+}
+
+/// What is true of each world that was raced in, if there is more than simulation.
+pub(super) fn where_it_ran(result: &RaceResult) -> Vec<String> {
+    let client = match result.setting.client.as_deref() {
+        None | Some("loader") => "a Linux client".to_owned(),
+        Some(browser) => format!("a Linux client ({browser})"),
+    };
+    let about = |world: &World| match world {
+        World::Sim if result.worlds() == [World::Sim] => "Simulated".to_owned(),
+        World::Sim => "sim: simulated, to a client modelled on Linux".to_owned(),
+        World::Wire => format!("wire: our endpoint to {client} over an emulated link"),
+        World::Kernel => {
+            let server = result.setting.kernel_server.as_deref().unwrap_or_default();
+            format!("kernel: Linux ({server}) to {client} over an emulated link")
+        }
+    };
+    result.worlds().iter().map(about).collect()
+}
+
+/// The times of a kind of visit: page, and HTML.
+fn worlds_of(result: &RaceResult, visit: VisitKind) -> Section {
+    let heading = match result.visits.count {
+        1 => "Page done".to_owned(),
+        _ => format!("Page done, {} visits", visit.name()),
+    };
+    let chart = |title, metric| Block::Ranges(ranges(result, visit, (title, metric)));
+    let blocks = vec![
+        Block::Text(MARKS.to_owned()),
+        chart("When the page was done, by scheme and world", Metric::PageSeconds),
+        chart("When its HTML was done", Metric::HtmlSeconds),
+    ];
+    Section { heading, blocks }
+}
+
+fn ranges(result: &RaceResult, visit: VisitKind, (title, metric): (&str, Metric)) -> Ranges {
+    let worlds = result.worlds();
+    let mut schemes: Vec<&str> = Vec::new();
+    for row in result.measured() {
+        if !schemes.contains(&row.name.as_str()) {
+            schemes.push(&row.name);
+        }
+    }
+    let row = |scheme: &&str| RangeRow {
+        label: (*scheme).to_owned(),
+        values: worlds
+            .iter()
+            .map(|world| range(result.row(scheme, *world, visit)?, metric))
+            .collect(),
+    };
+    let limit = result.limit(visit).and_then(|limit| limit.median(metric));
+    Ranges {
+        title: title.to_owned(),
+        axis: Axis { label: "since the start".into(), unit: Unit::Seconds, ..Axis::default() },
+        rows: schemes.iter().map(row).collect(),
+        series: worlds.iter().map(|world| world.name().to_owned()).collect(),
+        references: limit.into_iter().map(limit_line).collect(),
+    }
+}
+
+fn limit_line(at: f64) -> Reference {
+    let label = format!("limit {:.0} ms", at * 1e3);
+    Reference { at, upright: true, label, colour: Colour::Ink }
+}
+
+fn range(row: &SchemeResult, metric: Metric) -> Option<Range> {
+    let Spread { median, min, max, .. } = row.spread(metric)?;
+    let time = |sample: &Sample| match metric {
+        Metric::HtmlSeconds => sample.html_s,
+        _ => sample.page_s,
+    };
+    let all: Vec<f64> = row.counted().filter_map(time).collect();
+    let text = format!(
+        "{} on {}\nmedian {:.1} ms\n{:.1} to {:.1} ms in {} visits",
+        row.name,
+        row.world.map_or("", World::name),
+        median * 1e3,
+        min * 1e3,
+        max * 1e3,
+        all.len()
+    );
+    Some(Range { value: median, min, max, all, text })
+}
+
+fn lateness(result: &RaceResult) -> Table {
+    let columns = [
+        ("scheme", Quantity::Text, "How the servers send"),
+        ("on", Quantity::Text, "Where"),
+        ("visits", Quantity::Count, "Those that count"),
+        ("made again", Quantity::Count, "Turns that were too late"),
+        ("lateness", Quantity::Text, "Median and greatest of the visits that count"),
+    ];
+    let real = result.measured().filter_map(|row| Some((row, row.world.filter(|w| w.is_real())?)));
+    let row = |(row, world): (&SchemeResult, World)| {
+        let late = Spread::of(row.counted().map(|sample| Some(sample.lateness_p99_s)));
+        let text = late.map(|late| format!("{:.0} / {:.0} µs", late.median * 1e6, late.max * 1e6));
+        let count = |n: usize| Cell::Number((n as f64).into());
+        Row {
+            cells: vec![
+                Cell::Text(row.name.clone()),
+                Cell::Text(world.name().to_owned()),
+                count(row.counted().count()),
+                count(row.redone as usize),
+                text.map_or(Cell::Undefined, Cell::Text),
+            ],
+            is_reference: late.is_some_and(|late| late.max > TOO_LATE.as_secs_f64()),
+        }
+    };
+    Table { columns: columns.map(pages::column).to_vec(), rows: real.map(row).collect() }
+}

@@ -1,0 +1,117 @@
+//! The table of a race: a line for each scheme, world and kind of visit, the columns everybody compares.
+
+use super::{Cell, Column, Row, Table};
+use crate::quantity::{Median, Quantity};
+
+/// A scheme's line in a race; `None` where a value is undefined.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RaceRow {
+    /// Name of the scheme.
+    pub scheme: String,
+    /// Which visits; the column is there if any line says it.
+    pub visit: Option<String>,
+    /// Where it ran; the column is there if any line says it.
+    pub world: Option<String>,
+    /// The limit's own line.
+    pub is_limit: bool,
+    /// Seconds until the HTML was complete.
+    pub html_s: Option<Median>,
+    /// Seconds until the page was complete.
+    pub page_s: Option<Median>,
+    /// Least and greatest of its repeats; the column is there if any line has them.
+    pub page_extremes_s: Option<(f64, f64)>,
+    /// `page_s` over the limit's; below 1 only for what needs fewer handshakes.
+    pub ratio_to_limit: Option<Median>,
+    /// 1 − `page_s` over linux's, paired by repeat; negative if slower.
+    pub gain_over_linux: Option<Median>,
+    /// Segments sent again, over all connections of the page.
+    pub retransmissions: Option<Median>,
+    /// Expiries of retransmission timers.
+    pub timeouts: Option<Median>,
+    /// The page's own packets dropped by queues or lost by links.
+    pub drops: Option<Median>,
+    /// Share of the background's bytes lost compared with a linux load.
+    pub harm: Option<Median>,
+}
+
+/// A column: title, quantity, definition, and what it takes of a line.
+type RaceColumn = (&'static str, Quantity, &'static str, fn(&RaceRow) -> Cell);
+
+const COLUMNS: [RaceColumn; 12] = [
+    ("scheme", Quantity::Text, "How the page's servers send", |row| Cell::Text(row.scheme.clone())),
+    ("visit", Quantity::Text, "The first visit, or all repeated ones on average", |row| {
+        row.visit.clone().map_or(Cell::Undefined, Cell::Text)
+    }),
+    (
+        "on",
+        Quantity::Text,
+        "Where it ran: simulated, by our endpoint, or by the Linux kernel",
+        |row| row.world.clone().map_or(Cell::Undefined, Cell::Text),
+    ),
+    (
+        "HTML done",
+        Quantity::Time,
+        "Start of the load to the last byte of the HTML, median",
+        |row| without_interval(row.html_s),
+    ),
+    (
+        "page done",
+        Quantity::Time,
+        "Start of the load to the last byte of the last object, median",
+        |row| without_interval(row.page_s),
+    ),
+    ("min – max", Quantity::Time, "Page done in the fastest and in the slowest repeat", |row| {
+        row.page_extremes_s.map_or(Cell::Undefined, |(least, most)| Cell::Extremes(least, most))
+    }),
+    (
+        "× limit",
+        Quantity::Ratio,
+        "Page done over the limit's; below 1 only without its handshakes",
+        |row| without_interval(row.ratio_to_limit),
+    ),
+    (
+        "gain",
+        Quantity::Gain,
+        "1 − page done over that of linux in the same repeat, and a 95 % interval; no difference where that holds zero",
+        |row| row.gain_over_linux.map_or(Cell::Undefined, Cell::Median),
+    ),
+    ("retrans.", Quantity::Count, "Segments of the page sent more than once", |row| {
+        without_interval(row.retransmissions)
+    }),
+    ("timeouts", Quantity::Count, "Expiries of the page's retransmission timers", |row| {
+        without_interval(row.timeouts)
+    }),
+    ("drops", Quantity::Count, "Packets of the page dropped on the way", |row| {
+        without_interval(row.drops)
+    }),
+    ("harm", Quantity::Share, "Background bytes lost compared with loading under linux", |row| {
+        without_interval(row.harm)
+    }),
+];
+
+/// Columns that are left out where no line has anything to say there.
+const OPTIONAL: [&str; 3] = ["visit", "on", "min – max"];
+
+impl Table {
+    /// The table of a race: one line per scheme, the columns everybody compares.
+    pub fn race(rows: &[RaceRow]) -> Self {
+        let is_shown = |(title, _, _, cell): &&RaceColumn| {
+            !OPTIONAL.contains(title) || rows.iter().any(|row| cell(row) != Cell::Undefined)
+        };
+        let shown: Vec<&RaceColumn> = COLUMNS.iter().filter(is_shown).collect();
+        let column = |(title, quantity, help, _): &&RaceColumn| Column {
+            title: (*title).to_owned(),
+            quantity: *quantity,
+            help: (*help).to_owned(),
+        };
+        let row = |row: &RaceRow| Row {
+            cells: shown.iter().map(|(.., cell)| cell(row)).collect(),
+            is_reference: row.is_limit,
+        };
+        Self { columns: shown.iter().map(column).collect(), rows: rows.iter().map(row).collect() }
+    }
+}
+
+fn without_interval(median: Option<Median>) -> Cell {
+    median.map_or(Cell::Undefined, |median| Cell::Number(median.value.into()))
+}

@@ -1,0 +1,17 @@
+//! Where hyper spawns its tasks: on the thread that serves or loads, which is the only one.
+
+use hyper::rt::Executor;
+use std::future::Future;
+use tokio::task::spawn_local;
+
+/// Runs what HTTP/2 runs beside a connection on this thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Here;
+
+impl<F: Future + 'static> Executor<F> for Here {
+    fn execute(&self, future: F) {
+        spawn_local(async move {
+            future.await;
+        });
+    }
+}
