@@ -63,6 +63,7 @@ fn race_of(word: &str) -> RaceReport {
     };
     let row = RaceRow { scheme: word.to_owned(), ..RaceRow::default() };
     RaceReport {
+        sections: Vec::new(),
         title: word.to_owned(),
         subtitle: vec![word.to_owned()],
         table: Table::race(&[row]),

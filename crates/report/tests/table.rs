@@ -1,10 +1,6 @@
 //! The table in its three renderings.
 
-use report::{Cell, Column, Estimate, Median, Quantity, RaceRow, Row, Table, Terminal};
-
-fn estimate(mean: f64, error: f64) -> Option<Estimate> {
-    Some(Estimate { mean, standard_error: Some(error) })
-}
+use report::{Cell, Column, Median, Quantity, RaceRow, Row, Table, Terminal};
 
 fn median(value: f64, interval: (f64, f64)) -> Option<Median> {
     Some(Median { value, interval: Some(interval) })

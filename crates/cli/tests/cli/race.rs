@@ -173,8 +173,16 @@ fn a_seed_changes_what_chance_decides() {
 
 #[test]
 fn gains_are_held_against_linux_and_the_limit_is_the_best() {
-    let race =
-        json(&["race", "map", "--path-preset", "t1-1998", "--schemes", "tahoe,newreno", "--json", "--exact"]);
+    let race = json(&[
+        "race",
+        "map",
+        "--path-preset",
+        "t1-1998",
+        "--schemes",
+        "tahoe,newreno",
+        "--json",
+        "--exact",
+    ]);
     let linux = number_of(&race, "linux", "page_s");
     for name in ["linux", "tahoe", "newreno", "limit"] {
         let page = number_of(&race, name, "page_s");
