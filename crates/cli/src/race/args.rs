@@ -160,17 +160,17 @@ Examples:
       Your page (exported from a browser's network panel) over your path.
   headstart race --path-preset lte --report lte.html
       Pictures: waterfall, time-sequence plots, windows and why they moved, queues.
-  headstart race --background 2 --repeat 10
-      Against two downloads, ten times; harm is what the downloads lose compared with linux.
+  headstart race --background 2
+      Against two downloads; harm is what the downloads lose compared with linux.
   headstart race --visits 3 --idle 20 --schemes linux,newreno-ssr,newreno-nssr,fs
       The same page three times, 20 s apart: first visits, and repeated ones.
   headstart race --visits 4 --site 4 --schemes linux,spand
       Four servers in turn, which share what they learn of the client's network.
-  sudo headstart race --on sim,kernel --repeat 7 --schemes linux,linux-bbr
+  sudo headstart race --on sim,kernel --schemes linux,linux-bbr
       The same page over the same path, simulated and sent by the Linux kernel.
-  sudo headstart race 200kB --on kernel --repeat 7 --visits 2 --idle 1 --reconnect --schemes linux,linux-bbr,hs-cubic,hs-bbr
+  sudo headstart race 200kB --on kernel --visits 2 --idle 1 --reconnect --schemes linux,linux-bbr,hs-cubic,hs-bbr
       The Linux kernel as it is and with an agent: first visits, and repeated ones over new connections.
-  sudo headstart race 30kB --on kernel --client curl --repeat 7 --schemes linux,linux-bbr
+  sudo headstart race 30kB --on kernel --client curl --schemes linux,linux-bbr
       One object from nginx to curl, both as they are installed.
   headstart race map --http 1.0 --path-preset t1-1998 --json
       A page of 1998, machine-readable (--json-schema says how to read it).

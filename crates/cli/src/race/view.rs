@@ -6,8 +6,8 @@ use crate::schemes::ABOUT_LIMIT;
 use link::QueueLimit;
 use race::limit::Limit;
 use race::{
-    Contestant, Load, Outcome, ProcessingDelay, Queue, Race, Recording, SequenceEvent,
-    SequenceStep, VisitKind, Visits, World,
+    Contestant, Load, ProcessingDelay, Queue, Race, Recording, SequenceEvent, SequenceStep,
+    VisitKind, Visits,
 };
 use report::{
     ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
@@ -32,7 +32,7 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
         subtitle,
         table: table::of(result),
         sections: side_by_side::sections(raced),
-        schemes: outcome.contestants.iter().flat_map(|c| schemes(race, outcome, c)).collect(),
+        schemes: outcome.contestants.iter().flat_map(|c| schemes(raced, c)).collect(),
         limit: limit(&outcome.limit),
     }
 }
@@ -123,11 +123,16 @@ fn described(page: &Page, object: &Object) -> ObjectSpan {
 }
 
 /// A view of each recorded load: the first visit's, and a repeated one's if there is one.
-fn schemes(race: &Race, outcome: &Outcome, contestant: &Contestant) -> Vec<SchemeView> {
+fn schemes(raced: &Raced, contestant: &Contestant) -> Vec<SchemeView> {
+    let Raced { race, outcome, result } = raced;
+    let world = Some(contestant.world).filter(|_| result.worlds().len() > 1);
     let load = |kind| contestant.first().and_then(|turn| turn.loads(kind).first());
     let recorded = [VisitKind::First, VisitKind::Repeated].map(|kind| (kind, load(kind)));
     let views = recorded.into_iter().filter_map(|(kind, load)| {
         let mut view = scheme(race, (contestant, load?))?;
+        if let Some(world) = world {
+            view.name = format!("{} · {world}", view.name);
+        }
         if race.visits.count > 1 {
             view.name = format!("{} · {} visit", view.name, kind.name());
             view.limit = (kind == VisitKind::Repeated).then(|| limit(&outcome.limit_again));
@@ -141,12 +146,8 @@ fn scheme(race: &Race, (contestant, load): (&Contestant, &Load)) -> Option<Schem
     let recording = load.recording.as_ref()?;
     let labels = connection_labels(&race.page, recording);
     let at = |after: Option<Duration>| after.map(|d| Instant::ZERO + d);
-    let name = match contestant.world {
-        World::Sim => contestant.name.clone(),
-        world => format!("{} · {world}", contestant.name),
-    };
     Some(SchemeView {
-        name,
+        name: contestant.name.clone(),
         description: description(&contestant.name),
         html_done: at(load.html),
         page_done: at(load.page),

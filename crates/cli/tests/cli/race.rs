@@ -328,6 +328,9 @@ fn tshark_finds_as_many_retransmissions_as_we_count() {
         "linux,newreno,reno,sack,tahoe",
         "--path",
         "4mbit,80ms,12p,loss=0.01",
+        // Captures are of the first repeat.
+        "--repeat",
+        "1",
         "--pcap",
         folder.to_str().unwrap(),
     ]);
