@@ -83,7 +83,8 @@ pub struct Race {
     pub loader: LoaderConfig,
     /// The contestants; see [`contestants`].
     pub schemes: Vec<Scheme>,
-    /// The browser's TCP; `None`: as its servers'.
+    /// The browser's TCP; `None`: as its servers', with the receive window of `linux` unless the scheme says `rwnd=`:
+    /// what a client offers does not depend on how its server starts.
     pub client: Option<Scheme>,
     /// What the page's hosts are.
     pub hosts: Hosts,

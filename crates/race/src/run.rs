@@ -125,7 +125,8 @@ impl Stage {
     }
 
     fn client_scheme(&self, race: &Race) -> Scheme {
-        race.client.as_ref().map_or_else(|| self.scheme.clone(), as_browsers_use_it)
+        let own = || self.scheme.with_window_of(&linux());
+        race.client.as_ref().map_or_else(own, as_browsers_use_it)
     }
 
     /// All visits, in order. Behind one that does not end there is none.
@@ -285,15 +286,18 @@ pub fn as_browsers_use_it(scheme: &Scheme) -> Scheme {
     }
 }
 
+fn linux() -> Scheme {
+    Scheme::parse(BASELINE).expect("the baseline is in the catalogue")
+}
+
 /// An endless `linux` flow to the client.
 fn bulk(from: HostId, to: HostId) -> BulkTransfer {
-    let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
     BulkTransfer::new(BulkSpec {
         from,
         to,
         bytes: None,
-        scheme: linux.clone(),
-        receiver: linux,
+        scheme: linux(),
+        receiver: linux(),
         close: false,
     })
 }

@@ -340,3 +340,26 @@ fn a_turn_made_again_is_listed_and_does_not_count() {
     assert_eq!((row.median(Metric::PageSeconds), row.redone, row.samples.len()), (Some(0.1), 1, 2));
     assert_eq!(row.median(Metric::GainOverLinux), Some(0.0));
 }
+
+/// 300 KB over 50 Mbit/s and 104 ms, of which a window of 64 KB lets a tenth flow.
+#[test]
+fn what_the_client_offers_does_not_depend_on_how_its_server_starts() {
+    let seconds = |schemes: &str, name: &str| {
+        let page = Arc::new(Page::single(300_000));
+        let race = Race { page, ..race(schemes, "50mbit,104ms,200p") };
+        let result = RaceResult::new(&race, &run(&race));
+        let row = result.row(name, World::Sim, VisitKind::First).unwrap();
+        row.median(Metric::PageSeconds).unwrap()
+    };
+    // Handshake and request: 208 ms until the first byte. The window is 64 KB for two round trips, since its receiver measures
+    // for one before it lets the window grow, then 128 KB: 300 KB take four round trips, 624 ms in all, and a few
+    // milliseconds more for the last 44 KB at 50 Mbit/s and for delayed ACKs.
+    let offered = seconds("jump-start", "jump-start");
+    assert!((0.624..0.68).contains(&offered), "{offered}");
+    // A client that offers a megabyte from the beginning: one round trip of data.
+    let wide = seconds("jump-start+rwnd=1MB", "jump-start+rwnd=1MB");
+    assert!((0.30..0.33).contains(&wide), "{wide}");
+    // A window that a scheme says is its client's: 16 KB are 19 round trips.
+    let narrow = seconds("linux+rwnd=16kB", "linux+rwnd=16kB");
+    assert!(narrow > 18.0 * 0.104, "{narrow}");
+}

@@ -44,7 +44,12 @@ fn facts(race: &Race) -> Vec<String> {
     let megabytes = page.response_bytes() as f64 / 1e6;
     let path = &race.path;
     let mut facts = vec![
-        format!("Page: {}, {objects} objects, {megabytes:.2} MB, {hosts} hosts", page.name()),
+        format!(
+            "Page: {}, {}, {megabytes:.2} MB, {}",
+            page.name(),
+            counted(objects, "object"),
+            counted(hosts, "host")
+        ),
         format!(
             "Path: {} down, {} up, round trip {}, queue {}, random loss {}",
             path.down(),
@@ -57,8 +62,8 @@ fn facts(race: &Race) -> Vec<String> {
     ];
     if race.background > 0 {
         facts.push(format!(
-            "Background: {} bulk linux flows, begun about ten seconds before the page",
-            race.background
+            "Background: {}, begun about ten seconds before the page",
+            counted(race.background as usize, "bulk linux flow")
         ));
     }
     if race.visits.count > 1 {
@@ -77,6 +82,14 @@ fn facts(race: &Race) -> Vec<String> {
     facts.push(format!("Limit: {ABOUT_LIMIT}"));
     facts.extend(page.notes().iter().cloned());
     facts
+}
+
+/// So many of a thing, in the singular if there is one.
+fn counted(n: usize, thing: &str) -> String {
+    match n {
+        1 => format!("1 {thing}"),
+        n => format!("{n} {thing}s"),
+    }
 }
 
 /// How long simulated hosts work on a packet.

@@ -218,6 +218,22 @@ impl Scheme {
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
+    /// The same scheme with the receive window of another: what it offers at first, at most, and whether that grows as it
+    /// is used. A window that the scheme's own text says (`rwnd=`) stays.
+    #[must_use]
+    pub fn with_window_of(&self, receiver: &Self) -> Self {
+        if self.name.split('+').any(|part| part.starts_with("rwnd=")) {
+            return self.clone();
+        }
+        let mut recipe = Recipe::clone(&self.recipe);
+        let window = &receiver.recipe.config.receive;
+        let own = &mut recipe.config.receive;
+        own.initial_window = window.initial_window;
+        own.max_window = window.max_window;
+        own.autotune = window.autotune;
+        Self { name: self.name.clone(), recipe: Arc::new(recipe) }
+    }
+
     /// A fresh path.
     pub(crate) fn path(&self) -> Path {
         let recipe = &self.recipe;
