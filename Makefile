@@ -97,6 +97,7 @@ lint:
 	cargo fmt --all --check
 	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
+	members=$$(tools/members) && RUSTDOCFLAGS="-D warnings" cargo doc $$members --no-deps --locked --quiet
 
 fmt:
 	cargo fmt --all

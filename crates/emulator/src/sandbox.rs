@@ -1,7 +1,7 @@
 //! Commands that die with the process, and everything that they have started.
 //!
 //! A command gets a process namespace beside its network namespace. Its first process, which the kernel
-//! calls init, is this program once more under the name [`NAME`]: it asks the kernel to be killed when
+//! calls init, is this program once more under the name `headstart-init`: it asks the kernel to be killed when
 //! its parent dies, starts the command, passes signals on to it, waits for it and exits with its code.
 //! When init ends, for whatever reason, the kernel kills all that is left in the namespace; so nothing
 //! survives a `kill -9` of the process, without its having a chance to clean up.

@@ -1,5 +1,8 @@
 //! The link between a command and what it talks to, as the command line describes it.
 
+// Help texts have brackets around what may be left out.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 use super::one_way::OneWay;
 use crate::failure::Failure;
 use emulator::EmulationOptions;

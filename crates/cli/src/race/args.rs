@@ -1,5 +1,8 @@
 //! The command line of `headstart race`, and the race it describes.
 
+// Help texts have brackets around what may be left out.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 use crate::failure::Failure;
 use crate::{input, names};
 use race::path::{DEFAULT_PRESET, PathSpec, preset};

@@ -11,7 +11,7 @@ pub(crate) const STYLE: &str = include_str!("style.css");
 pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
 const SCRIPT_SHA256: &str = "lDCuP4ywMVAunO21jji9H6JlWxJtEXUA+f6o5evMZZ8=";
-const STYLE_SHA256: &str = "E0uNcZWSBUxAz9ijEfVpyx5MbrczpuQCIE824a9HZ1w=";
+const STYLE_SHA256: &str = "wRr7946NiuDpHpBRt4Be4L/u2K5GqIvtmJTIxsDG0XY=";
 const DOCUMENT_STYLE_SHA256: &str = "2Poo3dh2RTcw8zrsjVHjX3QQ286QyfS0WqmkrfVnlrU=";
 
 /// Which styles a page has.

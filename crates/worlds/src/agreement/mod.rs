@@ -80,7 +80,7 @@ impl Grid {
     }
 
     /// What is to be loaded, and how often: what simulation shows to take one of several courses more often
-    /// ([`courses`]).
+    /// (`courses`).
     ///
     /// # Errors
     /// If the machine gives no threads.
