@@ -1,6 +1,6 @@
 //! A connection: *what* is sent. Ordered bytes, sequence numbers, flow control, what is missing.
 //!
-//! How much may go, and when, is its path's business. The files follow RFC 9293: [`handshake`]
+//! How much may go, and when, is its path's business. The files follow RFC 9293: `handshake`
 //! opens, `input` digests segments in the order of §3.10.7, `acks` turns an ACK into what the
 //! policies are told, `output` builds the next segment, `in_flight` tells the path what is out,
 //! `timers` and `close` do what they say.

@@ -1,7 +1,7 @@
 //! TCP Fast Open (RFC 7413): data in the SYN of a client that was there before.
 //!
 //! A server gives a cookie to a client that asks, a keyed hash of the client's address
-//! ([`server`]); the client keeps it by destination ([`client`]) and shows it with its next SYN, and
+//! (`server`); the client keeps it by destination (`client`) and shows it with its next SYN, and
 //! the data beside it is taken before the handshake ends. The connection itself only carries what
 //! the host decides.
 

@@ -1,7 +1,7 @@
 //! What stands between a host and peers that mean it no good, or have gone: limits of what they may
 //! cost, and counters of what was refused and why.
 //!
-//! The host owns one [`Guard`] and shows it to a connection with everything that reaches it from
+//! The host owns one `Guard` and shows it to a connection with everything that reaches it from
 //! outside. Connections touch it on rare occasions only; an ordinary segment passes it by.
 
 mod counters;
