@@ -13,7 +13,9 @@ fn main() {
     let mut payload = 0;
     loop {
         match source.next_batch(&mut batch) {
-            Ok(true) => payload += batch.iter().map(|segment| u64::from(segment.payload)).sum::<u64>(),
+            Ok(true) => {
+                payload += batch.iter().map(|segment| u64::from(segment.payload)).sum::<u64>()
+            }
             Ok(false) => break,
             Err(error) => eprintln!("{error}"),
         }
@@ -21,5 +23,8 @@ fn main() {
     let secs = begun.elapsed().as_secs_f64();
     let tally = source.tally();
     println!("{tally:?}");
-    println!("{payload} bytes of payload, {secs:.3} s, {:.1} ns a packet", secs * 1e9 / tally.packets as f64);
+    println!(
+        "{payload} bytes of payload, {secs:.3} s, {:.1} ns a packet",
+        secs * 1e9 / tally.packets as f64
+    );
 }

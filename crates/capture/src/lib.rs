@@ -5,6 +5,7 @@
 //! business of its user. A packet that is not a TCP segment is counted by its kind in a [`Tally`].
 //! What cannot be read is a [`CaptureError`] with its file and byte; all before it is handed over.
 
+mod batch;
 mod decode;
 mod error;
 mod files;

@@ -12,9 +12,10 @@ const HAS_TIMESTAMPS: u8 = 8;
 const CUT: u8 = 16;
 
 /// The options of one segment. What only a SYN may carry is told wherever it stands.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub struct TcpOptions {
     sack: SackBlocks,
+    /// These three mean nothing without their bit of what is present.
     timestamps: Timestamps,
     mss: u16,
     scale: u8,
@@ -53,19 +54,19 @@ impl TcpOptions {
         self.has(CUT)
     }
 
-    /// Reads the options of a header, of which `cut` says whether some are missing.
+    /// Becomes the options of a header, of which `cut` says whether some are missing.
     #[inline]
-    pub(crate) fn read(bytes: &[u8], cut: bool) -> Self {
-        let mut options = Self { present: if cut { CUT } else { 0 }, ..Self::default() };
+    pub(crate) fn read(&mut self, bytes: &[u8], cut: bool) {
+        self.present = if cut { CUT } else { 0 };
+        self.sack.clear();
         match *bytes {
             [] => {}
             // What nearly every segment has (RFC 7323 appendix A).
             [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10, ref body @ ..] if body.len() == 8 => {
-                options.take(&bytes[2..]);
+                self.take(&bytes[2..]);
             }
-            _ => options.take_all(bytes),
+            _ => self.take_all(bytes),
         }
-        options
     }
 
     fn take_all(&mut self, bytes: &[u8]) {
@@ -123,6 +124,18 @@ impl TcpOptions {
         self.present & bit != 0
     }
 }
+
+impl PartialEq for TcpOptions {
+    fn eq(&self, other: &Self) -> bool {
+        self.present == other.present
+            && self.sack == other.sack
+            && self.timestamps() == other.timestamps()
+            && self.mss() == other.mss()
+            && self.window_scale() == other.window_scale()
+    }
+}
+
+impl Eq for TcpOptions {}
 
 impl From<&Options> for TcpOptions {
     fn from(options: &Options) -> Self {

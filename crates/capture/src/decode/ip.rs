@@ -2,22 +2,17 @@
 
 use super::Rest;
 use super::link::{NetworkProtocol, ethernet, ethertype};
+use crate::observed::Observed;
 use crate::tally::NotASegment;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an IP header says of the segment that it carries.
+/// What an IP header carries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct IpPacket<'a> {
-    pub(super) source: IpAddr,
-    pub(super) destination: IpAddr,
-    pub(super) ttl: u8,
-    pub(super) traffic_class: u8,
-    /// Identification, or flow label.
-    pub(super) id: u32,
+pub(super) struct Carried<'a> {
+    pub(super) rest: Rest<'a>,
     /// The first of several fragments.
     pub(super) is_fragment: bool,
-    pub(super) protocol: u8,
-    pub(super) rest: Rest<'a>,
+    protocol: u8,
 }
 
 /// Protocol numbers (IANA).
@@ -43,32 +38,41 @@ const MOST_TUNNELS: usize = 4;
 /// Extension headers of a packet (RFC 8200 §4.1 lists seven).
 const MOST_EXTENSIONS: usize = 12;
 
-/// Reads IP headers down to TCP.
+/// Reads IP headers down to TCP, and notes in `slot` what the innermost says.
 #[inline]
-pub(super) fn read(
-    mut protocol: NetworkProtocol,
-    mut rest: Rest<'_>,
-) -> Result<IpPacket<'_>, NotASegment> {
-    for _ in 0..=MOST_TUNNELS {
-        let packet = header(protocol, rest)?;
-        if packet.protocol == TCP {
-            return Ok(packet);
+pub(super) fn read<'a>(
+    protocol: NetworkProtocol,
+    rest: Rest<'a>,
+    slot: &mut Observed,
+) -> Result<Carried<'a>, NotASegment> {
+    let carried = header(protocol, rest, slot)?;
+    if carried.protocol == TCP { Ok(carried) } else { through_tunnels(carried, slot) }
+}
+
+#[cold]
+fn through_tunnels<'a>(
+    mut carried: Carried<'a>,
+    slot: &mut Observed,
+) -> Result<Carried<'a>, NotASegment> {
+    for _ in 0..MOST_TUNNELS {
+        let (protocol, rest) = tunnelled(&carried)?;
+        carried = header(protocol, rest, slot)?;
+        if carried.protocol == TCP {
+            return Ok(carried);
         }
-        (protocol, rest) = tunnelled(&packet)?;
     }
     Err(NotASegment::Tunnelled)
 }
 
 /// What a tunnel carries.
-#[cold]
-fn tunnelled<'a>(packet: &IpPacket<'a>) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
-    match packet.protocol {
+fn tunnelled<'a>(outer: &Carried<'a>) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
+    match outer.protocol {
         UDP => Err(NotASegment::Udp),
         ICMP | ICMPV6 => Err(NotASegment::Icmp),
         ESP => Err(NotASegment::Encrypted),
-        IPV4 => Ok((NetworkProtocol::V4, packet.rest)),
-        IPV6 => Ok((NetworkProtocol::V6, packet.rest)),
-        GRE => gre(packet.rest),
+        IPV4 => Ok((NetworkProtocol::V4, outer.rest)),
+        IPV6 => Ok((NetworkProtocol::V6, outer.rest)),
+        GRE => gre(outer.rest),
         _ => Err(NotASegment::OtherTransport),
     }
 }
@@ -98,11 +102,15 @@ fn gre(rest: Rest<'_>) -> Result<(NetworkProtocol, Rest<'_>), NotASegment> {
 }
 
 #[inline]
-fn header(protocol: NetworkProtocol, rest: Rest<'_>) -> Result<IpPacket<'_>, NotASegment> {
+fn header<'a>(
+    protocol: NetworkProtocol,
+    rest: Rest<'a>,
+    slot: &mut Observed,
+) -> Result<Carried<'a>, NotASegment> {
     let [first] = *rest.head()?;
     match (first >> 4, protocol) {
-        (4, NetworkProtocol::Ip | NetworkProtocol::V4) => v4(rest),
-        (6, NetworkProtocol::Ip | NetworkProtocol::V6) => v6(rest),
+        (4, NetworkProtocol::Ip | NetworkProtocol::V4) => v4(rest, slot),
+        (6, NetworkProtocol::Ip | NetworkProtocol::V6) => v6(rest, slot),
         (_, NetworkProtocol::Ip) => Err(NotASegment::NotIp),
         _ => Err(NotASegment::Malformed),
     }
@@ -110,7 +118,7 @@ fn header(protocol: NetworkProtocol, rest: Rest<'_>) -> Result<IpPacket<'_>, Not
 
 /// RFC 791 §3.1.
 #[inline]
-fn v4(rest: Rest<'_>) -> Result<IpPacket<'_>, NotASegment> {
+fn v4<'a>(rest: Rest<'a>, slot: &mut Observed) -> Result<Carried<'a>, NotASegment> {
     const MORE_FRAGMENTS: u16 = 0x2000;
     const OFFSET: u16 = 0x1fff;
     let head: &[u8; 20] = rest.head()?;
@@ -125,77 +133,71 @@ fn v4(rest: Rest<'_>) -> Result<IpPacket<'_>, NotASegment> {
     if fragment & OFFSET != 0 {
         return Err(NotASegment::LaterFragment);
     }
-    let packet = IpPacket {
-        source: IpAddr::V4(Ipv4Addr::new(head[12], head[13], head[14], head[15])),
-        destination: IpAddr::V4(Ipv4Addr::new(head[16], head[17], head[18], head[19])),
-        ttl: head[8],
-        traffic_class: head[1],
-        id: u32::from(u16::from_be_bytes([head[4], head[5]])),
+    slot.source.ip = IpAddr::V4(Ipv4Addr::new(head[12], head[13], head[14], head[15]));
+    slot.destination.ip = IpAddr::V4(Ipv4Addr::new(head[16], head[17], head[18], head[19]));
+    slot.ttl = head[8];
+    slot.traffic_class = head[1];
+    slot.ip_id = u32::from(u16::from_be_bytes([head[4], head[5]]));
+    let carried = Carried {
+        rest: Rest { length, ..rest }.behind(header)?,
         is_fragment: fragment & MORE_FRAGMENTS != 0,
         protocol: head[9],
-        rest: Rest { length, ..rest }.behind(header)?,
     };
-    if packet.protocol == AUTHENTICATION { extensions(packet) } else { Ok(packet) }
+    if carried.protocol == AUTHENTICATION { extensions(carried, false) } else { Ok(carried) }
 }
 
 /// RFC 8200 §3.
 #[inline]
-fn v6(rest: Rest<'_>) -> Result<IpPacket<'_>, NotASegment> {
+fn v6<'a>(rest: Rest<'a>, slot: &mut Observed) -> Result<Carried<'a>, NotASegment> {
     let head: &[u8; 40] = rest.head()?;
     let [a, b, c, d] = [head[0], head[1], head[2], head[3]].map(u32::from);
     let payload = u32::from(u16::from_be_bytes([head[4], head[5]]));
     // A jumbo payload (RFC 2675), or a super-segment, does not fit the field.
     let length = if payload == 0 { rest.length } else { 40 + payload };
-    let [source, destination] =
-        [*head[8..].first_chunk().unwrap(), *head[24..].first_chunk().unwrap()]
-            .map(|bytes: [u8; 16]| IpAddr::V6(Ipv6Addr::from(bytes)));
-    let packet = IpPacket {
-        source,
-        destination,
-        ttl: head[7],
-        traffic_class: (a << 4 | b >> 4) as u8,
-        id: (b & 15) << 16 | c << 8 | d,
-        is_fragment: false,
-        protocol: head[6],
-        rest: Rest { length, ..rest }.behind(40)?,
-    };
-    if packet.protocol == TCP { Ok(packet) } else { extensions(packet) }
+    let (addresses, _) = head[8..].as_chunks::<16>();
+    slot.source.ip = IpAddr::V6(Ipv6Addr::from(addresses[0]));
+    slot.destination.ip = IpAddr::V6(Ipv6Addr::from(addresses[1]));
+    slot.ttl = head[7];
+    slot.traffic_class = (a << 4 | b >> 4) as u8;
+    slot.ip_id = (b & 15) << 16 | c << 8 | d;
+    let rest = Rest { length, ..rest }.behind(40)?;
+    let carried = Carried { rest, is_fragment: false, protocol: head[6] };
+    if carried.protocol == TCP { Ok(carried) } else { extensions(carried, true) }
 }
 
 /// Skips extension headers of IPv6 (RFC 8200 §4), and authentication (RFC 4302 §2) also of IPv4.
 #[cold]
-fn extensions(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, NotASegment> {
-    let is_v6 = packet.source.is_ipv6();
+fn extensions(mut carried: Carried<'_>, is_v6: bool) -> Result<Carried<'_>, NotASegment> {
     for _ in 0..=MOST_EXTENSIONS {
-        let header = match packet.protocol {
+        let header = match carried.protocol {
             AUTHENTICATION => {
-                let [_, words] = packet.rest.head::<2>()?;
+                let [_, words] = carried.rest.head::<2>()?;
                 (usize::from(*words) + 2) * 4
             }
             IPV6_FRAGMENT if is_v6 => {
-                note_fragment(&mut packet)?;
+                note_fragment(&mut carried)?;
                 8
             }
             IPV6_HOP_BY_HOP | IPV6_ROUTING | IPV6_DESTINATION | MOBILITY | HIP | SHIM6 if is_v6 => {
-                let [_, units] = packet.rest.head::<2>()?;
+                let [_, units] = carried.rest.head::<2>()?;
                 (usize::from(*units) + 1) * 8
             }
-            _ => return Ok(packet),
+            _ => return Ok(carried),
         };
-        let [next] = *packet.rest.head()?;
-        packet.rest = packet.rest.behind(header)?;
-        packet.protocol = next;
+        let [next] = *carried.rest.head()?;
+        carried.rest = carried.rest.behind(header)?;
+        carried.protocol = next;
     }
     Err(NotASegment::Malformed)
 }
 
 /// RFC 8200 §4.5: the offset in the upper 13 bits of bytes 2 and 3, whether more follow in the lowest.
-fn note_fragment(packet: &mut IpPacket<'_>) -> Result<(), NotASegment> {
-    let head: &[u8; 8] = packet.rest.head()?;
+fn note_fragment(carried: &mut Carried<'_>) -> Result<(), NotASegment> {
+    let head: &[u8; 8] = carried.rest.head()?;
     let field = u16::from_be_bytes([head[2], head[3]]);
     if field >> 3 != 0 {
         return Err(NotASegment::LaterFragment);
     }
-    packet.is_fragment |= field & 1 != 0;
+    carried.is_fragment |= field & 1 != 0;
     Ok(())
 }

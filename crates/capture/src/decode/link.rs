@@ -2,7 +2,7 @@
 
 use super::{Frame, Rest};
 use crate::link_type::LinkType;
-use crate::observed::PacketDirection;
+use crate::observed::{Observed, PacketDirection};
 use crate::tally::NotASegment;
 
 /// What carries the next header: numbers of EtherTypes.
@@ -14,34 +14,23 @@ pub(super) enum NetworkProtocol {
     V6,
 }
 
-/// A packet of the network layer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Network<'a> {
-    pub(super) protocol: NetworkProtocol,
-    pub(super) rest: Rest<'a>,
-    pub(super) interface: u16,
-    pub(super) direction: PacketDirection,
-}
-
-/// Takes the link layer off.
+/// Takes the link layer off, and notes in `slot` what it says.
 #[inline]
-pub(super) fn strip<'a>(frame: &Frame<'a>) -> Result<Network<'a>, NotASegment> {
+pub(super) fn strip<'a>(
+    frame: &Frame<'a>,
+    slot: &mut Observed,
+) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
     let rest = Rest { bytes: frame.bytes, length: frame.length };
-    let mut network = Network {
-        protocol: NetworkProtocol::Ip,
-        rest,
-        interface: frame.interface,
-        direction: frame.direction,
-    };
+    slot.interface = frame.interface;
+    slot.direction = frame.direction;
     match frame.link {
-        LinkType::Ethernet => (network.protocol, network.rest) = ethernet(rest)?,
-        LinkType::Raw => {}
-        LinkType::Loopback => (network.protocol, network.rest) = loopback(rest)?,
-        LinkType::LinuxSll => sll(&mut network)?,
-        LinkType::LinuxSll2 => sll2(&mut network)?,
-        LinkType::Unknown(_) => return Err(NotASegment::UnknownLink),
+        LinkType::Ethernet => ethernet(rest),
+        LinkType::Raw => Ok((NetworkProtocol::Ip, rest)),
+        LinkType::Loopback => loopback(rest),
+        LinkType::LinuxSll => sll(rest, slot),
+        LinkType::LinuxSll2 => sll2(rest, slot),
+        LinkType::Unknown(_) => Err(NotASegment::UnknownLink),
     }
-    Ok(network)
 }
 
 /// IEEE 802.3 §3.1.1: two addresses of six bytes each, and the EtherType.
@@ -99,23 +88,25 @@ fn loopback(frame: Rest<'_>) -> Result<(NetworkProtocol, Rest<'_>), NotASegment>
 
 /// LINKTYPE_LINUX_SLL: packet type, ARP hardware type, length and bytes of the sender's address, and the
 /// protocol in the last two of 16 bytes.
-fn sll(network: &mut Network<'_>) -> Result<(), NotASegment> {
-    let head: &[u8; 16] = network.rest.head()?;
-    network.direction = direction(u16::from_be_bytes([head[0], head[1]]));
-    let protocol = u16::from_be_bytes([head[14], head[15]]);
-    (network.protocol, network.rest) = ethertype(protocol, network.rest.behind(16)?)?;
-    Ok(())
+fn sll<'a>(
+    rest: Rest<'a>,
+    slot: &mut Observed,
+) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
+    let head: &[u8; 16] = rest.head()?;
+    slot.direction = direction(u16::from_be_bytes([head[0], head[1]]));
+    ethertype(u16::from_be_bytes([head[14], head[15]]), rest.behind(16)?)
 }
 
 /// LINKTYPE_LINUX_SLL2: protocol, 2 bytes reserved, interface index, ARP hardware type, packet type of one
 /// byte, length and bytes of the address; 20 bytes.
-fn sll2(network: &mut Network<'_>) -> Result<(), NotASegment> {
-    let head: &[u8; 20] = network.rest.head()?;
-    network.direction = direction(u16::from(head[10]));
-    network.interface = u16::from_be_bytes([head[6], head[7]]);
-    let protocol = u16::from_be_bytes([head[0], head[1]]);
-    (network.protocol, network.rest) = ethertype(protocol, network.rest.behind(20)?)?;
-    Ok(())
+fn sll2<'a>(
+    rest: Rest<'a>,
+    slot: &mut Observed,
+) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
+    let head: &[u8; 20] = rest.head()?;
+    slot.direction = direction(u16::from(head[10]));
+    slot.interface = u16::from_be_bytes([head[6], head[7]]);
+    ethertype(u16::from_be_bytes([head[0], head[1]]), rest.behind(20)?)
 }
 
 /// Packet types of Linux (`PACKET_HOST` and so on in `if_packet.h`).

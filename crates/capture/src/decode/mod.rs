@@ -56,27 +56,31 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Counts a frame, the next one of all input, and appends it to `batch` if it is a segment.
+/// Counts a frame, the next one of all input, and notes it in `slot` if it is a segment; `false` if it is none,
+/// and the slot holds nothing of use.
 #[inline]
-pub(crate) fn decode(frame: &Frame<'_>, tally: &mut Tally, batch: &mut Vec<Observed>) {
+pub(crate) fn decode(frame: &Frame<'_>, tally: &mut Tally, slot: &mut Observed) -> bool {
     tally.count(frame.at, frame.bytes.len(), frame.length);
-    let read = link::strip(frame).and_then(|network| {
-        let packet = ip::read(network.protocol, network.rest)?;
-        let segment = tcp::read(&packet)?;
-        Ok((network, packet, segment))
-    });
-    match read {
-        Ok((network, packet, segment)) => {
+    slot.number = tally.packets;
+    slot.at = frame.at;
+    match read(frame, slot) {
+        Ok(is_fragment) => {
             tally.segments += 1;
-            tally.first_fragments += u64::from(packet.is_fragment);
-            batch.push(Observed {
-                number: tally.packets,
-                at: frame.at,
-                interface: network.interface,
-                direction: network.direction,
-                ..segment
-            });
+            tally.first_fragments += u64::from(is_fragment);
+            true
         }
-        Err(why) => tally.count_other(why, frame.link),
+        Err(why) => {
+            tally.count_other(why, frame.link);
+            false
+        }
     }
+}
+
+/// Reads the headers of a segment into `slot`, and answers whether it is the first of several fragments.
+#[inline]
+fn read(frame: &Frame<'_>, slot: &mut Observed) -> Result<bool, NotASegment> {
+    let (protocol, rest) = link::strip(frame, slot)?;
+    let packet = ip::read(protocol, rest, slot)?;
+    tcp::read(packet.rest, slot)?;
+    Ok(packet.is_fragment)
 }

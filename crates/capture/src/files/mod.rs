@@ -6,6 +6,7 @@
 
 mod reader;
 
+use crate::batch::BatchFiller;
 use crate::decode::decode;
 use crate::error::CaptureError;
 use crate::input;
@@ -16,6 +17,7 @@ use reader::{CaptureReader, Next};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use units::Instant;
 
@@ -164,22 +166,36 @@ impl CaptureFiles {
     }
 
     /// Reads packets of one reader while it is the earliest and has them at hand.
-    fn read(&mut self, reader: usize, until: Instant, batch: &mut Vec<Observed>) {
+    fn read(&mut self, reader: usize, until: Instant, batch: &mut BatchFiller<'_>) {
         let Self { active, tally, errors, .. } = self;
-        let reader = &mut active[reader];
         let enough = tally.packets + PACKETS;
-        while let Some((frame, is_untimed)) = reader.take() {
+        let read = active[reader].drain(until, |frame, is_untimed| {
             tally.untimed += u64::from(is_untimed);
-            decode(&frame, tally, batch);
-            if batch.len() >= BATCH || tally.packets >= enough {
-                return;
+            if decode(frame, tally, batch.slot()) {
+                batch.keep();
             }
-            match reader.peek(false) {
-                Ok(Next::At(at)) if at <= until => {}
-                Ok(_) => return,
-                Err(error) => return errors.push_back(error),
+            match batch.len() >= BATCH || tally.packets >= enough {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        errors.extend(read.err());
+    }
+
+    /// Fills a batch; `false` if there is nothing more.
+    fn fill(&mut self, batch: &mut BatchFiller<'_>) -> bool {
+        let before = self.tally.packets;
+        while self.errors.is_empty() && batch.len() < BATCH && self.tally.packets < before + PACKETS
+        {
+            match self.earliest(self.tally.packets == before) {
+                Turn::Of { reader, until } => self.read(reader, until, batch),
+                Turn::OfWaiting => self.activate(),
+                Turn::Error => {}
+                Turn::Unread => return true,
+                Turn::End => return batch.len() > 0,
             }
         }
+        true
     }
 }
 
@@ -201,32 +217,15 @@ enum Turn {
 
 impl SegmentSource for CaptureFiles {
     fn next_batch(&mut self, batch: &mut Vec<Observed>) -> Result<bool, CaptureError> {
-        batch.clear();
         if !self.is_begun {
             self.begin();
         }
         let before = self.tally.packets;
-        while self.errors.is_empty() && batch.len() < BATCH {
-            let is_fresh = self.tally.packets == before;
-            match self.earliest(is_fresh) {
-                Turn::Of { reader, until } => self.read(reader, until, batch),
-                Turn::OfWaiting => self.activate(),
-                Turn::Error => {}
-                Turn::Unread => return Ok(true),
-                Turn::End => return Ok(!batch.is_empty()),
-            }
-            if self.tally.packets >= before + PACKETS {
-                return Ok(true);
-            }
-        }
-        match self.errors.pop_front() {
-            // What was read before the error goes first.
-            Some(error) if self.tally.packets > before => {
-                self.errors.push_front(error);
-                Ok(true)
-            }
+        let more = self.fill(&mut BatchFiller::new(batch));
+        // What was read before an error goes first.
+        match self.errors.pop_front_if(|_| self.tally.packets == before) {
             Some(error) => Err(error),
-            None => Ok(true),
+            None => Ok(more),
         }
     }
 

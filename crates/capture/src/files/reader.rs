@@ -5,6 +5,7 @@ use crate::error::{CaptureError, CaptureTrouble};
 use crate::format::{Format, FormatFault, FrameHead, Step, looks_like};
 use crate::input::{self, ByteBuffer, Compression, Input};
 use std::io::{self, ErrorKind};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,42 +81,57 @@ impl CaptureReader {
     }
 
     /// What the next packet's time is; reads only if it may.
-    #[inline]
     pub(super) fn peek(&mut self, may_read: bool) -> Result<Next, CaptureError> {
-        match &self.next {
-            Some(next) => Ok(Next::At(next.at)),
-            None => self.find_next(may_read),
-        }
-    }
-
-    #[inline]
-    fn find_next(&mut self, may_read: bool) -> Result<Next, CaptureError> {
-        while !self.is_done {
-            self.pass_over();
-            let step = if self.skip > 0 {
-                Ok(Step::Need)
-            } else {
-                self.format.step(self.buffer.available())
-            };
-            match step {
-                Ok(Step::Frame(head)) => {
-                    self.next = Some(head);
-                    return Ok(Next::At(head.at));
-                }
-                Ok(Step::Skip(bytes)) => self.skip = bytes as usize,
-                Ok(Step::Need) if !may_read => return Ok(Next::Unread),
-                Ok(Step::Need) => self.fill()?,
-                Err(fault) => return Err(self.note(fault)),
+        loop {
+            if let Some(next) = &self.next {
+                return Ok(Next::At(next.at));
+            }
+            match self.step()? {
+                Step::Frame(head) => self.next = Some(head),
+                Step::Skip(bytes) => self.skip = bytes as usize,
+                Step::Need if self.is_done => return Ok(Next::End),
+                Step::Need if may_read => self.fill()?,
+                Step::Need => return Ok(Next::Unread),
             }
         }
-        Ok(Next::End)
     }
 
-    /// The packet that was peeked at.
+    /// Hands over the packets that have been read and are not later than `until`, while `each` wants more.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<(Frame<'_>, bool)> {
-        let head = self.next.take()?;
-        Some((head.frame(self.buffer.take(head.record as usize)), head.is_untimed))
+    pub(super) fn drain(
+        &mut self,
+        until: Instant,
+        mut each: impl FnMut(&Frame<'_>, bool) -> ControlFlow<()>,
+    ) -> Result<(), CaptureError> {
+        loop {
+            let step =
+                self.next.take().map_or_else(|| self.step(), |head| Ok(Step::Frame(head)))?;
+            match step {
+                Step::Frame(head) if head.at <= until => {
+                    let record = self.buffer.take(head.record as usize);
+                    if each(&head.frame(record), head.is_untimed).is_break() {
+                        return Ok(());
+                    }
+                }
+                Step::Frame(head) => {
+                    self.next = Some(head);
+                    return Ok(());
+                }
+                Step::Skip(bytes) => self.skip = bytes as usize,
+                Step::Need => return Ok(()),
+            }
+        }
+    }
+
+    #[inline]
+    fn step(&mut self) -> Result<Step, CaptureError> {
+        if self.skip > 0 || self.is_done {
+            self.pass_over();
+            if self.skip > 0 || self.is_done {
+                return Ok(Step::Need);
+            }
+        }
+        self.format.step(self.buffer.available()).map_err(|fault| self.note(fault))
     }
 
     fn pass_over(&mut self) {
