@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use units::Instant;
 
 /// Segments of a batch: few enough to stay in a core's cache.
-const BATCH: usize = 1024;
+const BATCH: usize = 512;
 /// Packets after which a batch ends, whatever it has.
 const PACKETS: u64 = 1 << 16;
 /// Files that stay open while they wait for their time; others are closed and opened again.
