@@ -5,6 +5,7 @@
 //! business of its user. A packet that is not a TCP segment is counted by its kind in a [`Tally`].
 //! What cannot be read is a [`CaptureError`] with its file and byte; all before it is handed over.
 
+mod ahead;
 mod batch;
 mod decode;
 mod error;
@@ -17,6 +18,7 @@ mod options;
 mod source;
 mod tally;
 
+pub use ahead::ReadAhead;
 pub use error::{CaptureError, CaptureTrouble};
 pub use files::CaptureFiles;
 pub use link_type::LinkType;
