@@ -7,8 +7,8 @@ use units::Instant;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// Version 2.4 as the word in which it stands, in either order of its file.
-const VERSIONS: [u32; 2] = [0x0004_0002, 0x0002_0004];
+/// Version 2.4 in either order of bytes.
+const VERSIONS: [[u8; 4]; 2] = [[2, 0, 4, 0], [0, 2, 0, 4]];
 /// Bytes before each packet.
 const RECORD: usize = 16;
 
@@ -40,7 +40,7 @@ impl Pcap {
         let Some([seconds, fraction, captured, length]) = self.order.words(bytes) else {
             return Ok(Step::Need);
         };
-        if VERSIONS.contains(&fraction) || fraction >= self.units || captured > LONGEST_PACKET {
+        if is_version(bytes) || fraction >= self.units || captured > LONGEST_PACKET {
             return self.odd(bytes, [seconds, fraction, captured, length], head);
         }
         if seconds | fraction | captured | length == 0 {
@@ -85,7 +85,7 @@ impl Pcap {
         head: &mut FrameHead,
     ) -> Result<Step, FormatFault> {
         let [_, fraction, captured, _] = words;
-        if VERSIONS.contains(&fraction) && precision(bytes).is_some() {
+        if is_version(bytes) && precision(bytes).is_some() {
             let Some(appended) = Self::begin(bytes) else { return Ok(Step::Need) };
             *self = appended;
             return Ok(Step::Skip(Self::HEADER as u32));
@@ -102,6 +102,12 @@ impl Pcap {
         }
         self.record(words, bytes.len(), head)
     }
+}
+
+/// True if what might be the fraction of a second might be the version in the header of a file.
+#[inline]
+fn is_version(bytes: &[u8]) -> bool {
+    bytes[4..].first_chunk().is_some_and(|version| VERSIONS.contains(version))
 }
 
 /// The byte order of a file that begins so, and its unit of time: nanoseconds of one, and how many a second has.

@@ -1,5 +1,6 @@
 //! Captures read: by formats and link types beside Wireshark's tools, damaged, merged, piped, live.
 
+mod build;
 mod corpus;
 mod damaged;
 mod formats;

@@ -95,3 +95,12 @@ pub(crate) fn wireshark(program: &str, arguments: &[&str]) -> Option<Output> {
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
+
+/// Asserts that two rows of segments are the same, and shows the first that differs.
+pub(crate) fn assert_same(segments: &[Observed], expected: &[Observed], what: &str) {
+    let differs = segments.iter().zip(expected).find(|(segment, expected)| segment != expected);
+    if let Some((segment, expected)) = differs {
+        panic!("{what}:\n{segment:?}\nis not\n{expected:?}");
+    }
+    assert_eq!(segments.len(), expected.len(), "{what}");
+}

@@ -1,6 +1,6 @@
 //! The same segments as tshark shows, field by field.
 
-use crate::tools::{Everything, captures, folder, text, wireshark};
+use crate::tools::{Everything, assert_same, captures, folder, text, wireshark};
 use capture::{Observed, TcpEnd, TcpOptions};
 use segment::{Flags, Options, Timestamps};
 use std::path::Path;
@@ -118,10 +118,7 @@ fn segment(fields: &[&str]) -> Observed {
 pub(crate) fn assert_as_tshark_shows(path: &Path) {
     let read = Everything::of_files([path]);
     let Some(shown) = tshark(path) else { return };
-    assert_eq!(read.segments.len(), shown.len(), "{}", path.display());
-    for (segment, shown) in read.segments.iter().zip(&shown) {
-        assert_eq!(segment, shown, "{}", path.display());
-    }
+    assert_same(&read.segments, &shown, text(path));
 }
 
 /// All captures in one file.
