@@ -17,6 +17,8 @@ mod observed;
 mod options;
 mod source;
 mod tally;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use ahead::ReadAhead;
 pub use error::{CaptureError, CaptureTrouble};

@@ -20,7 +20,6 @@ const ESP: u8 = 50;
 const AUTHENTICATION: u8 = 51;
 const ICMPV6: u8 = 58;
 const IPV6_DESTINATION: u8 = 60;
-const MOBILITY: u8 = 135;
 const HIP: u8 = 139;
 const SHIM6: u8 = 140;
 
@@ -182,7 +181,7 @@ fn skip_extensions(mut protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result
                 note_fragment(rest)?;
                 8
             }
-            IPV6_HOP_BY_HOP | IPV6_ROUTING | IPV6_DESTINATION | MOBILITY | HIP | SHIM6 if is_v6 => {
+            IPV6_HOP_BY_HOP | IPV6_ROUTING | IPV6_DESTINATION | HIP | SHIM6 if is_v6 => {
                 let [_, units] = rest.head::<2>()?;
                 (usize::from(*units) + 1) * 8
             }

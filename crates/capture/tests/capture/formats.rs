@@ -19,7 +19,7 @@ fn segments(path: &Path) -> Vec<Observed> {
     Everything::of_files([path]).segments
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut gzip = GzEncoder::new(vec![], Compression::fast());
     gzip.write_all(bytes).unwrap();
     gzip.finish().unwrap()
@@ -136,7 +136,7 @@ fn blocks_of_all_kinds_are_read() {
 }
 
 /// Four interfaces with 50 packets each; between them blocks that are skipped.
-fn add_section(file: &mut PcapNg, packets: &[Packet]) {
+pub(crate) fn add_section(file: &mut PcapNg, packets: &[Packet]) {
     const SECOND: u64 = 1_000_000;
     let offset = 1_000_000_000;
     let milliseconds = file.option(9, &[3]);

@@ -2,6 +2,7 @@
 
 mod build;
 mod corpus;
+
 mod damaged;
 mod formats;
 mod links;
