@@ -91,3 +91,11 @@ fn read(frame: &Frame<'_>, slot: &mut Observed) -> Result<bool, NotASegment> {
     tcp::read(rest, slot)?;
     Ok(rest.is_fragment)
 }
+
+/// Bytes of the headers of a segment that begins with its IP header; `None` if it is none, or its TCP header is cut.
+pub(crate) fn headers_len(bytes: &[u8], length: u32) -> Option<usize> {
+    let mut rest = Rest { bytes, length, is_fragment: false };
+    ip::read(link::NetworkProtocol::Ip, &mut rest, &mut Observed::default()).ok()?;
+    let header = tcp::header_len(rest).ok()?;
+    Some(bytes.len() - rest.bytes.len() + header)
+}
