@@ -5,6 +5,7 @@
 
 mod agent;
 mod behind;
+mod capture;
 mod check;
 mod completions;
 mod emulate;
@@ -59,6 +60,8 @@ enum Command {
     Emulate(Box<emulate::Args>),
     /// Have the Linux kernel's own TCP begin with what is remembered of the path
     Agent(agent::Args),
+    /// Capture a server's TCP headers, for analysis
+    Capture(capture::Args),
     /// Serve a folder by HTTP over headstart's own TCP
     Serve(Box<serve::Args>),
     /// Run the experiment of a plan file
@@ -100,6 +103,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Race(args) => race::run(*args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
+        Command::Capture(args) => capture::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Merge(args) => merge::run(&args),
