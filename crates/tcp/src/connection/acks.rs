@@ -7,7 +7,7 @@ use crate::ack::{AckInfo, AckSample, Progress};
 use crate::config::RttSampling;
 use crate::congestion::CongestionEvent;
 use crate::path::{Front, MemberDelivery, Path};
-use crate::recovery::{News, Reduction, Report, TimerAction};
+use crate::recovery::{News, Reduction, Report, Stance, TimerAction};
 use crate::segment::{Flags, Segment};
 use crate::startup::Setback;
 use crate::window::Cause;
@@ -336,8 +336,24 @@ impl Connection {
 
     #[inline]
     fn ask_recovery(&mut self, path: &Path, info: &AckInfo) -> Report {
+        if self.is_idle_for(info) {
+            return Report::PROGRESS;
+        }
         let (recovery, mut cx) = self.recovery_parts(path);
-        recovery.on_ack(&mut cx, info)
+        let report = recovery.on_ack(&mut cx, info);
+        self.recovery.stance = report.stance;
+        report
+    }
+
+    /// The recovery policy has promised that this ACK is none of its business ([`Stance::Idle`]).
+    #[inline]
+    fn is_idle_for(&self, info: &AckInfo) -> bool {
+        self.recovery.stance == Stance::Idle
+            && info.advanced()
+            && self.board.is_clean()
+            && info.dsack.is_none()
+            && !info.duplicate
+            && !info.echoes_original
     }
 
     /// Carries a recovery report to the path and the counters.

@@ -3,6 +3,7 @@
 //! once, new data when it is the member's turn, a bare ACK when nothing else goes.
 
 use super::output::Departure;
+use super::repairs::Repairs;
 use super::timers::Deadline;
 use super::{Connection, State};
 use crate::config::Opening;
@@ -203,7 +204,7 @@ impl Connection {
     /// Sends by another scheme, over a path that nothing was sent on.
     pub(crate) fn change_scheme(&mut self, scheme: &Scheme, path: &mut Path) {
         self.config = scheme.shared_config();
-        self.recovery = scheme.recovery();
+        self.recovery = Repairs::new(scheme.recovery());
         let payload = u64::from(self.config.mss) - self.option_bytes();
         self.agreed.mss = self.agreed.mss.min(payload);
         self.fit_recovery();

@@ -5,7 +5,7 @@ use super::timers::Deadline;
 use super::{BareProbe, Connection, State};
 use crate::config::IdleRestart;
 use crate::path::Path;
-use crate::recovery::{IdleTimeout, SentInfo};
+use crate::recovery::{IdleTimeout, SentInfo, Stance};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
 use crate::startup::Transfer;
 use std::ops::ControlFlow;
@@ -51,7 +51,8 @@ impl Connection {
         if let ControlFlow::Break(last) = self.poll_end(now, out) {
             return last;
         }
-        if let Some(piece) = self.next_piece(now, path) {
+        let piece = self.ordinary_piece(path).or_else(|| self.next_piece(now, path));
+        if let Some(piece) = piece {
             let departure = self.send_piece(now, path, piece, out);
             return Some(Departure { last: self.is_last(now, path, &piece), ..departure });
         }
@@ -130,6 +131,28 @@ impl Connection {
             self.update_persist_timer(now, path);
         }
         used_up
+    }
+
+    /// A full segment of new data, where a glance tells that it is next: what [`Connection::next_piece`]
+    /// would find is known then, and most segments of bulk data are like that. The connection is open,
+    /// has something in flight and more than a segment to send that the peer's window admits; nothing
+    /// waits to go again; neither pacer nor bound of bursts has a say; recovery has promised
+    /// to let go what the window leaves ([`Stance::Open`]), and that is enough.
+    #[inline]
+    fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
+        let full = self.current_mss();
+        let ordinary = self.recovery.stance >= Stance::Open
+            && self.state == State::Established
+            && self.snd_nxt + full < self.written
+            && self.snd_nxt + full <= self.window_edge()
+            && !self.board.is_empty()
+            && self.board.waiting() == 0
+            && self.burst_left > 0
+            && !self.probe_pending
+            && !path.is_paced();
+        let allowance = self.window_for_recovery(path).saturating_sub(self.board.pipe());
+        let piece = Piece { start: self.snd_nxt, len: full, index: None, allowance };
+        (ordinary && full <= allowance).then_some(piece)
     }
 
     /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
@@ -377,14 +400,19 @@ impl Connection {
         self.burst_left = self.burst_left.saturating_sub(1);
         let fresh = if retransmission { 0 } else { u64::from(out.len) };
         path.on_sent(now, out, fresh);
-        self.recovery.on_sent(&SentInfo {
-            now,
-            len: piece.len,
-            end,
-            retransmission,
-            srtt: path.rtt.srtt(),
-            rto: path.rtt.rto(self.timers.backoff),
-        });
+        if retransmission {
+            self.recovery.stance = Stance::Ask;
+        }
+        if retransmission || self.recovery.follows_new_data {
+            self.recovery.on_sent(&SentInfo {
+                now,
+                len: piece.len,
+                end,
+                retransmission,
+                srtt: path.rtt.srtt(),
+                rto: path.rtt.rto(self.timers.backoff),
+            });
+        }
         if !self.timers.retransmit.is_running() {
             self.restart_retransmission_timer(now, path);
         }
