@@ -126,7 +126,8 @@ impl Network {
 
     /// Puts a packet of `bytes` on the first link of its route. Without a route that is noted and
     /// nothing sent. `make` writes the packet to its place in the pool: copies of one are dear.
-    #[inline]
+    // Always: whoever polls a host for its segments has the packet's fields at hand.
+    #[inline(always)]
     pub(crate) fn send(
         &mut self,
         (from, to): (HostId, HostId),

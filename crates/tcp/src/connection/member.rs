@@ -38,7 +38,7 @@ impl Connection {
             return last;
         }
         let piece = self.urgent_piece(now, path)?;
-        Some(self.send_piece(now, path, piece, out))
+        Some(self.send_any(now, path, piece, out))
     }
 
     fn urgent_piece(&mut self, now: Instant, path: &mut Path) -> Option<super::output::Piece> {
@@ -136,7 +136,7 @@ impl Connection {
         if piece.len - 1 > path.room() {
             return Turn::NoRoom;
         }
-        Turn::Sent(self.send_piece(now, path, piece, out))
+        Turn::Sent(self.send_any(now, path, piece, out))
     }
 
     /// Writes a segment of new data into `out`.
@@ -157,7 +157,7 @@ impl Connection {
         let (recovery, cx) = self.recovery_parts(path);
         let allowance = recovery.allowance(&cx);
         match self.new_piece(allowance.min(room)) {
-            Some(piece) => Turn::Sent(self.send_piece(now, path, piece, out)),
+            Some(piece) => Turn::Sent(self.send_any(now, path, piece, out)),
             None if allowance < room => Turn::Passed,
             None => Turn::NoRoom,
         }

@@ -48,12 +48,14 @@ impl Connection {
         path: &mut Path,
         out: &mut Segment,
     ) -> Option<Departure> {
+        if let Some(piece) = self.ordinary_piece(path) {
+            return Some(self.send_ordinary(now, path, piece, out));
+        }
         if let ControlFlow::Break(last) = self.poll_end(now, out) {
             return last;
         }
-        let piece = self.ordinary_piece(path).or_else(|| self.next_piece(now, path));
-        if let Some(piece) = piece {
-            let departure = self.send_piece(now, path, piece, out);
+        if let Some(piece) = self.next_piece(now, path) {
+            let departure = self.send_any(now, path, piece, out);
             return Some(Departure { last: self.is_last(now, path, &piece), ..departure });
         }
         self.poll_bare(now, path, out)
@@ -66,7 +68,8 @@ impl Connection {
         now: Instant,
         out: &mut Segment,
     ) -> ControlFlow<Option<Departure>> {
-        if let Some(reset) = self.reset_pending.take() {
+        if let Some(reset) = self.reset_pending {
+            self.reset_pending = None;
             return ControlFlow::Break(Some(self.reset_segment(now, reset, out)));
         }
         if self.state == State::Closed {
@@ -138,9 +141,9 @@ impl Connection {
     /// has something in flight and more than a segment to send that the peer's window admits; nothing
     /// waits to go again; neither pacer nor bound of bursts has a say; recovery has promised
     /// to let go what the window leaves ([`Stance::Open`]), and that is enough.
-    #[inline]
+    #[inline(always)]
     fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
-        let full = self.current_mss();
+        let full = self.agreed.mss;
         let ordinary = self.recovery.stance >= Stance::Open
             && self.state == State::Established
             && self.snd_nxt + full < self.written
@@ -148,11 +151,53 @@ impl Connection {
             && !self.board.is_empty()
             && self.board.waiting() == 0
             && self.burst_left > 0
+            && self.report_bytes == 0
+            && !self.receiver.has_sack_blocks()
             && !self.probe_pending
+            && self.reset_pending.is_none()
             && !path.is_paced();
-        let allowance = self.window_for_recovery(path).saturating_sub(self.board.pipe());
+        if !ordinary {
+            return None;
+        }
+        let in_flight = self.others_in_flight(path) + self.board.pipe();
+        let allowance = path.usable_cwnd().saturating_sub(in_flight);
         let piece = Piece { start: self.snd_nxt, len: full, index: None, allowance };
-        (ordinary && full <= allowance).then_some(piece)
+        (full <= allowance).then_some(piece)
+    }
+
+    /// Sends a piece of [`Connection::ordinary_piece`], of which much is known.
+    #[inline(always)]
+    fn send_ordinary(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        piece: Piece,
+        out: &mut Segment,
+    ) -> Departure {
+        let departure = self.send_piece(now, path, piece, out);
+        // As in `is_last`.
+        let last = piece.allowance - piece.len < piece.len
+            && self.send_end().min(self.window_edge()) >= self.snd_nxt + piece.len
+            && self.board.is_clean()
+            && self.burst_left > 0
+            && self.probe_due == BareProbe::None;
+        if last {
+            path.on_send_stopped(true);
+            self.update_persist_timer(now, path);
+        }
+        Departure { last, ..departure }
+    }
+
+    /// As [`Connection::send_piece`], for callers that are rare: the frequent one has its own copy.
+    #[inline(never)]
+    pub(super) fn send_any(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        piece: Piece,
+        out: &mut Segment,
+    ) -> Departure {
+        self.send_piece(now, path, piece, out)
     }
 
     /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
@@ -364,8 +409,8 @@ impl Connection {
         len < self.max_snd_wnd / 2 && !self.window_override
     }
 
-    #[inline]
-    pub(super) fn send_piece(
+    #[inline(always)]
+    fn send_piece(
         &mut self,
         now: Instant,
         path: &mut Path,
