@@ -199,10 +199,11 @@ impl EventQueue {
     pub(crate) fn pop_lane(&mut self, First(first): First) -> Option<(Key, Arrival)> {
         // The heap's number is none of a lane.
         let pending = &mut self.lanes.get_mut(first.wrapping_sub(1))?.pending;
-        let arrival = pending.pop_front();
+        // One that is empty would not be first, unless all are.
+        let arrival = pending.pop_front()?;
         let next = pending.front().map_or(Key::NEVER, |(key, _)| *key);
         self.heads.enter(first, next);
-        arrival
+        Some(arrival)
     }
 
     /// Takes out the first event if it is in no lane. `None` also where no one is left to compete.

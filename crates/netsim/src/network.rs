@@ -229,12 +229,11 @@ impl Network {
             self.forward_known(id, packet, cursor);
             return false;
         };
-        let fate = fifo.offer(now, bytes);
-        if !self.observers.is_empty() {
-            self.observe_fate(id, fate, packet);
-        }
-        match fate {
-            Fate::Delivered { arrives, .. } => {
+        match fifo.offer(now, bytes) {
+            Fate::Delivered { departs, arrives } => {
+                if !self.observers.is_empty() {
+                    self.observe_fate(id, Fate::Delivered { departs, arrives }, packet);
+                }
                 let due = Arrival { cursor: cursor + 1, ..arrival };
                 if hop.leads_ahead() {
                     let key = self.queue.arrival_key(arrives, id.0);
@@ -243,7 +242,10 @@ impl Network {
                     self.schedule((id, lane), arrives, due);
                 }
             }
-            Fate::Dropped | Fate::Lost { .. } => self.lose(packet),
+            fate => {
+                self.observe_fate(id, fate, packet);
+                self.lose(packet);
+            }
         }
         false
     }

@@ -507,7 +507,11 @@ impl Connection {
 }
 
 /// Payload bytes between two acknowledgements: SYN and FIN do not open the window.
+#[inline]
 fn acked_payload(before: u64, after: u64, written: u64) -> u64 {
+    if before > 0 && before <= after && after <= written {
+        return after - before;
+    }
     let payload = |offset: u64| offset.clamp(1, written);
     payload(after).saturating_sub(payload(before))
 }
