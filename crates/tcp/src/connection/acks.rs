@@ -13,6 +13,16 @@ use crate::startup::Setback;
 use crate::window::Cause;
 use units::{Duration, Instant};
 
+/// What recovery, and whoever shares the path, make of an ACK.
+#[derive(Clone, Copy, Debug)]
+struct AckVerdict {
+    /// The window may grow if it acknowledges data.
+    grow: bool,
+    /// It is for data sent before the window of a shared path fell.
+    old: bool,
+    timer: TimerAction,
+}
+
 impl Connection {
     /// Digests an acceptable acknowledgement: `left` and `una` are the offsets of the segment's
     /// sequence and acknowledgement numbers.
@@ -70,25 +80,22 @@ impl Connection {
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
             return self.retreat(now, path);
         }
-        let arrived = if path.is_shared() { self.note_arrival(path, &info) } else { None };
-        let old = arrived.is_some_and(|order| path.is_before_reduction(self.client(), order));
-        let report = self.ask_recovery(path, &info);
-        self.settle_in_flight(path);
-        self.apply_report(now, path, &report, false);
-        if path.is_shared() {
-            path.on_member_ack(&sample, arrived, info.advanced());
-        }
-        let echoed = self.on_ecn_echo(now, path, arrived, segment);
-        let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
-        let grow = report.grow && !echoed && !old && !held && acked.max(delivered) > 0;
+        let verdict = if self.is_idle_for(&info) && !path.is_shared() {
+            self.settle_in_flight(path);
+            let echoed = self.on_ecn_echo(now, path, None, segment);
+            AckVerdict { grow: !echoed, old: false, timer: TimerAction::OnProgress }
+        } else {
+            self.hear_recovery(path, &info, (&sample, lowest), segment)
+        };
+        let grow = verdict.grow && acked.max(delivered) > 0;
         if path.is_metered() {
-            self.meter(path, &mut sample, &info, losses, old);
+            self.meter(path, &mut sample, &info, losses, verdict.old);
         }
         if (grow || path.is_ruled()) && path.on_ack(&sample) {
             return self.retreat(now, path);
         }
         path.update_pacing_rate();
-        self.update_timer(now, path, &info, report.timer);
+        self.update_timer(now, path, &info, verdict.timer);
         if acked > 0 && una >= self.written {
             path.on_transfer_acked();
             self.collect_report(path);
@@ -332,6 +339,30 @@ impl Connection {
             path.on_coarse_rtt_sample(sent, now);
             self.timers.backoff = 0;
         }
+    }
+
+    /// Asks recovery, and on a shared path the other members, what this ACK means. `lowest`: the place of
+    /// the connection's lowest segment before it.
+    fn hear_recovery(
+        &mut self,
+        path: &mut Path,
+        info: &AckInfo,
+        (sample, lowest): (&AckSample, Option<u64>),
+        segment: &Segment,
+    ) -> AckVerdict {
+        let now = info.now;
+        let arrived = if path.is_shared() { self.note_arrival(path, info) } else { None };
+        let old = arrived.is_some_and(|order| path.is_before_reduction(self.client(), order));
+        let report = self.ask_recovery(path, info);
+        self.settle_in_flight(path);
+        self.apply_report(now, path, &report, false);
+        if path.is_shared() {
+            path.on_member_ack(sample, arrived, info.advanced());
+        }
+        let echoed = self.on_ecn_echo(now, path, arrived, segment);
+        let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
+        let grow = report.grow && !echoed && !old && !held;
+        AckVerdict { grow, old, timer: report.timer }
     }
 
     #[inline]
