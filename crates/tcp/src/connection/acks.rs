@@ -81,6 +81,7 @@ impl Connection {
             return self.retreat(now, path);
         }
         let verdict = if self.is_idle_for(&info) && !path.is_shared() {
+            debug_assert!(self.idle_promise_holds(path, &info));
             self.settle_in_flight(path);
             let echoed = self.on_ecn_echo(now, path, None, segment);
             AckVerdict { grow: !echoed, old: false, timer: TimerAction::OnProgress }
@@ -368,6 +369,7 @@ impl Connection {
     #[inline]
     fn ask_recovery(&mut self, path: &Path, info: &AckInfo) -> Report {
         if self.is_idle_for(info) {
+            debug_assert!(self.idle_promise_holds(path, info));
             return Report::PROGRESS;
         }
         let (recovery, mut cx) = self.recovery_parts(path);

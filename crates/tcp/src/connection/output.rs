@@ -36,7 +36,7 @@ pub(super) struct Piece {
     /// Its place on the scoreboard if it was sent before.
     index: Option<usize>,
     /// What recovery allowed when it was chosen; zero if nobody asked.
-    allowance: u64,
+    pub(super) allowance: u64,
 }
 
 impl Connection {
@@ -49,6 +49,7 @@ impl Connection {
         out: &mut Segment,
     ) -> Option<Departure> {
         if let Some(piece) = self.ordinary_piece(path) {
+            debug_assert!(self.open_promise_holds(path, &piece));
             return Some(self.send_ordinary(now, path, piece, out));
         }
         if let ControlFlow::Break(last) = self.poll_end(now, out) {

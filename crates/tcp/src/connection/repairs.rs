@@ -2,9 +2,14 @@
 //!
 //! A policy is asked through a trait object, with a context that takes longer to write than most answers take to find.
 //! So what it never needs is noted once, and what it has promised until it is next told something ([`Stance`]) is kept
-//! beside it. A connection that loses nothing then sends by comparing numbers of its own.
+//! beside it. A connection that loses nothing then sends by comparing numbers of its own. Where assertions are on,
+//! which is in every test, the policy is asked all the same, and has to keep its promises.
 
-use crate::recovery::{LossRecovery, Stance};
+use super::Connection;
+use super::output::Piece;
+use crate::ack::AckInfo;
+use crate::path::Path;
+use crate::recovery::{LossRecovery, Report, Stance};
 use std::ops::{Deref, DerefMut};
 
 /// A recovery policy and its promises.
@@ -40,5 +45,25 @@ impl Deref for Repairs {
 impl DerefMut for Repairs {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut *self.policy
+    }
+}
+
+impl Connection {
+    /// [`Stance::Open`] is true of a piece of new data.
+    pub(super) fn open_promise_holds(&mut self, path: &Path, piece: &Piece) -> bool {
+        let stance = self.recovery.stance;
+        let (recovery, mut cx) = self.recovery_parts(path);
+        let allowance = recovery.allowance(&cx);
+        let again = recovery.next_retransmission(&mut cx);
+        self.recovery.stance = stance;
+        allowance == piece.allowance && again.is_none()
+    }
+
+    /// [`Stance::Idle`] is true of an ACK.
+    pub(super) fn idle_promise_holds(&mut self, path: &Path, info: &AckInfo) -> bool {
+        let (recovery, mut cx) = self.recovery_parts(path);
+        let report = recovery.on_ack(&mut cx, info);
+        self.recovery.stance = Stance::Idle;
+        report == Report::PROGRESS
     }
 }
