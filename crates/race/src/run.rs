@@ -51,14 +51,12 @@ pub(super) fn run(
     let mut stage = Stage::new(race, scheme, repeat);
     let servers = stage.sites.concat();
     stage.simulation.observe(Tally::of(&servers));
-    if record {
-        stage.simulation.observe(Recorder::new(&servers));
-    }
+    stage.simulation.observe(Recorder::new(&servers, &stage.access, record));
     if options.capture && first {
         stage.capture();
     }
-    let mut loads = stage.visits(race, record);
-    stage.finish(&mut loads);
+    let mut loads = stage.visits(race);
+    stage.finish(race, &mut loads, record);
     loads
 }
 
@@ -130,16 +128,15 @@ impl Stage {
     }
 
     /// All visits, in order. Behind one that does not end there is none.
-    fn visits(&mut self, race: &Race, record: bool) -> Vec<Load> {
+    fn visits(&mut self, race: &Race) -> Vec<Load> {
         let mut loads: Vec<Load> = Vec::new();
         let mut start = self.start;
         for n in 0..race.visits.count.max(1) {
             if n > 0 {
                 self.begin_visit(race, n, start);
             }
-            let (bytes, failure) = self.load_page(start);
-            // Two visits are drawn at most.
-            let load = self.result(race, (n, start), (bytes, failure, record && n < 2));
+            let ended = self.load_page(start);
+            let load = self.result(race, (n, start), ended);
             let over = load.page.is_some();
             loads.push(load);
             if !over {
@@ -233,7 +230,7 @@ impl Stage {
         &mut self,
         race: &Race,
         (n, start): (u32, Instant),
-        (background_bytes, failure, record): (u64, Option<String>, bool),
+        (background_bytes, failure): (u64, Option<String>),
     ) -> Load {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
@@ -254,22 +251,16 @@ impl Stage {
             background_bytes,
             failure: failure.or(lost),
             objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
-            recording: record.then(|| Recording::begun(start, load)),
+            recording: Some(Recording::begun(start, load)),
             ..Load::default()
         }
     }
 
-    /// What the observers have seen goes to the loads.
-    fn finish(mut self, loads: &mut [Load]) {
+    /// What the observers have seen goes to the loads. `record`: the first ones are to be drawn.
+    fn finish(mut self, race: &Race, loads: &mut [Load], record: bool) {
         let mut observers = self.simulation.take_observers();
         if let Some(recorder) = take::<Recorder>(&mut observers) {
-            let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
-            for (n, load) in loads.iter_mut().enumerate() {
-                if let Some(recording) = &mut load.recording {
-                    let next = starts.get(n + 1).copied().flatten();
-                    recorder.complete(recording, next, &self.access);
-                }
-            }
+            Load::settle_all(loads, (&race.page, Some(recorder.watch())), record);
         }
         if let Some(first) = loads.first_mut() {
             first.captures = self.captured(&mut observers);
