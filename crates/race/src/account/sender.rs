@@ -1,8 +1,12 @@
 //! One sender by itself: what held its data back at each moment.
+//!
+//! The offered window counts for a whole round trip: a sender that met its edge in a round trip is bound by it in all of
+//! it. ACK clock and pacing spread what the window admits over the round trip, so that the sender rarely stands at
+//! the edge itself. Flights have been judged as a whole since T-RAT (Zhang et al. 2002 §3.3).
 
 use super::replies::{Reply, replies};
 use crate::bound::{Bound, BoundFrom};
-use crate::record::{Recording, SequenceStep, TransferRecord};
+use crate::record::{Recording, SequenceStep, Stretch, TransferRecord};
 use units::Instant;
 use workload::Page;
 
@@ -23,7 +27,12 @@ enum Change {
     Thinking(i64),
     /// Something is wanted of it (+1), or no more (−1).
     Wanted(i64),
+    /// A round trip begins (+1), or ends (−1), in which it meets the edge of the window.
+    AtEdge(i64),
 }
+
+/// A change and its instant.
+type Dated = (Instant, Change);
 
 /// A sender's state, offsets in its stream.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,6 +44,7 @@ struct Sender {
     gaps: i64,
     thinking: i64,
     wanted: i64,
+    at_edge: i64,
     /// Its longest segment.
     mss: u64,
 }
@@ -49,7 +59,19 @@ impl Sender {
             Change::Gaps(by) => self.gaps += by,
             Change::Thinking(by) => self.thinking += by,
             Change::Wanted(by) => self.wanted += by,
+            Change::AtEdge(by) => self.at_edge += by,
         }
+    }
+
+    /// Bytes that are there to be sent and have not been.
+    const fn waiting(&self) -> u64 {
+        self.ready.saturating_sub(self.sent)
+    }
+
+    /// The window has no room for what it would send next: a full segment, or all that is left (RFC 9293 §3.8.6.2.1).
+    fn meets_edge(&self) -> bool {
+        let waiting = self.waiting();
+        waiting > 0 && self.edge.saturating_sub(self.sent) < waiting.min(self.mss)
     }
 
     /// What it waits for, the link being idle; `None` if nothing is wanted of it.
@@ -57,18 +79,14 @@ impl Sender {
         if self.wanted <= 0 {
             return None;
         }
-        if self.gaps > 0 {
-            return Some(Bound::Recovery);
-        }
-        let waiting = self.ready.saturating_sub(self.sent);
-        let room = self.edge.saturating_sub(self.sent);
-        Some(match waiting {
+        Some(match self.waiting() {
+            _ if self.gaps > 0 => Bound::Recovery,
             0 if self.thinking > 0 => Bound::Server,
             0 => Bound::Rounds,
-            // Senders wait for room for a full segment, or all that is left (RFC 9293 §3.8.6.2.1).
-            _ if room < waiting.min(self.mss) => Bound::ReceiveWindow,
-            // No window keeps a sender from sending something when nothing is in flight: its host has not come to it.
+            _ if self.meets_edge() => Bound::ReceiveWindow,
+            // No window keeps back the first segment of a flight: its host has not come to it yet.
             _ if self.acked >= self.sent => Bound::Server,
+            _ if self.at_edge > 0 => Bound::ReceiveWindow,
             _ => Bound::CongestionWindow,
         })
     }
@@ -82,21 +100,54 @@ pub(super) fn timeline(page: &Page, recording: &Recording, index: usize) -> Vec<
         changes.extend(wanted(reply));
     }
     changes.sort_by_key(|(at, _)| *at);
-    let mut sender = at_start(transfer);
+    let start = at_start(transfer);
+    for Stretch { from, to } in rounds_at_edge(start, &changes) {
+        changes.extend([(from, Change::AtEdge(1)), (to, Change::AtEdge(-1))]);
+    }
+    changes.sort_by_key(|(at, _)| *at);
     let mut timeline: Vec<BoundFrom> = Vec::new();
-    let mut changes = changes.into_iter().peekable();
-    while let Some((at, change)) = changes.next() {
-        sender.apply(change);
-        // What happens at one instant is one change.
-        if changes.peek().is_some_and(|(next, _)| *next == at) {
-            continue;
-        }
+    for_each_instant(start, &changes, |at, sender| {
         let bound = sender.bound();
         if timeline.last().map_or(None, |last| last.bound) != bound {
             timeline.push(BoundFrom { at, bound });
         }
-    }
+    });
     timeline
+}
+
+/// Tells the state after all changes of each instant, in the order of time.
+fn for_each_instant(
+    mut sender: Sender,
+    changes: &[Dated],
+    mut tell: impl FnMut(Instant, &Sender),
+) {
+    for same in changes.chunk_by(|one, next| one.0 == next.0) {
+        same.iter().for_each(|(_, change)| sender.apply(*change));
+        tell(same[0].0, &sender);
+    }
+}
+
+/// The round trips in which a sender meets the edge of the window. A round trip begins with a segment, and ends with its
+/// acknowledgement.
+fn rounds_at_edge(start: Sender, changes: &[Dated]) -> Vec<Stretch> {
+    let mut rounds = Vec::new();
+    let (mut from, mut first, mut meets) = (Instant::ZERO, start.sent, false);
+    let mut sent_before = start.sent;
+    let mut last = Instant::ZERO;
+    for_each_instant(start, changes, |at, sender| {
+        if sender.acked > first {
+            if meets {
+                rounds.push(Stretch { from, to: at });
+            }
+            (from, first, meets) = (at, sent_before, false);
+        }
+        meets |= sender.meets_edge();
+        (sent_before, last) = (sender.sent, at);
+    });
+    if meets {
+        rounds.push(Stretch { from, to: last });
+    }
+    rounds
 }
 
 /// All that was sent before the load is acknowledged.
@@ -108,7 +159,7 @@ fn at_start(transfer: &TransferRecord) -> Sender {
 }
 
 /// What the link saw of it.
-fn seen(transfer: &TransferRecord) -> Vec<(Instant, Change)> {
+fn seen(transfer: &TransferRecord) -> Vec<Dated> {
     let of_stream = transfer.sequence.iter().filter_map(|event| {
         let change = match event.step {
             SequenceStep::Sent => Change::Sent(event.to),
@@ -125,7 +176,7 @@ fn seen(transfer: &TransferRecord) -> Vec<(Instant, Change)> {
 }
 
 /// What was wanted of it.
-fn wanted(reply: Reply) -> [(Instant, Change); 5] {
+fn wanted(reply: Reply) -> [Dated; 5] {
     [
         (reply.from, Change::Wanted(1)),
         (reply.asked, Change::Thinking(1)),
