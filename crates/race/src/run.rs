@@ -49,9 +49,7 @@ pub(super) fn run(
     let record = options.record && first;
     let scheme = if record { &scheme.recorded() } else { scheme };
     let mut stage = Stage::new(race, scheme, repeat);
-    let servers = stage.sites.concat();
-    stage.simulation.observe(Tally::of(&servers));
-    stage.simulation.observe(Recorder::new(&servers, &stage.access, record));
+    stage.watch(record);
     if options.capture && first {
         stage.capture();
     }
@@ -150,6 +148,13 @@ impl Stage {
         loads
     }
 
+    /// Has the page's packets counted and looked at, and, if they are wanted, the queues of the access link.
+    pub(super) fn watch(&mut self, queues: bool) {
+        let servers = self.sites.concat();
+        self.simulation.observe(Tally::of(&servers));
+        self.simulation.observe(Recorder::new(&servers, &self.access, queues));
+    }
+
     /// Captures both directions of the access link, behind their queues and ahead of them.
     fn capture(&mut self) {
         let access = self.access.access;
@@ -192,7 +197,8 @@ impl Stage {
         (self.background_bytes() - before, failure.map(|error| error.to_string()))
     }
 
-    fn load_of(&self, n: u32) -> &PageLoad {
+    /// The load of the `n`-th visit.
+    pub(super) fn load_of(&self, n: u32) -> &PageLoad {
         let id = self.loads[n as usize % self.sites.len()];
         self.simulation.application(id).expect("the load was added")
     }

@@ -9,8 +9,8 @@
 //! 3. Else the page waits for signals under way: *rounds*.
 //!
 //! `replies` says what each sender had to send and since when, `page` puts all senders together. Everything is seen from
-//! outside, so that one account serves simulated and real hosts; `race/tests/account.rs` holds it against the state of the
-//! simulated senders themselves.
+//! outside, so that one account serves simulated and real hosts; `tests` hold it against what
+//! simulated senders say of themselves.
 
 mod page;
 mod replies;
@@ -19,6 +19,7 @@ mod sender;
 use crate::bound::{BoundFrom, BoundShares};
 use crate::record::Recording;
 use page::Parties;
+use replies::worked_out;
 use units::Instant;
 use workload::Page;
 
@@ -31,12 +32,16 @@ pub(crate) struct Account {
     pub(crate) senders: Vec<Vec<BoundFrom>>,
 }
 
+#[cfg(test)]
+mod tests;
+
 /// The account of a load of `page` that ended at `end` with every object.
 pub(crate) fn account(page: &Page, recording: &Recording, end: Instant) -> Account {
     let alone: Vec<Vec<BoundFrom>> = (0..recording.transfers.len())
         .map(|index| sender::timeline(page, recording, index))
         .collect();
-    let shares = Parties::of(page, recording, &alone).shares(recording.start, end);
+    let parties = Parties::new(&recording.busy, &worked_out(page, recording), &alone);
+    let shares = parties.shares(recording.start, end);
     let senders = alone.iter().map(|timeline| page::on_path(timeline, &recording.busy)).collect();
     Account { shares, senders }
 }

@@ -1,10 +1,8 @@
 //! All senders of a page, its browser and its path together.
 
-use super::replies::worked_out;
 use crate::bound::{Bound, BoundFrom, BoundShares};
-use crate::record::{Recording, Stretch};
+use crate::record::Stretch;
 use units::Instant;
-use workload::Page;
 
 /// Something that changes what bounds the page.
 #[derive(Clone, Copy, Debug)]
@@ -22,17 +20,15 @@ pub(super) struct Parties {
 }
 
 impl Parties {
-    /// Those of a load whose senders waited for `alone` while the link was idle.
-    pub(super) fn of(page: &Page, recording: &Recording, alone: &[Vec<BoundFrom>]) -> Self {
+    /// The link is `busy`, the browser works out requests at `working`, and senders wait for `alone` while the link is idle.
+    pub(super) fn new(busy: &[Stretch], working: &[Stretch], alone: &[Vec<BoundFrom>]) -> Self {
         let mut changes = Vec::new();
         let mut stretch = |bound, from, to| {
             changes.push(PartyChange { at: from, bound, by: 1 });
             changes.push(PartyChange { at: to, bound, by: -1 });
         };
-        recording.busy.iter().for_each(|busy| stretch(Bound::Path, busy.from, busy.to));
-        for working in worked_out(page, recording) {
-            stretch(Bound::Client, working.from, working.to);
-        }
+        busy.iter().for_each(|busy| stretch(Bound::Path, busy.from, busy.to));
+        working.iter().for_each(|working| stretch(Bound::Client, working.from, working.to));
         for timeline in alone {
             changes.extend(steps(timeline));
         }

@@ -19,7 +19,8 @@ pub(super) struct Reply {
     pub(super) to: Instant,
 }
 
-/// The answers on a connection, in the order of the page.
+/// The answers on a connection in the order of the page, and its opening. Of one that carried no object, none: nobody
+/// waited for it.
 pub(super) fn replies(page: &Page, recording: &Recording, index: usize) -> Vec<Reply> {
     let transfer = &recording.transfers[index];
     let is_here = |m: &Milestones| m.connection.is_some_and(|conn| conn.index() == index);
@@ -27,7 +28,11 @@ pub(super) fn replies(page: &Page, recording: &Recording, index: usize) -> Vec<R
     let answers = objects
         .filter(|(_, milestones)| is_here(milestones))
         .filter_map(|(object, milestones)| reply(recording, transfer, (object, milestones)));
-    handshake(recording, transfer).into_iter().chain(answers).collect()
+    let mut replies: Vec<Reply> = answers.collect();
+    if !replies.is_empty() {
+        replies.extend(handshake(recording, transfer));
+    }
+    replies
 }
 
 fn reply(
@@ -36,10 +41,11 @@ fn reply(
     (object, milestones): (&Object, &Milestones),
 ) -> Option<Reply> {
     let (from, to) = (milestones.requested?, milestones.done?);
-    let arrived = match object.request_bytes {
+    let requests = &transfer.trace.requests;
+    let arrived = match object.request_bytes == 0 && requests.is_empty() {
         // Asking costs no trip, once the server has a connection to answer on.
-        0 => transfer.trace.accepted,
-        _ => arrival(&transfer.trace.requests, from),
+        true => transfer.trace.accepted,
+        false => arrival(requests, from),
     };
     let arrived = arrived.map_or(from, |arrived| arrived.max(from));
     let end = delivered(transfer, to);

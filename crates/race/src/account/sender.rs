@@ -41,6 +41,8 @@ struct Sender {
     acked: u64,
     edge: u64,
     ready: u64,
+    /// Where the answer begins that became ready when nothing else waited.
+    fresh: Option<u64>,
     gaps: i64,
     thinking: i64,
     wanted: i64,
@@ -55,7 +57,12 @@ impl Sender {
             Change::Sent(to) => self.sent = self.sent.max(to),
             Change::Acked(to) => self.acked = self.acked.max(to),
             Change::Edge(to) => self.edge = to,
-            Change::Ready(to) => self.ready = self.ready.max(to),
+            Change::Ready(to) => {
+                if self.waiting() == 0 {
+                    self.fresh = Some(self.sent);
+                }
+                self.ready = self.ready.max(to);
+            }
             Change::Gaps(by) => self.gaps += by,
             Change::Thinking(by) => self.thinking += by,
             Change::Wanted(by) => self.wanted += by,
@@ -84,8 +91,9 @@ impl Sender {
             0 if self.thinking > 0 => Bound::Server,
             0 => Bound::Rounds,
             _ if self.meets_edge() => Bound::ReceiveWindow,
-            // No window keeps back the first segment of a flight: its host has not come to it yet.
-            _ if self.acked >= self.sent => Bound::Server,
+            // No window keeps back the first segment of an answer behind which nothing is in flight: its host has not
+            // come to it yet.
+            _ if self.acked >= self.sent && self.fresh == Some(self.sent) => Bound::Server,
             _ if self.at_edge > 0 => Bound::ReceiveWindow,
             _ => Bound::CongestionWindow,
         })
