@@ -7,9 +7,11 @@ use workload::{Discovery, Milestones, Object, Page};
 /// An answer, or the server's part of TLS's handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reply {
-    /// When its server was to begin to think.
+    /// When its server, or the client in its place, began to think.
     pub(super) asked: Instant,
     /// When it had thought.
+    pub(super) thought: Instant,
+    /// Since when it is there to be sent.
     pub(super) ready: Instant,
     /// Offset in the stream of the first byte behind it.
     pub(super) end: u64,
@@ -50,11 +52,9 @@ fn reply(
     let arrived = arrived.map_or(from, |arrived| arrived.max(from));
     let end = delivered(transfer, to);
     // Where servers cannot think the client asks so much later: it thinks in their place.
-    let (asked, ready) = match recording.servers_think {
-        true => (arrived, arrived + object.server_wait),
-        false => (from, arrived.max(from + object.server_wait)),
-    };
-    Some(Reply { asked, ready, end, from, to })
+    let asked = if recording.servers_think { arrived } else { from };
+    let thought = asked + object.server_wait;
+    Some(Reply { asked, thought, ready: thought.max(arrived), end, from, to })
 }
 
 /// The opening of the connection, which may have an answer in it: TLS's.
@@ -63,7 +63,7 @@ fn handshake(recording: &Recording, transfer: &TransferRecord) -> Option<Reply> 
     let ready = transfer.connection.ready.filter(|_| opened >= recording.start)?;
     let asked = arrival(&transfer.trace.requests, opened).unwrap_or(ready).min(ready);
     let end = delivered(transfer, ready);
-    Some(Reply { asked, ready: asked, end, from: opened, to: ready })
+    Some(Reply { asked, thought: asked, ready: asked, end, from: opened, to: ready })
 }
 
 /// When what was asked at `asked` was at the server: the first data that left the client since.

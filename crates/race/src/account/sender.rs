@@ -188,7 +188,7 @@ fn wanted(reply: Reply) -> [Dated; 5] {
     [
         (reply.from, Change::Wanted(1)),
         (reply.asked, Change::Thinking(1)),
-        (reply.ready, Change::Thinking(-1)),
+        (reply.thought, Change::Thinking(-1)),
         (reply.ready, Change::Ready(reply.end)),
         (reply.to, Change::Wanted(-1)),
     ]
