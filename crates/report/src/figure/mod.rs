@@ -10,6 +10,8 @@ pub(crate) mod draw;
 pub(crate) mod path;
 mod standalone;
 
+pub(crate) use crate::palette::Colour;
+
 /// One plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
@@ -178,30 +180,4 @@ pub struct Reference {
     pub label: String,
     /// Its colour.
     pub colour: Colour,
-}
-
-/// A colour by its role, so that light, dark and print each choose their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Colour {
-    /// The colour of text.
-    #[default]
-    Ink,
-    /// Subdued text.
-    Muted,
-    /// One of the [`Colour::COUNT`] hues that colour-blind readers tell apart; beyond, they repeat.
-    Hue(usize),
-}
-
-impl Colour {
-    /// Number of distinct hues.
-    pub const COUNT: usize = 7;
-
-    /// Class that sets the colour in the page's and the standalone style sheet.
-    pub(crate) fn class(self) -> String {
-        match self {
-            Self::Ink => "ink".to_owned(),
-            Self::Muted => "muted".to_owned(),
-            Self::Hue(n) => format!("c{}", n % Self::COUNT),
-        }
-    }
 }

@@ -4,16 +4,16 @@ use super::Context;
 use super::legend::{Entry, legend};
 use super::times::{TimeRange, exact};
 use crate::figure::{Axis, Colour, Figure, Mark, Point, Series, Shape, Symbol, Unit};
-use crate::{ConnectionView, SequenceKind, SequencePoint, WindowPoint, format, thin};
+use crate::{ConnectionView, Role, SequenceKind, SequencePoint, WindowPoint, format, thin};
 use maud::{Markup, html};
 
 const HEIGHT: u32 = 270;
 
-const SENT: Colour = Colour::Hue(0);
-const RETRANSMITTED: Colour = Colour::Hue(3);
-const ACKED: Colour = Colour::Hue(2);
-const SACKED: Colour = Colour::Hue(5);
-const DROPPED: Colour = Colour::Hue(1);
+const SENT: Colour = Colour::Role(Role::Sent);
+const RETRANSMITTED: Colour = Colour::Role(Role::Retransmitted);
+const ACKED: Colour = Colour::Role(Role::Acked);
+const SACKED: Colour = Colour::Role(Role::Sacked);
+const DROPPED: Colour = Colour::Role(Role::Dropped);
 
 /// Stands for all causes beyond those with a colour of their own.
 const OTHER: &str = "other causes";

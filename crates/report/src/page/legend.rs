@@ -29,7 +29,7 @@ impl<'a> Names<'a> {
 
     /// The name's hue; subdued for names beyond the limit.
     pub(crate) fn colour(&self, name: &str) -> Colour {
-        self.place(name).map_or(Colour::Muted, Colour::Hue)
+        self.place(name).map_or(Colour::Muted, Colour::Cause)
     }
 
     /// Round dots for the first round of hues, square ones for the second.
