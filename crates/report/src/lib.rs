@@ -23,12 +23,14 @@ mod text;
 mod thin;
 
 pub use document::{Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Section};
-pub use figure::{Axis, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit};
+pub use figure::{
+    Axis, Figure, Mark, Point, Reference, Scale, Series, Shade, Shape, Symbol, Unit,
+};
 pub use file::{WriteError, check_writable, write_atomically};
 pub use format::{bytes, estimate as written};
 pub use input::{
-    ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
-    SchemeView, SequenceKind, SequencePoint, WindowPoint,
+    BoundPoint, ConnectionView, LevelPoint, LimitView, ObjectSpan, QueueCapacity, QueuePoint,
+    QueueView, RaceReport, SchemeView, SenderBound, SequenceKind, SequencePoint, WindowPoint,
 };
 pub use page::MAX_HTML_BYTES;
 pub use palette::{Colour, Role};

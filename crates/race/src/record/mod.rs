@@ -110,6 +110,32 @@ impl TransferRecord {
         Self { connection, port, sequence, offers, window, trace: Trace::default() }
     }
 
+    /// Bytes that its server had sent and not heard to have arrived in order (the flight size of RFC 5681 §2), after each
+    /// change from the beginning of the load on.
+    pub fn flight(&self) -> Vec<(Instant, u64)> {
+        let sent = |event: &&SequenceEvent| event.step == SequenceStep::Sent;
+        // What was sent before is acknowledged: nothing was wanted of it meanwhile.
+        let before = self.sequence.iter().find(sent).map_or(0, |event| event.from);
+        let (mut sent, mut acked) = (before, before);
+        let mut levels: Vec<(Instant, u64)> = Vec::new();
+        for event in &self.sequence {
+            match event.step {
+                SequenceStep::Sent => sent = sent.max(event.to),
+                SequenceStep::Acked => acked = acked.max(event.to),
+                SequenceStep::Retransmitted | SequenceStep::Dropped | SequenceStep::Sacked => {
+                    continue;
+                }
+            }
+            // The acknowledgement of a FIN counts one more than was sent.
+            let level = (event.at, sent.saturating_sub(acked));
+            match levels.last_mut() {
+                Some(last) if last.0 == level.0 => *last = level,
+                _ => levels.push(level),
+            }
+        }
+        levels
+    }
+
     /// Somebody saw what it sent.
     pub const fn was_watched(&self) -> bool {
         !self.sequence.is_empty() || !self.window.is_empty()

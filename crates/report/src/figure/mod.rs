@@ -23,6 +23,8 @@ pub struct Figure {
     pub y: Axis,
     /// Height in CSS pixels, axes included.
     pub height: u32,
+    /// Stretches of the horizontal axis, shaded over the whole height behind everything else.
+    pub shades: Vec<Shade>,
     /// Curves and clouds, drawn in this order.
     pub series: Vec<Series>,
     /// Single marks with a text each, drawn above the series.
@@ -125,6 +127,17 @@ impl Point {
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y, extent: None }
     }
+}
+
+/// Stretches of the horizontal axis that have one meaning.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shade {
+    /// What it says on hover.
+    pub name: String,
+    /// Their colour.
+    pub colour: Colour,
+    /// From and to, ascending and disjoint.
+    pub spans: Vec<(f64, f64)>,
 }
 
 /// A single mark, kept at its size under zoom.

@@ -12,9 +12,9 @@ pub(crate) const STYLE: &str = include_str!("style.css");
 /// What a document's page has beside it.
 pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
-const PALETTE_SHA256: &str = "+MgUNkFzizQVxWroHAFUq8Bgi7e9SnPMXrvN1DRlhU0=";
-const SCRIPT_SHA256: &str = "lDCuP4ywMVAunO21jji9H6JlWxJtEXUA+f6o5evMZZ8=";
-const STYLE_SHA256: &str = "ejFj9f2tjV7IHPSoGG+PmbGvRxGlPlAB8/VJvD3MBf0=";
+const PALETTE_SHA256: &str = "Q/kLkZLMNO5V2NUB153Ai5dMYbZpjXMMiNOXyPBNwYw=";
+const SCRIPT_SHA256: &str = "GcSesMa5lYR6cn91mxTGgCF/aCojhGUBPBS2jbvnCtE=";
+const STYLE_SHA256: &str = "eStE0wsLjiyVxlNJDeuU9RR7KVv8WKbwoHhKioIIZow=";
 const DOCUMENT_STYLE_SHA256: &str = "i8LAHvM3g3iBe/hyheRq5pPl5GYjTBBwS5c7ep4Y15M=";
 
 /// Which styles a page has.

@@ -41,6 +41,7 @@ impl Drawing<'_> {
             x: self.time.axis(),
             y: Axis { label: label.to_owned(), unit, ..Axis::default() },
             height: HEIGHT,
+            shades: Vec::new(),
             series: vec![Series {
                 name: label.to_owned(),
                 shape: Shape::Area,
