@@ -26,13 +26,14 @@ fn heat(columns: usize, is_dense: bool) -> HeatMap {
     let values = (0..columns).map(|n| (n != 1).then_some(n as f64));
     HeatMap {
         title: "Times".to_owned(),
+        row_head: "scheme".to_owned(),
         groups: vec![HeatGroup {
             title: "sizes".to_owned(),
             columns: (0..columns).map(|n| format!("c{n}")).collect(),
         }],
         rows: vec![HeatRow { title: "<linux>".to_owned(), values: values.collect() }],
         quantity: Quantity::Ratio,
-        scale: HeatScale { low: 0.0, middle: 1.0, high: 3.0, is_log: false },
+        scale: HeatScale { middle: 1.0, steps: &[0.5, 1.0, 2.0], is_ratio: false, least: -9.0 },
         is_dense,
     }
 }
@@ -42,6 +43,7 @@ fn document(blocks: Vec<Block>) -> Document {
         title: "A & B".to_owned(),
         facts: vec!["a fact".to_owned()],
         sections: vec![Section { heading: "One".to_owned(), blocks }],
+        ..Document::default()
     }
 }
 
@@ -65,10 +67,13 @@ fn all_parts_are_shown_and_escaped() {
         "A &lt;figure&gt;",
         "a curve",
         "&lt;linux&gt;",
-        // 0 is the best there is, nothing is undefined, 2 is half of the way to the worst.
-        r#"<td class="g4 first">0.00</td>"#,
+        // 0 is two steps below the middle, nothing is undefined, 2 is two steps above it.
+        r#"<td class="g2 first" data-v="0">0.00</td>"#,
         r#"<td class="none">–</td>"#,
-        r#"<td class="b2">2.00</td>"#,
+        r#"<td class="b2" data-v="2">2.00</td>"#,
+        // So the legend says: a step below the middle begins at 0.5, the third above it at 3.
+        r#"<li class="g1">≤ 0.50</li>"#,
+        r#"<li class="b3">≥ 3.00</li>"#,
     ] {
         assert!(page.contains(shown), "{shown}");
     }
@@ -78,7 +83,7 @@ fn all_parts_are_shown_and_escaped() {
 #[test]
 fn a_dense_heat_map_says_its_values_on_hover_only() {
     let page = document(vec![Block::Heat(heat(4, true))]).to_html();
-    assert!(page.contains(r#"<td class="b4" title="c3: 3.00"></td>"#), "{page}");
+    assert!(page.contains(r#"<td class="b3" title="c3: 3.00"></td>"#), "{page}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-// Zoom, pan, hover and tabs of the report page. Without this script every figure is still there.
+// Zoom, pan and hover of the report page. Without this script every figure is still there.
 //
 // A figure's view is the part of each axis in sight, as fractions {x: [0, 1], y: [0, 1]} of its full
 // range. `show` applies a view: it moves the view box of the curves, the per cents of the marks, and
@@ -253,12 +253,20 @@
     }
     return best;
   };
-  /** The row of a waterfall at the pointer's height. */
+  /** What has the text of the waterfall's row at the pointer's height; of two lanes the nearer one's. */
   const rowAt = (fig, event) => {
     if (fig.y) return null;
     const rows = fig.curves.querySelectorAll(".row");
     const box = plotBox(fig);
-    return rows[Math.floor((event.clientY - box.top) / box.height * rows.length)];
+    const row = rows[Math.floor((event.clientY - box.top) / box.height * rows.length)];
+    if (!row) return null;
+    const distance = (lane) => {
+      const { top, bottom } = lane.getBoundingClientRect();
+      return Math.abs((top + bottom) / 2 - event.clientY);
+    };
+    const lanes = [...row.querySelectorAll("use")].sort((a, b) => distance(a) - distance(b));
+    const bars = lanes.map((lane) => document.getElementById(lane.getAttribute("href").slice(1)));
+    return lanes.length ? bars.find((bar) => bar) : row.querySelector("[data-t]");
   };
   /** As many digits as the grid of the paths carries. */
   const exact = (a, f) => {
@@ -312,6 +320,8 @@
     const text = element.getAttribute(name);
     return text === null ? null : parseFloat(text) / 100;
   };
+  const marksOf = (root) => [...root.querySelector(".marks").children].map((element) => (
+    { element, fx: part(element, "x"), fy: part(element, "y") }));
   const button = (text, label, action) => {
     const element = document.createElement("button");
     element.type = "button";
@@ -337,8 +347,7 @@
       x: axis(root.dataset.x),
       y: root.dataset.y ? axis(root.dataset.y) : null,
       curves: root.querySelector(".curves"),
-      marks: [...root.querySelector(".marks").children].map((element) => (
-        { element, fx: part(element, "x"), fy: part(element, "y") })),
+      marks: marksOf(root),
       view: { x: [0, 1], y: [0, 1] },
     };
     // The browser's own tooltips would come late and lie over ours.
@@ -352,6 +361,8 @@
     root.addEventListener("pointerleave", () => onLeave(fig));
     root.addEventListener("dblclick", () => reset(fig));
     root.addEventListener("keydown", (event) => onKey(fig, event));
+    // Whoever has moved marks of an unzoomed figure says so (`controls.js`).
+    root.addEventListener("marks", () => { fig.marks = marksOf(root); show(fig); });
     addButtons(fig);
     figures.push(fig);
     return fig;
@@ -365,28 +376,4 @@
     }
   });
   figures.forEach((fig) => resized.observe(fig.root));
-
-  const tabs = [...document.querySelectorAll(".tabs a")];
-  const panels = tabs.map((tab) => document.getElementById(tab.getAttribute("href").slice(1)));
-  const select = (at) => {
-    tabs.forEach((tab, i) => {
-      tab.setAttribute("aria-selected", i === at);
-      tab.tabIndex = i === at ? 0 : -1;
-      panels[i].hidden = i !== at;
-    });
-  };
-  tabs.forEach((tab, at) => {
-    tab.parentNode.setAttribute("role", "tablist");
-    tab.setAttribute("role", "tab");
-    panels[at].setAttribute("role", "tabpanel");
-    tab.addEventListener("click", (event) => { event.preventDefault(); select(at); });
-    tab.addEventListener("keydown", (event) => {
-      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!by) return;
-      const next = (at + by + tabs.length) % tabs.length;
-      select(next);
-      tabs[next].focus();
-    });
-  });
-  if (tabs.length) select(Math.max(0, tabs.findIndex((tab) => tab.hash && tab.hash === location.hash)));
 })();
