@@ -92,3 +92,104 @@ fn the_page_is_bounded_whatever_the_document() {
     let page = document(blocks().collect()).to_html();
     assert!(page.len() <= MAX_HTML_BYTES, "{}", page.len());
 }
+
+fn words(title: &str, text: &str) -> Table {
+    let column = |title: &str| Column {
+        title: title.to_owned(),
+        quantity: Quantity::Text,
+        help: String::new(),
+    };
+    let cells = [title, text].map(|text| report::Cell::Text(text.to_owned()));
+    Table {
+        columns: vec![column("claim"), column("verdict")],
+        rows: vec![Row { cells: cells.to_vec(), is_reference: false }],
+    }
+}
+
+/// A verdict of two thousand characters is there to its last word; a name of as many is not.
+#[test]
+fn texts_are_shown_whole() {
+    let long = "word ".repeat(400) + "last";
+    let page =
+        document(vec![Block::Table(words(&long, &long)), Block::Text(long.clone())]).to_html();
+    assert_eq!(page.matches(&long).count(), 2, "in the second column, and as a paragraph");
+    assert!(page.contains("…"), "the name gives way");
+}
+
+/// Words that name a section or a document lead there, wherever they stand.
+#[test]
+fn texts_lead_to_sections_and_documents() {
+    let mut page = document(vec![
+        Block::Table(words("FS-1", "as FS-2, see docs/papers.md#how")),
+        Block::Text("not FS-22".to_owned()),
+    ]);
+    page.sections.push(Section { heading: "FS-1".to_owned(), blocks: Vec::new() });
+    page.sections.push(Section { heading: "FS-2".to_owned(), blocks: Vec::new() });
+    page.facts = vec!["said in docs/papers.md".to_owned()];
+    page.links = report::Links {
+        documents: "https://example.org/x".to_owned(),
+        sections: vec!["FS-1".to_owned(), "FS-2".to_owned()],
+    };
+    let html = page.to_html();
+    for link in [
+        r##"<a href="#part1">FS-1</a>"##,
+        r##"<a href="#part2">FS-2</a>,"##,
+        r#"<a href="https://example.org/x/docs/papers.md#how">docs/papers.md#how</a>"#,
+        r#"said in <a href="https://example.org/x/docs/papers.md">docs/papers.md</a>"#,
+    ] {
+        assert!(html.contains(link), "{link}");
+    }
+    assert!(html.contains("not FS-22") && html.contains(r#"<h2 id="part2"><bdi>FS-2</bdi>"#));
+    page.links = report::Links::default();
+    assert!(!page.to_html().contains("<a "), "nothing is asked for");
+}
+
+/// Values far from the middle still differ: each of the steps has a class of its own, and the legend says where it
+/// begins. 16 is 2^4; below 1 the same factors divide.
+#[test]
+fn heat_does_not_saturate_early() {
+    let mut map = heat(0, false);
+    map.scale = HeatScale {
+        middle: 1.0,
+        steps: &[1.1, 1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0],
+        is_ratio: true,
+        least: 0.0,
+    };
+    map.groups[0].columns = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+    map.rows[0].values = [3.0, 5.0, 20.0, 0.05].map(Some).to_vec();
+    let page = document(vec![Block::Heat(map)]).to_html();
+    for shown in [
+        r#"<td class="b4 first" data-v="3">3.00</td>"#,
+        r#"<td class="b5" data-v="5">5.00</td>"#,
+        r#"<td class="b7" data-v="20">20.00</td>"#,
+        r#"<td class="g7" data-v="0.05">0.05</td>"#,
+        r#"<li class="b8">≥ 32.00</li>"#,
+        r#"<li class="g4">≤ 0.50</li>"#,
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+}
+
+/// Where rows are schemes, each has its colour on the page, and series are forms.
+#[test]
+fn ranges_of_schemes_have_their_colours() {
+    let range = || Some(report::Range { value: 1.0, min: 1.0, max: 1.0, ..Default::default() });
+    let row =
+        |label: &str| report::RangeRow { label: label.to_owned(), values: vec![range(), range()] };
+    let ranges = report::Ranges {
+        title: "t".to_owned(),
+        rows: vec![row("fs"), row("linux")],
+        series: vec!["sim".to_owned(), "kernel".to_owned()],
+        colours: report::RangeColours::Schemes,
+        ..Default::default()
+    };
+    let page = Document {
+        schemes: vec!["linux".to_owned(), "fs".to_owned()],
+        ..document(vec![Block::Ranges(ranges)])
+    };
+    let html = page.to_html();
+    let lanes: Vec<&str> = html.split(r#"class="lane "#).skip(1).map(|lane| &lane[..2]).collect();
+    assert_eq!(lanes, ["c1", "c1", "c0", "c0"]);
+    assert_eq!(html.matches(r#"class="value dots""#).count(), 2);
+    assert_eq!(html.matches(r#"class="value squares""#).count(), 2);
+}

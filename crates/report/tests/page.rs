@@ -357,3 +357,126 @@ proptest! {
         prop_assert_eq!(report.to_html(), html);
     }
 }
+
+/// The classes of the first element that shows `text`, going back to the nearest `class` before it.
+fn class_before<'h>(html: &'h str, text: &str) -> &'h str {
+    let before = html.split(text).next().unwrap();
+    before.rsplit("class=\"").next().unwrap().split('"').next().unwrap()
+}
+
+fn two_schemes() -> RaceReport {
+    let mut report = race_of("linux");
+    let mut other = report.schemes[0].clone();
+    other.name = "fs".to_owned();
+    other.page_done = Some(ms(26));
+    other.objects[0].done = Some(ms(26));
+    let row = |scheme: &str| RaceRow { scheme: scheme.to_owned(), ..RaceRow::default() };
+    report.table = Table::race(&[row("linux"), row("fs"), row("limit")]);
+    report.schemes.push(other);
+    report
+}
+
+/// In the table, on its tab, above its panel, in the progress of the page: everywhere `fs` has the second hue, which is
+/// that of no cause and no phase.
+#[test]
+fn a_scheme_has_one_colour_everywhere() {
+    let html = two_schemes().to_html();
+    assert_eq!(class_before(&html, "<bdi>fs</bdi></span></th>"), "key c1");
+    assert_eq!(class_before(&html, "<bdi>fs</bdi></a>"), "key c1");
+    assert_eq!(class_before(&html, "<bdi>fs</bdi></h3>"), "key c1");
+    assert_eq!(html.matches(r#"class="step c1""#).count(), 1, "the curve");
+    // The limit is no scheme.
+    assert!(html.contains("<bdi>limit</bdi></th>") && !html.contains("<bdi>limit</bdi></span>"));
+    assert_eq!(html.matches(r#"class="dots k0""#).count(), 2, "the one cause of both");
+}
+
+/// Loads of a scheme in several places keep its colour; each place has its own figure of progress.
+#[test]
+fn places_have_figures_and_schemes_colours() {
+    let mut report = two_schemes();
+    report.schemes[1].name = "linux".to_owned();
+    report.schemes[1].place = "kernel".to_owned();
+    let html = report.to_html();
+    assert_eq!(html.matches(r#"class="step c0""#).count(), 2);
+    assert_eq!(class_before(&html, "<bdi>linux · kernel</bdi></a>"), "key c0");
+    assert!(!html.contains(r#"class="step c1""#));
+}
+
+/// The object waits from 0 to 2 ms, its TCP handshake is over at 5, TLS's at 8, it is requested at 10, the first byte
+/// comes at 20, the last at 30. The axis ends 3 % behind 30 ms: a millisecond is 100,000 / 30.9 = 3236 steps of it.
+#[test]
+fn a_waterfall_shows_handshakes_apart() {
+    let html = race_of("linux").to_html();
+    let bar = html.split(r#"id="s0o0""#).nth(1).unwrap().split("</g>").next().unwrap();
+    let phases: Vec<(&str, i64, i64)> = bar
+        .split("<path ")
+        .skip(1)
+        .map(|path| {
+            let value = |name: &str| path.split(name).nth(1).unwrap().split('"').next().unwrap();
+            let points = scan::points(
+                value("d=\"M").split('z').next().map(|d| format!("M{d}")).as_deref().unwrap(),
+            );
+            (value("class=\""), points[0].0, points[1].0)
+        })
+        .collect();
+    let steps = |ms: f64| (ms * 100_000.0 / 30.9).round() as i64;
+    let expected = [
+        ("p-blocked", 0.0, 2.0),
+        ("p-connect", 2.0, 5.0),
+        ("p-secure", 5.0, 8.0),
+        ("p-blocked", 8.0, 10.0),
+        ("p-wait", 10.0, 20.0),
+        ("p-receive", 20.0, 30.0),
+    ];
+    assert_eq!(phases, expected.map(|(class, from, to)| (class, steps(from), steps(to))));
+    for said in ["TCP handshake: 3.000 ms", "TLS handshake: 3.000 ms", "receiving: 10.000 ms"] {
+        assert!(bar.contains(said), "{said}");
+    }
+    // Beside the row: name, kind and size.
+    assert!(html.contains(r#"class="size" dy="0.32em" x="100%" y="50%">"#), "the size");
+    assert!(html.contains("\n1.0 kB\n"));
+}
+
+/// The heading of the section that holds two schemes against each other.
+const COMPARED: &str = r#"<h2 id="compare">"#;
+
+/// Two lanes refer to the bars of the two schemes' panels, so nothing is drawn twice; without two there is no section.
+#[test]
+fn two_schemes_stand_side_by_side() {
+    let mut report = two_schemes();
+    assert!(!report.to_html().contains(COMPARED));
+    report.compared = Some((0, 1));
+    let html = report.to_html();
+    let page = Page::of(&html);
+    assert!(html.contains(COMPARED));
+    for bar in ["s0o0", "s1o0"] {
+        assert_eq!(page.attributes("id").iter().filter(|id| **id == bar).count(), 1, "{bar}");
+        let lanes =
+            page.attributes("href").iter().filter(|href| **href == format!("#{bar}")).count();
+        assert_eq!(lanes, 1, "{bar}");
+    }
+    // When the page was done under each, in its colour.
+    assert!(html.contains("linux 30.0 ms") && html.contains("fs 26.0 ms"));
+    assert!(html.contains(r#"class="ref c0 upper""#) && html.contains(r#"class="ref c1 lower""#));
+    for none in [(0, 0), (0, 2), (7, 8)] {
+        report.compared = Some(none);
+        assert!(!report.to_html().contains(COMPARED), "{none:?}");
+    }
+}
+
+/// A number is sorted by itself, not by how it is written; what is undefined has nothing to be sorted by.
+#[test]
+fn cells_carry_what_they_are_sorted_by() {
+    let mut report = race_of("linux");
+    let row = |page_s: Option<f64>| RaceRow {
+        scheme: "linux".to_owned(),
+        page_s: page_s.map(Into::into),
+        ..RaceRow::default()
+    };
+    report.table = Table::race(&[row(Some(0.0995)), row(Some(1.5)), row(None)]);
+    let html = report.to_html();
+    assert!(html.contains(r#"<table class="sortable">"#));
+    assert!(html.contains(r#"<td data-v="0.0995">99.5 ms</td>"#));
+    assert!(html.contains(r#"<td data-v="1.5">1.500 s</td>"#));
+    assert!(html.contains("<td>–</td>"));
+}

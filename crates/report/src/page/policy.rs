@@ -15,7 +15,7 @@ pub(crate) const STYLE: &str = include_str!("style.css");
 pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
 const PALETTE_SHA256: &str = "+MgUNkFzizQVxWroHAFUq8Bgi7e9SnPMXrvN1DRlhU0=";
-const SCRIPT_SHA256: &str = "Et3+D3XM4foJj0YvPGhGB9W5U4lAeTqY4koPjKDtAcE=";
+const SCRIPT_SHA256: &str = "hp/72HAs+DDCGUDCPNE8t99gJadg4kEpAJozR6RR/5c=";
 const CONTROLS_SHA256: &str = "pJJY6IQIDW4vdmAIPQcMvamXB7QvH21w3+d5EqEYEJk=";
 const STYLE_SHA256: &str = "/MjBAGbYFkBq//emWumSGHedJpIukj41NHLAjBdg4ac=";
 const DOCUMENT_STYLE_SHA256: &str = "mgAJGby2rXGi9Vl7yaaTHTNa2j9lQUGfjucys9UurX8=";

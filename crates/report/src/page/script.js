@@ -12,7 +12,7 @@
   const figures = [];
   const tip = document.getElementById("tip");
 
-  // ---- Axes: the same rules as the ones that drew the page.
+  // ---- Axes: the same rules as the ones that drew the page, for the width that there is.
 
   const axis = (text) => {
     const [scale, low, high, unit] = text.split(" ");
@@ -56,7 +56,7 @@
     const stride = Math.max(1, Math.floor((last - first) / target));
     const ticks = [];
     for (let k = first; k <= last; k += stride) {
-      for (const f of last - first <= 3 ? [1, 2, 5] : [1]) {
+      for (const f of last - first <= Math.min(3, target / 2) ? [1, 2, 5] : [1]) {
         const v = f * Math.pow(10, k);
         if (v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9)) ticks.push([v, written(a, v, v, v)]);
       }
@@ -291,11 +291,14 @@
     drawCursors(fig, event);
     if (fig.root.classList.contains("dragging")) return;
     const mark = event.target.closest("[data-t]") || rowAt(fig, event);
-    if (mark) return showTip(mark.dataset.t, event);
+    if (mark) return showTip(whose(fig, mark) + mark.dataset.t, event);
     const found = fig.y ? nearest(fig, event) : {};
     if (!found.name) return hideTip();
     showTip(`${found.name}\n${exact(fig.y, found.y)} at ${exact(fig.x, found.x)}`, event);
   };
+  /** Where two schemes are compared, the one whose bar it is: that of the panel. */
+  const whose = (fig, bar) =>
+    fig.root.classList.contains("compare") ? `${bar.closest(".panel").getAttribute("aria-label")}\n` : "";
   /** An upright line at the pointer's time in every figure of the same time axis. */
   const drawCursors = (fig, event) => {
     const [fx] = place(fig, event);

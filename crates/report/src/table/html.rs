@@ -37,6 +37,9 @@ impl Table {
                 @let shown = self.cell(row, at);
                 @match (at, column.quantity) {
                     (0, _) => { th scope="row" { (name(&shown, shared)) } }
+                    (_, Quantity::Text) if shared.schemes.hue(&shown).is_some() => {
+                        td.words.short { (name(&shown, shared)) }
+                    }
                     (_, Quantity::Text) => { td.words.short[is_short(&shown)] { (shared.text(&shown)) } }
                     _ => { td data-v=[row.cells.get(at).and_then(raw)] { (shared.label(&shown)) } }
                 }
@@ -45,7 +48,7 @@ impl Table {
     }
 }
 
-/// A row's name, with its colour if it is a scheme that has one.
+/// A name, with its colour if it is a scheme that has one.
 fn name(name: &str, shared: &Shared<'_>) -> Markup {
     let colour = shared.schemes.hue(name);
     html! {
