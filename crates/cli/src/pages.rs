@@ -35,6 +35,14 @@ pub(crate) fn run() -> Result<(), Failure> {
     )
 }
 
+/// Where the documents that reports mention are to be read.
+pub(crate) const DOCUMENTS: &str = env!("CARGO_PKG_REPOSITORY");
+
+/// The fact of a report that says where more is said.
+pub(crate) fn explained_in(documents: &[&str]) -> String {
+    format!("What the words mean: {}", documents.join(", "))
+}
+
 /// A column from its title, quantity and definition.
 pub(crate) fn column((title, quantity, help): (&str, Quantity, &str)) -> Column {
     Column { title: title.to_owned(), quantity, help: help.to_owned() }

@@ -5,9 +5,9 @@
 //! they mean nothing.
 
 use report::{
-    ConnectionView, LimitView, Median, ObjectSpan, QueueCapacity, QueuePoint, QueueView,
-    RaceReport, RaceRow, SchemeView, SequenceKind, SequencePoint, Table, Terminal, WindowPoint,
-    write_atomically,
+    ConnectionView, LimitView, Median, ObjectSpan, OpeningView, QueueCapacity, QueuePoint,
+    QueueView, RaceReport, RaceRow, SchemeView, SequenceKind, SequencePoint, Table, Terminal,
+    WindowPoint, write_atomically,
 };
 use std::path::Path;
 use std::process::ExitCode;
@@ -59,6 +59,7 @@ fn sample() -> RaceReport {
         .map(str::to_owned)
         .into(),
         table: Table::race(&rows(&schemes, &limit)),
+        compared: Some((0, 4)),
         schemes,
         limit,
         ..RaceReport::default()
@@ -141,6 +142,7 @@ fn object(i: usize) -> ObjectSpan {
         ),
     };
     ObjectSpan {
+        index: i,
         label,
         host: hosts[i % hosts.len()].to_owned(),
         kind: kind.to_owned(),
@@ -171,6 +173,7 @@ fn scheme(at: usize, (name, description, first_window): (&str, &str, u64)) -> Sc
     let html_done = objects.iter().find(|o| o.kind == "html").and_then(|o| o.done);
     SchemeView {
         name: name.to_owned(),
+        place: String::new(),
         description: description.to_owned(),
         html_done,
         page_done,
@@ -190,6 +193,7 @@ struct Toy {
 
 /// One connection's progress.
 struct Load {
+    start: Instant,
     now: Instant,
     offset: u64,
     cwnd: u64,
@@ -202,7 +206,7 @@ impl Load {
         let start = if i == 0 { ms(0) } else { ms(230 + 9 * i as u64) };
         let label = connection_label(i);
         let view = ConnectionView { label, ..ConnectionView::default() };
-        Self { now: start + RTT + RTT, offset: 0, cwnd: first_window, ssthresh: None, view }
+        Self { start, now: start + RTT + RTT, offset: 0, cwnd: first_window, ssthresh: None, view }
     }
 
     fn record(&mut self, at: Instant, kind: SequenceKind, (from, to): (u64, u64)) {
@@ -240,6 +244,11 @@ impl Toy {
         object.discovered =
             if object.kind == "html" { ms(0) } else { ms(190).max(ms(190 + object.bytes / 2000)) };
         object.requested = Some(load.now.max(object.discovered));
+        object.opening = Some(OpeningView {
+            opened: load.start,
+            connected: Some(load.start + RTT),
+            ready: Some(load.start + RTT + RTT),
+        });
         load.now = load.now.max(object.discovered) + RTT + Duration::from_millis(12);
         object.first_byte = Some(load.now);
         let mut left = object.bytes;

@@ -6,6 +6,7 @@ use crate::{pages, stdout};
 use report::{Cell, Quantity, Row, Table};
 use std::sync::Arc;
 use tcp::Scheme;
+use units::counted;
 use workload::{LoaderConfig, Page};
 use worlds::agreement::{self, Agreement, Grid, LINUX_SCHEMES, SchemeCount, Verdict};
 use worlds::{Server, ServerChoice};
@@ -111,10 +112,10 @@ fn print(agreement: &Agreement, in_short: bool) -> Result<(), Failure> {
     stdout::print_table(&sums(&agreement.schemes))?;
     for count in &agreement.worlds {
         stdout::print(&format!(
-            "\n{}: {} of {} cells inside, {} outside ({} of these where times overlap): {}\n",
+            "\n{}: {} of {} inside, {} outside ({} of these where times overlap): {}\n",
             count.world,
             count.inside,
-            count.cells,
+            counted(count.cells, "cell"),
             count.outside,
             count.met,
             if count.agrees { "agrees" } else { "does not agree" },

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::{pages, stdout};
 use report::{Cell, Quantity, Row, Table};
 use reproduction::papers::{Answer, Line, Verdict};
+use units::counted;
 
 /// Columns of running text.
 const WIDTH: usize = 100;
@@ -25,13 +26,19 @@ pub(super) fn print(answers: &[Answer]) -> Result<(), Failure> {
     let holds = |answer: &&Answer| answer.verdict == Verdict::Holds;
     let by_error_bars = answers.iter().filter(holds).filter(|a| !a.by_error_bars().is_empty());
     stdout::print(&format!(
-        "{} claims: {} hold ({} of them by error bars alone), {} differ, {} pending\n",
-        answers.len(),
-        count(Verdict::Holds),
+        "{}: {} ({} of them by error bars alone), {}, {} pending\n",
+        counted(answers.len(), "claim"),
+        so_many(count(Verdict::Holds), "hold"),
         by_error_bars.count(),
-        count(Verdict::Differs),
+        so_many(count(Verdict::Differs), "differ"),
         count(Verdict::Pending)
     ))
+}
+
+/// So many do something: `1 holds`, `2 hold`.
+fn so_many(n: usize, what: &str) -> String {
+    let singular = if n == 1 { "s" } else { "" };
+    format!("{n} {what}{singular}")
 }
 
 /// The figures of a claim as a table.

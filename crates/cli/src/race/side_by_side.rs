@@ -4,12 +4,13 @@ use super::raced::Raced;
 use crate::pages;
 use race::{Metric, RaceResult, Sample, SchemeResult, Spread, VisitKind, World};
 use report::{
-    Axis, Block, Cell, Colour, Quantity, Range, RangeRow, Ranges, Reference, Row, Section, Table,
-    Unit,
+    Axis, Block, Cell, Colour, Quantity, Range, RangeColours, RangeRow, Ranges, Reference, Row,
+    Section, Table, Unit,
 };
+use units::counted;
 use worlds::TOO_LATE;
 
-const MARKS: &str = "Large dots: medians; bars: least to greatest; small dots: each visit.";
+const MARKS: &str = "Colours are schemes, forms of marks worlds. Large marks: medians; bars: least to greatest; small dots: each visit.";
 const LATENESS: &str = "How late the emulated link handed packets over, 99th percentile of a visit. Turns beyond a millisecond \
      are made again and do not count.";
 
@@ -20,7 +21,7 @@ pub(super) fn sections(raced: &Raced) -> Vec<Section> {
         return Vec::new();
     }
     let mut sections: Vec<Section> =
-        result.visits.kinds().iter().map(|kind| worlds_of(result, *kind)).collect();
+        result.visits.kinds().iter().map(|kind| worlds_of(raced, *kind)).collect();
     sections.push(Section {
         heading: "How true it is".to_owned(),
         blocks: vec![Block::Text(LATENESS.to_owned()), Block::Table(lateness(result))],
@@ -47,17 +48,21 @@ pub(super) fn where_it_ran(result: &RaceResult) -> Vec<String> {
 }
 
 /// The times of a kind of visit: page, and HTML.
-fn worlds_of(result: &RaceResult, visit: VisitKind) -> Section {
+fn worlds_of(raced: &Raced, visit: VisitKind) -> Section {
+    let result = &raced.result;
     let heading = match result.visits.count {
         1 => "Page done".to_owned(),
         _ => format!("Page done, {} visits", visit.name()),
     };
     let chart = |title, metric| Block::Ranges(ranges(result, visit, (title, metric)));
-    let blocks = vec![
+    let mut blocks = vec![
         Block::Text(MARKS.to_owned()),
         chart("When the page was done, by scheme and world", Metric::PageSeconds),
-        chart("When its HTML was done", Metric::HtmlSeconds),
     ];
+    // A page of one object is its HTML.
+    if raced.race.page.objects().len() > 1 {
+        blocks.push(chart("When its HTML was done", Metric::HtmlSeconds));
+    }
     Section { heading, blocks }
 }
 
@@ -81,6 +86,7 @@ fn ranges(result: &RaceResult, visit: VisitKind, (title, metric): (&str, Metric)
         title: title.to_owned(),
         axis: Axis { label: "since the start".into(), unit: Unit::Seconds, ..Axis::default() },
         rows: schemes.iter().map(row).collect(),
+        colours: RangeColours::Schemes,
         series: worlds.iter().map(|world| world.name().to_owned()).collect(),
         references: limit.into_iter().map(limit_line).collect(),
     }
@@ -99,13 +105,13 @@ fn range(row: &SchemeResult, metric: Metric) -> Option<Range> {
     };
     let all: Vec<f64> = row.counted().filter_map(time).collect();
     let text = format!(
-        "{} on {}\nmedian {:.1} ms\n{:.1} to {:.1} ms in {} visits",
+        "{} on {}\nmedian {:.1} ms\n{:.1} to {:.1} ms in {}",
         row.name,
         row.world.map_or("", World::name),
         median * 1e3,
         min * 1e3,
         max * 1e3,
-        all.len()
+        counted(all.len(), "visit")
     );
     Some(Range { value: median, min, max, all, text })
 }

@@ -47,15 +47,15 @@ pub(crate) struct Args {
     cells: bool,
 
     /// Write a page with the table and heat maps
-    #[arg(long, value_name = "FILE.html")]
-    html: Option<PathBuf>,
+    #[arg(long, value_name = "FILE.html", alias = "html")]
+    report: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   headstart scoreboard --quick
       A first impression, in seconds.
-  headstart scoreboard --html board.html
+  headstart scoreboard --report board.html
       The published sample of 300 cells, in which every two levels of the matrix meet.
   headstart scoreboard --schemes linux,linux+iw=32+pacing=on,spand --json
       Your schemes; --json-schema says how to read it.
@@ -101,10 +101,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn write_page(args: &Args, board: &Board) -> Result<(), Failure> {
-    let Some(path) = &args.html else { return Ok(()) };
+    let Some(path) = &args.report else { return Ok(()) };
     let html = page::document(board).to_html();
     write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
-    remark(&format!("page: {}", path.display()));
+    remark(&format!("report: {}", path.display()));
     Ok(())
 }
 

@@ -79,7 +79,10 @@ fn windows(rows: &[WindowRow], size: u64, shares: &[u32]) -> (String, Table) {
         ("RTTs cwnd_opt", Quantity::Count, "Round trips from cwnd_opt"),
         ("RTTs RFC 2414", Quantity::Count, "Round trips of a slow start that nothing stops but Wc"),
     ];
-    let title = format!("Initial window of a transfer of {size} segments (SPAND, Figure 5)");
+    let title = format!(
+        "Initial window of a transfer of {} (SPAND, Figure 5)",
+        units::counted(size, "segment")
+    );
     (title, table(columns, lines.collect()))
 }
 
@@ -176,8 +179,10 @@ fn shares(losses: &Losses) -> (String, Table) {
 
 pub(super) fn time(time: &Time) -> Vec<(String, Table)> {
     let title = format!(
-        "First windows over {}: {} segments keep the link busy, the path holds {}",
-        time.path, time.pipe, time.capacity
+        "First windows over {}: the link is busy from {} on, the path holds {}",
+        time.path,
+        units::counted(time.pipe, "segment"),
+        time.capacity
     );
     vec![(title, comparisons(&time.sizes)), matrix(&time.matrix)]
 }

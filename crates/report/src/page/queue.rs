@@ -107,6 +107,7 @@ impl Drawing<'_> {
         }
         if let (Some(capacity), None) = (self.view.capacity, self.capacity()) {
             let text = match capacity {
+                QueueCapacity::Packets(1) => "capacity 1 packet".to_owned(),
                 QueueCapacity::Packets(n) => format!("capacity {} packets", format::grouped(n)),
                 QueueCapacity::Bytes(n) => format!("capacity {} B", format::grouped(n)),
             };

@@ -15,6 +15,7 @@ pub(super) fn html(snapshot: &Snapshot) -> String {
             section("Endpoint", counters(&snapshot.counters.endpoint), "Nothing was counted."),
             section("TCP", counters(&snapshot.counters.tcp), "Nothing was refused or limited."),
         ],
+        ..Document::default()
     };
     document.to_html()
 }
@@ -24,9 +25,13 @@ fn facts(snapshot: &Snapshot) -> Vec<String> {
     vec![
         format!("Scheme {}", server.scheme),
         format!("Weights {}", server.weights),
-        format!("{} in {}", several(server.requests, "request"), duration(server.uptime_seconds)),
+        format!(
+            "{} in {}",
+            units::counted(server.requests, "request"),
+            duration(server.uptime_seconds)
+        ),
         format!("Buffers {}", report::bytes(memory.buffer_bytes as u64)),
-        format!("{} remembered", several(memory.remembered_destinations as u64, "destination")),
+        format!("{} remembered", units::counted(memory.remembered_destinations, "destination")),
         "For machines: /.headstart/status.json".to_owned(),
     ]
 }
@@ -161,10 +166,4 @@ fn number(value: Option<f64>) -> Cell {
 
 fn count(n: u64) -> Cell {
     number(Some(n as f64))
-}
-
-/// So many of a thing.
-fn several(n: u64, thing: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {thing}{plural}")
 }

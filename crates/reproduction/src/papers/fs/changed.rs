@@ -1,6 +1,6 @@
 //! FS-4, FS-5 and FS-7: a second burst after load has appeared.
 
-use super::load::{Bursts, LOW, ns2_changed, ns2_gain, ns2_high_excess};
+use super::load::{Bursts, LOW, bulk_transfers, ns2_changed, ns2_gain, ns2_high_excess};
 use crate::papers::book::Book;
 use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, furthest_out};
 use crate::papers::sample::{Measured, Samples};
@@ -19,7 +19,7 @@ pub(super) fn fs_4(book: &Book) -> Findings {
         findings.line(Line::new(label, PERCENT).ns2(ns2).ours(gain).must(GAIN));
     }
     for load in LOW {
-        let line = Line::new(format!("fs-pdrop: gain with {load} bulk transfers"), PERCENT);
+        let line = Line::new(format!("fs-pdrop: gain with {}", bulk_transfers(load)), PERCENT);
         let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
         findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
     }
