@@ -10,11 +10,12 @@ use crate::judge::Judge;
 use crate::keeper::Keeper;
 use crate::kernel::{Attached, Loaded};
 use crate::knobs::Knobs;
+use crate::later::Later;
 use crate::load::Mode;
 use crate::lock::lock;
 use crate::log::{Level, say};
 use crate::metrics::{Listening, Place};
-use crate::mode;
+use crate::mode::{self, Outcome};
 use crate::paths;
 use crate::question::{Answer, Question, Status};
 use crate::schemes::Scheme;
@@ -49,7 +50,7 @@ struct Shared {
     totals: Mutex<Totals>,
     summaries_lost: AtomicU64,
     mode: Mode,
-    schemes: Vec<Scheme>,
+    schemes: Mutex<Vec<Scheme>>,
     knobs: Knobs,
     judge: Mutex<Judge>,
     /// Why windows are left alone.
@@ -75,12 +76,12 @@ pub fn run(
     let control = Control::listen(&config.socket)?;
     let metrics = config.metrics.as_ref().map(Place::listen).transpose();
     let metrics = metrics.map_err(|error| format!("cannot serve metrics: {error}"))?;
-    let (mut loaded, less) = mode::load(&config.load)?;
+    let Outcome { mut loaded, less, left_out } = mode::load(&config.load)?;
     if let Some(why) = less {
-        say(
-            Level::Warning,
-            &format!("first windows alone (mode window), since more cannot be had: {why}"),
-        );
+        say(Level::Warning, &format!("first windows alone (mode window): {why}"));
+    }
+    for why in left_out {
+        say(Level::Warning, &format!("without {why}"));
     }
     if loaded.mode() == Mode::Window && config.load.settings.mark != 0 {
         say(Level::Warning, "mark: mode window marks nothing");
@@ -90,7 +91,7 @@ pub fn run(
         totals: Mutex::default(),
         summaries_lost: AtomicU64::new(0),
         mode: loaded.mode(),
-        schemes: loaded.schemes().to_vec(),
+        schemes: Mutex::new(loaded.schemes().to_vec()),
         config: Mutex::new(config.clone()),
         knobs: loaded.knobs().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
         judge: Mutex::default(),
@@ -104,6 +105,7 @@ pub fn run(
     shared.resume();
     let attached = loaded.attach(&config.cgroups, &config.except_cgroups)?;
     let mut work = Work { loaded, attached };
+    let mut later = Later::default();
     answer_questions(&control, Arc::clone(&shared))?;
     serve_metrics(metrics, &shared)?;
     announce(&config);
@@ -119,6 +121,9 @@ pub fn run(
         }
         if wishes.reload.swap(false, Ordering::Relaxed) {
             reload(&shared, &mut work, &reread);
+        }
+        if later.look(&mut work.loaded, &mut work.attached) {
+            *lock(&shared.schemes) = work.loaded.schemes().to_vec();
         }
     }
     tell_manager(&[NotifyState::Stopping]);
@@ -341,7 +346,7 @@ impl Shared {
             except_cgroups: config.except_cgroups,
             mode: self.mode,
             control: config.load.settings.control,
-            congestion_controls: self.schemes.iter().map(|s| s.name().to_owned()).collect(),
+            congestion_controls: lock(&self.schemes).iter().map(|s| s.name().to_owned()).collect(),
             off: lock(&self.off).clone(),
             dry_run: config.load.is_dry_run,
             control_group_share: f64::from(config.load.settings.control_group) / 1e6,
