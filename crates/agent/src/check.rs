@@ -27,6 +27,12 @@ pub fn refusal(choice: Choice) -> Option<String> {
     first_missing(&needed(choice, &Facts::running())).map(|why| format!("cannot work here: {why}"))
 }
 
+/// The same of first windows alone.
+pub fn window_refusal() -> Option<String> {
+    let missing = first_missing(&needed_for_windows(&Facts::running()));
+    missing.map(|why| format!("cannot work here: {why}"))
+}
+
 /// What of these is not there, and why.
 pub(crate) fn first_missing(findings: &[Finding]) -> Option<String> {
     let missing = findings.iter().find(|finding| !finding.is_there)?;
