@@ -60,8 +60,10 @@ struct Shared {
 
 /// The programs as they are attached.
 struct Work {
-    loaded: Loaded,
+    /// Goes first: without links (before Linux 6.4) a congestion control is taken away by its map, which closes with the
+    /// programs.
     attached: Attached,
+    loaded: Loaded,
 }
 
 /// Attends to connections until it is wished to stop. `reread` tells what it is to do from now on.
@@ -104,7 +106,7 @@ pub fn run(
     })?;
     shared.resume();
     let attached = loaded.attach(&config.cgroups, &config.except_cgroups)?;
-    let mut work = Work { loaded, attached };
+    let mut work = Work { attached, loaded };
     let mut later = Later::default();
     answer_questions(&control, Arc::clone(&shared))?;
     serve_metrics(metrics, &shared)?;

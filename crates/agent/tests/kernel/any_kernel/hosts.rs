@@ -16,13 +16,23 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::{env, thread};
 
+/// What every kernel tells of a connection: the first 104 bytes of `struct tcp_info` (include/uapi/linux/tcp.h).
+#[repr(C)]
+#[derive(Clone, Copy)]
+#[expect(unreachable_pub, reason = "the macro below asks for it")]
+pub struct Info {
+    _before: [u32; 20],
+    snd_cwnd: u32,
+    _behind: [u32; 5],
+}
+
 sockopt_impl!(
-    /// What the kernel tells of a connection.
+    /// The same.
     TcpInfo,
     GetOnly,
     libc::IPPROTO_TCP,
     libc::TCP_INFO,
-    libc::tcp_info
+    Info
 );
 
 /// What an agent is asked for, and what connections get.
@@ -224,7 +234,7 @@ fn answer(mut stream: TcpStream) {
 }
 
 fn window_of(stream: &TcpStream) -> u32 {
-    nix::sys::socket::getsockopt(stream, TcpInfo).unwrap().tcpi_snd_cwnd
+    nix::sys::socket::getsockopt(stream, TcpInfo).unwrap().snd_cwnd
 }
 
 /// 20 Mbit/s, 40 ms, a queue of 100 packets; where there are no TUN devices, two addresses of one host.
