@@ -23,7 +23,7 @@ use std::sync::Mutex;
 /// The section that is [`Settings`].
 const SETTINGS: &str = ".data.settings";
 
-pub(crate) static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.bpf.o"));
+static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.bpf.o"));
 
 /// What libbpf and the verifier said of the load under way.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -79,7 +79,7 @@ impl Loaded {
     fn try_load(load: &Load, programs: Programs) -> libbpf_rs::Result<Self> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
         shape::choose(&mut open, programs.mode, &programs.schemes)?;
-        shape::fit(&mut open, programs.shape)?;
+        shape::fit(&mut open, OBJECT, programs.shape)?;
         configure(&mut open, load)?;
         let object = open.load()?;
         let loaded = Self { object, later: Vec::new(), programs };
@@ -116,7 +116,7 @@ impl Loaded {
     /// # Errors
     /// If another agent runs, or a cgroup is none of version 2.
     pub fn attach(&mut self, cgroups: &[PathBuf], except: &[PathBuf]) -> Result<Attached, String> {
-        if !self.programs.shape.is_linked && self.mode() == Mode::Wrap {
+        if !self.programs.shape.is_linked {
             for name in leftovers::take_away() {
                 say(
                     Level::Notice,
@@ -164,7 +164,7 @@ impl Loaded {
     fn try_add(&self, scheme: Scheme) -> libbpf_rs::Result<Object> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
         shape::choose_alone(&mut open, scheme)?;
-        shape::fit(&mut open, self.programs.shape)?;
+        shape::fit(&mut open, OBJECT, self.programs.shape)?;
         for mut map in open.maps_mut().filter(|map| map.map_type() != MapType::StructOps) {
             let name = map.name().to_owned();
             let mut present = self.object.maps();
@@ -293,7 +293,7 @@ fn configure(open: &mut OpenObject, load: &Load) -> libbpf_rs::Result<()> {
 }
 
 /// libbpf puts the object's name before those of sections.
-pub(crate) fn is_named(map: &OsStr, name: &str) -> bool {
+fn is_named(map: &OsStr, name: &str) -> bool {
     map == OsStr::new(name) || (name.starts_with('.') && map.to_string_lossy().ends_with(name))
 }
 

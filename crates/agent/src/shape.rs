@@ -72,12 +72,12 @@ fn leave_out(open: &mut OpenObject, scheme: Scheme) -> libbpf_rs::Result<()> {
     Ok(())
 }
 
-/// Fits the congestion controls to the kernel.
+/// Fits the congestion controls of what is open, which `object` holds, to the kernel.
 ///
 /// # Errors
 /// Of libbpf, which has none here.
-pub(crate) fn fit(open: &mut OpenObject, shape: Shape) -> libbpf_rs::Result<()> {
-    let places = Operations::of(crate::kernel::OBJECT)?;
+pub(crate) fn fit(open: &mut OpenObject, object: &[u8], shape: Shape) -> libbpf_rs::Result<()> {
+    let places = Operations::of(object)?;
     for mut map in open.maps_mut() {
         if map.name().to_string_lossy().ends_with(OF_KERNEL) {
             // One variable: `cong_control_tells_ack`.

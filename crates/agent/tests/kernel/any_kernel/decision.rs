@@ -87,3 +87,37 @@ fn fallback_with_a_reason_window() {
     let (code, says) = check(&locked, &["--mode", "wrap"]);
     assert_eq!(code, 2, "{says}");
 }
+
+/// The kernel's types with one name changed, as by a kernel to come: where the shell that is returned has put them.
+fn renamed(name: &str) -> String {
+    let mut types = std::fs::read("/sys/kernel/btf/vmlinux").unwrap();
+    let wanted: Vec<u8> = [&[0], name.as_bytes(), &[0]].concat();
+    let at = types.windows(wanted.len()).position(|part| part == wanted);
+    types[at.expect("a name of this kernel's") + name.len()] = b'X';
+    let file = std::env::temp_dir().join(format!("headstart-renamed-{name}"));
+    std::fs::write(&file, types).unwrap();
+    format!("mount -o bind {} /sys/kernel/btf/vmlinux", file.display())
+}
+
+/// What a kernel renames is named, and takes along what uses it: a function of one congestion control that one, CUBIC's all
+/// of them, and first windows are left; a field that everything uses everything.
+#[test]
+fn renamed_by_the_kernel_and_named() {
+    let Some(_hosts) = Hosts::new(Mode::Cubic) else { return };
+    let (code, says) = check(&renamed("tcp_reno_ssthresh"), &[]);
+    assert_eq!(code, 0, "{says}");
+    assert!(says.starts_with("mode wrap; "), "{says}");
+    assert!(says.contains("; without hs_session: this kernel ("), "{says}");
+    assert!(says.ends_with(") has no function tcp_reno_ssthresh"), "{says}");
+
+    let (code, says) = check(&renamed("cubictcp_acked"), &[]);
+    assert_eq!(code, 0, "{says}");
+    assert!(says.starts_with("mode window alone: no CUBIC to build upon: this kernel ("), "{says}");
+    assert!(says.contains(") has no function cubictcp_acked; connections start"), "{says}");
+    let (code, says) = check(&renamed("cubictcp_acked"), &["--control", "session"]);
+    assert_eq!((code, says.contains("without hs_cubic: ")), (0, true), "{says}");
+
+    let (code, says) = check(&renamed("snd_ssthresh"), &[]);
+    assert_eq!(code, 2, "{says}");
+    assert!(says.contains(") has no field tcp_sock.snd_ssthresh"), "{says}");
+}

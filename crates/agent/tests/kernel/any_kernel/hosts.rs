@@ -74,16 +74,18 @@ impl Mode {
 }
 
 enum Network {
-    Link {
-        client: Interface,
-        server: Interface,
-        _emulation: Emulation,
-    },
+    Link(Box<Link>),
     /// Two addresses of one host.
     Loopback {
         host: Namespace,
         addresses: [Addresses; 2],
     },
+}
+
+struct Link {
+    client: Interface,
+    server: Interface,
+    _emulation: Emulation,
 }
 
 /// Hosts, a cgroup, and nobody else who tests agents meanwhile.
@@ -132,14 +134,14 @@ impl Hosts {
 
     fn client(&self) -> &Namespace {
         match &self.network {
-            Network::Link { client, .. } => client.namespace(),
+            Network::Link(link) => link.client.namespace(),
             Network::Loopback { host, .. } => host,
         }
     }
 
     fn server(&self) -> (&Namespace, Addresses) {
         match &self.network {
-            Network::Link { server, .. } => (server.namespace(), server.addresses()),
+            Network::Link(link) => (link.server.namespace(), link.server.addresses()),
             Network::Loopback { host, addresses } => (host, addresses[1]),
         }
     }
@@ -254,7 +256,7 @@ fn network() -> io::Result<Network> {
     };
     let server = Interface::open(&far, &InterfaceConfig::new(of_server))?;
     let _emulation = Emulation::start(client.port(), server.port(), EmulationOptions::new(link))?;
-    Ok(Network::Link { client, server, _emulation })
+    Ok(Network::Link(Box::new(Link { client, server, _emulation })))
 }
 
 fn loopback(host: Namespace, addresses: [Addresses; 2]) -> io::Result<Network> {
