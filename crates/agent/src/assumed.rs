@@ -195,6 +195,14 @@ pub const ASSUMED: &[Assumption] = &[
     ),
 ];
 
+/// Which version of Linux brought what older ones in use lack.
+const SINCE: &[(&str, &str)] = &[
+    ("STRUCT_OPS", "5.6"),
+    ("RINGBUF", "5.8"),
+    ("for_each_map_elem", "5.13"),
+    ("set_retval", "5.18"),
+];
+
 /// A function that is used where it is (Linux 6.2). Without it connections that open at once do not share a path's window:
 /// the first takes all.
 pub const COUNTS_HANDSHAKES: &str = "bpf_cast_to_kern_ctx";
@@ -213,16 +221,19 @@ pub const LINKED: &str = "BPF_F_LINK";
 pub const OF_NEWER_BBR: &[&str] = &["inflight_hi", "bw_hi", "inflight_longterm"];
 
 impl Assumption {
-    /// One of several names by itself, for people.
+    /// One of several names by itself, for people; with the version of Linux that brought it, where that is known.
     pub fn shown(&self, names: &str) -> String {
+        let since = SINCE.iter().find(|(name, _)| *name == names);
+        let since = since.map(|(_, version)| format!(" (Linux {version})")).unwrap_or_default();
         let names = names.replace('|', " or ");
-        match self.of {
+        let shown = match self.of {
             Sort::Function => format!("function {names}"),
             Sort::Member(of) => format!("field {of}.{names}"),
             Sort::Operation => format!("operation {names} of congestion controls"),
             Sort::Helper => format!("helper bpf_{names}"),
             Sort::Map => format!("map of type {names}"),
-        }
+        };
+        shown + &since
     }
 }
 

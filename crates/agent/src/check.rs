@@ -111,8 +111,8 @@ fn struct_ops(facts: &Facts) -> Finding {
 /// Fields, helpers, operations and kinds of maps that programs use.
 fn uses(part: Part, facts: &Facts) -> Finding {
     let what = match part {
-        Part::Windows => "all that first windows use",
-        _ => "all that congestion controls use",
+        Part::Windows => "kernel support for first windows",
+        _ => "kernel support for congestion controls",
     };
     let missing = facts.types.as_ref().map_or_else(|_| Vec::new(), |types| types.missing(part));
     let found = match missing.as_slice() {
