@@ -11,6 +11,7 @@ class Result:
 
     def __init__(self, image, outcome, expected):
         self.series, self.version = image.kernel.series, image.kernel.version
+        self.order = image.kernel.order()
         self.expected, self.seconds = expected, outcome.seconds
         self.path = "link" if "tun" in image.modules else "loopback"
         self.outcome = outcome
@@ -37,8 +38,32 @@ def feature_of(test):
     return (name.replace("_", " "), last) if last in MODES else (test.replace("_", " "), "")
 
 
+# What docs/agent/reference.md tells of a kernel, and the tests that stand for it.
+SUMMARY = {
+    "`hs_cubic`": ("warm_start_ipv4_cubic", "warm_start_ipv6_cubic", "restart_after_idle_cubic"),
+    "`hs_bbr`": ("warm_start_ipv4_bbr",),
+    "`hs_session`": ("warm_start_ipv4_session", "warm_start_ipv6_session"),
+    "`window`": ("warm_start_ipv4_window", "warm_start_ipv6_window"),
+    "`check` is right": ("check_predicts_the_mode",),
+    "end and `kill -9`": ("kill_9_wrap", "kill_9_window", "nothing_left_after_sigterm_wrap"),
+}
+
+
+def summarise(results):
+    """Which kernel gets which mode, a row for each: the table of docs/agent/reference.md."""
+    rows = [["Linux", "Debian's package", "`--mode auto`", *SUMMARY]]
+    for result in results:
+        cells = [worst([result.tests.get(test, "not run") for test in tests]) for tests in SUMMARY.values()]
+        rows.append([result.series, result.version, f"`{result.mode}`" if result.mode != "none" else "none", *cells])
+    return markdown(rows)
+
+
+def worst(cells):
+    return next((cell for cell in ("FAILED", "not run", "–") if cell in cells), "ok")
+
+
 def show(results):
-    """A table in Markdown."""
+    """Each feature in each mode on each kernel."""
     tests = sorted({test for result in results for test in result.tests}, key=feature_of)
     rows = [["feature", "mode", *(result.series for result in results)]]
     rows.append(["version", "", *(result.version for result in results)])
@@ -48,6 +73,10 @@ def show(results):
         feature, mode = feature_of(test)
         rows.append([feature, mode, *(result.tests.get(test, "not run") for result in results)])
     rows.append(["seconds", "", *(f"{result.seconds:.0f}" for result in results)])
+    return markdown(rows)
+
+
+def markdown(rows):
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")

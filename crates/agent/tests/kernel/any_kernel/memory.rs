@@ -23,6 +23,7 @@ fn assert_remembers(mode: Mode) {
     assert!(known.age_s >= taught.age_s, "{known:?}, before {taught:?}");
     // Of several, as in `warm`: round trips of a slow machine do not always fit the memory.
     for closed in 1..=12 {
+        hosts.settle_round_trip(closed as usize);
         hosts.visit(server, 30_000);
         agent.wait_for_closed(closed);
         if agent.status().connections.warm.closed > 0 {
