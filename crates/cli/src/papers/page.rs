@@ -3,8 +3,8 @@
 use super::table;
 use crate::pages;
 use report::{
-    Axis, Badge, Block, Cell, Colour, Document, Figure, Point, Quantity, Row, Section, Series,
-    Shape, Table, Unit,
+    Axis, Badge, Block, Cell, Colour, Document, Figure, Point, Quantity, Role, Row, Section,
+    Series, Shape, Table, Unit,
 };
 use reproduction::papers::{Answer, Band, Curve, Plot, Verdict};
 
@@ -52,8 +52,8 @@ const fn word(verdict: Verdict) -> &'static str {
 fn section(answer: &Answer) -> Section {
     let claim = answer.claim;
     let colour = match answer.verdict {
-        Verdict::Holds => Colour::Hue(2),
-        Verdict::Differs => Colour::Hue(1),
+        Verdict::Holds => Colour::Role(Role::Good),
+        Verdict::Differs => Colour::Role(Role::Bad),
         Verdict::Pending => Colour::Muted,
     };
     let mut blocks = vec![

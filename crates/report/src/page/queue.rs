@@ -5,13 +5,13 @@ use super::connection::counted;
 use super::legend::{Entry, legend};
 use super::times::{TimeRange, exact};
 use crate::figure::{Axis, Colour, Figure, Mark, Point, Reference, Series, Shape, Symbol, Unit};
-use crate::{QueueCapacity, QueuePoint, QueueView, format, thin};
+use crate::{QueueCapacity, QueuePoint, QueueView, Role, format, thin};
 use maud::{Markup, html};
 use units::Instant;
 
 const HEIGHT: u32 = 190;
-const OCCUPANCY: Colour = Colour::Hue(0);
-const DROPPED: Colour = Colour::Hue(1);
+const OCCUPANCY: Colour = Colour::Role(Role::Queued);
+const DROPPED: Colour = Colour::Role(Role::Dropped);
 
 /// Draws one queue.
 pub(super) struct Drawing<'a> {
@@ -41,6 +41,7 @@ impl Drawing<'_> {
             x: self.time.axis(),
             y: Axis { label: label.to_owned(), unit, ..Axis::default() },
             height: HEIGHT,
+            shades: Vec::new(),
             series: vec![Series {
                 name: label.to_owned(),
                 shape: Shape::Area,
