@@ -58,7 +58,7 @@ install:
 	for program in $(PROGRAMS); do install -D "$(BINARIES)/$$program" "$(INTO)/bin/$$program" || exit 1; done
 	install -D -m 644 $(OF_AGENT)/include/headstart.h "$(INTO)/include/headstart.h"
 	install -D -m 644 $(OF_AGENT)/share/headstart-agent.service "$(INTO)/$(UNIT)"
-	sed -i 's|=/usr/bin/|=$(PREFIX)/bin/|' "$(INTO)/$(UNIT)"
+	sed -i 's|/usr/bin/|$(PREFIX)/bin/|' "$(INTO)/$(UNIT)"
 	install -D -m 644 $(OF_AGENT)/share/agent.toml "$(INTO)/$(DOC)/agent.toml"
 	install -m 644 LICENSE-* "$(INTO)/$(DOC)"
 	[ -e "$(DESTDIR)$(CONFIG)" ] || install -D -m 644 $(OF_AGENT)/share/agent.toml "$(DESTDIR)$(CONFIG)"

@@ -76,6 +76,8 @@ pub(crate) enum Command {
     },
     /// Use windows again, after they were found to do harm
     Arm,
+    /// As root, take away what an agent that was killed has left in the kernel (before Linux 6.4)
+    Tidy,
     /// Forget what lies within a prefix
     Forget {
         /// Such as 192.0.2.0/24

@@ -125,7 +125,8 @@ impl Loaded {
             }
         }
         let names = self.programs.schemes.iter().flat_map(|scheme| scheme.names());
-        let controls = names.map(|name| register(&mut self.object, name));
+        let is_linked = self.programs.shape.is_linked;
+        let controls = names.map(|name| register(&mut self.object, name, is_linked));
         let controls = controls.collect::<Result<_, _>>()?;
         let [attend, leave, widen, hear, answer] = [const { BTreeMap::new() }; 5];
         let mut attached = Attached { attend, leave, widen, hear, answer, controls };
@@ -154,7 +155,7 @@ impl Loaded {
         said().clear();
         let mut object = self.try_add(scheme).map_err(told)?;
         for name in scheme.names() {
-            attached.controls.push(register(&mut object, name)?);
+            attached.controls.push(register(&mut object, name, self.programs.shape.is_linked)?);
         }
         self.later.push(object);
         self.programs.schemes.push(scheme);
@@ -272,13 +273,17 @@ impl Loaded {
     }
 }
 
-fn register(object: &mut Object, name: &str) -> Result<Link, String> {
+fn register(object: &mut Object, name: &str, is_linked: bool) -> Result<Link, String> {
     let mut maps = object.maps_mut();
     let mut map = maps.find(|map| map.name() == OsStr::new(name)).expect("in the object");
     map.attach_struct_ops().map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
+        ErrorKind::AlreadyExists if is_linked => {
             format!("there is a congestion control {name} already: another agent runs")
         }
+        ErrorKind::AlreadyExists => format!(
+            "there is a congestion control {name} already: another agent runs, or one was killed and has left it \
+             (as root, `headstart agent tidy` takes it away)"
+        ),
         _ => format!("cannot register {name}: {error}"),
     })
 }

@@ -26,7 +26,7 @@ pub mod kernel;
 pub mod knobs;
 mod later;
 mod layout;
-mod leftovers;
+pub mod leftovers;
 pub mod listing;
 pub mod load;
 mod lock;

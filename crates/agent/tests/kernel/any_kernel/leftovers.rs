@@ -91,6 +91,26 @@ fn kill_9_window() {
     assert_outlived(Mode::Window);
 }
 
+/// What a service does before its agent starts, with more rights than that has.
+#[test]
+fn tidy_after_kill_9_wrap() {
+    let Some(hosts) = Hosts::new(Mode::Cubic) else { return };
+    let mut agent = hosts.agent(Mode::Cubic, &[]);
+    let tidy = || {
+        let output = std::process::Command::new(crate::bed::binary()).arg("tidy").output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(tidy(), "nothing was left, or an agent runs\n");
+    assert!(available().contains("hs_cubic"), "{}", available());
+    agent.kill();
+    let was_left = !Facts::running().shape().is_linked;
+    assert_eq!(tidy().starts_with("took away hs_cubic"), was_left);
+    assert!(!available().contains("hs_"), "{}", available());
+    agent.start_again();
+    assert!(!agent.said().contains("took away"), "{}", agent.said());
+}
+
 /// Whoever runs already stays.
 #[test]
 fn second_agent_refused_wrap() {
