@@ -23,9 +23,11 @@ class Programs:
             target = self.folder / name
             subprocess.run(["strip", "-o", target, built], check=True)
             self._collect_libraries(built)
+        self._collect_libraries(shutil.which("busybox"))
 
     def _collect_libraries(self, program):
-        told = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        """None of a program that is linked statically, which ldd calls a failure."""
+        told = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
         for library in re.findall(r"(/\S+) \(0x", told):
             place = self.folder / library.lstrip("/")
             place.parent.mkdir(parents=True, exist_ok=True)
