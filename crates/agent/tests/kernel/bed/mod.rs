@@ -8,9 +8,9 @@ mod server;
 mod time;
 
 pub(crate) use log::Delivered;
-pub(crate) use program::Agent;
+pub(crate) use program::{Agent, binary};
 pub(crate) use server::{Server, control_of, finish, is_upon_cubic, read, request};
-pub(crate) use time::{fastest, median, timed, until};
+pub(crate) use time::{PATIENCE, fastest, median, timed, until};
 
 use agent::schemes::Choice;
 use calm::Pulse;
