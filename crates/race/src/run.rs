@@ -62,6 +62,14 @@ pub(super) fn run(
     loads
 }
 
+/// What is known of a load when time has stopped.
+struct EndedLoad {
+    /// Bytes that the background flows received during it.
+    background_bytes: u64,
+    /// What went wrong.
+    failure: Option<String>,
+}
+
 impl Stage {
     pub(super) fn new(race: &Race, scheme: &Scheme, repeat: u32) -> Self {
         let scheme = as_browsers_use_it(scheme);
@@ -137,9 +145,9 @@ impl Stage {
             if n > 0 {
                 self.begin_visit(race, n, start);
             }
-            let (bytes, failure) = self.load_page(start);
+            let ended = self.load_page(start);
             // Two visits are drawn at most.
-            let load = self.result(race, (n, start), (bytes, failure, record && n < 2));
+            let load = self.result(race, (n, start), ended, record && n < 2);
             let over = load.page.is_some();
             loads.push(load);
             if !over {
@@ -186,13 +194,16 @@ impl Stage {
             .sum()
     }
 
-    /// Runs to the end of the load; returns the background's bytes during it, and what went wrong.
-    fn load_page(&mut self, start: Instant) -> (u64, Option<String>) {
+    /// Runs to the end of the load.
+    fn load_page(&mut self, start: Instant) -> EndedLoad {
         let warm_up = self.simulation.run_until(start);
         let before = self.background_bytes();
         let end = self.simulation.run(start + TIME_LIMIT);
         let failure = warm_up.and(end.map(drop)).err();
-        (self.background_bytes() - before, failure.map(|error| error.to_string()))
+        EndedLoad {
+            background_bytes: self.background_bytes() - before,
+            failure: failure.map(|error| error.to_string()),
+        }
     }
 
     fn load_of(&self, n: u32) -> &PageLoad {
@@ -233,7 +244,8 @@ impl Stage {
         &mut self,
         race: &Race,
         (n, start): (u32, Instant),
-        (background_bytes, failure, record): (u64, Option<String>, bool),
+        ended: EndedLoad,
+        record: bool,
     ) -> Load {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
@@ -251,8 +263,8 @@ impl Stage {
             retransmitted: Some(counts.retransmitted - before.retransmitted),
             timeouts: Some(counts.timeouts - before.timeouts),
             dropped: counts.dropped - before.dropped,
-            background_bytes,
-            failure: failure.or(lost),
+            background_bytes: ended.background_bytes,
+            failure: ended.failure.or(lost),
             objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
             recording: record.then(|| Recording::begun(start, load)),
             ..Load::default()
