@@ -34,8 +34,3 @@ pub(crate) fn run() -> Result<(), Failure> {
          panel.\n",
     )
 }
-
-/// A column from its title, quantity and definition.
-pub(crate) fn column((title, quantity, help): (&str, Quantity, &str)) -> Column {
-    Column { title: title.to_owned(), quantity, help: help.to_owned() }
-}

@@ -104,9 +104,17 @@ struct FlowRecord {
 
 #[derive(Clone, Debug, Default)]
 struct QueueRecord {
-    /// Packets that enter (+1) and leave (−1), with their bytes; leaving is known in advance.
-    changes: Vec<(Instant, i64, i64)>,
+    /// Leaving is known in advance.
+    changes: Vec<QueueChange>,
     drops: Vec<Instant>,
+}
+
+/// A packet enters a queue (+1), or leaves it (−1), with its bytes.
+#[derive(Clone, Copy, Debug)]
+struct QueueChange {
+    at: Instant,
+    packets: i64,
+    bytes: i64,
 }
 
 impl Recorder {
@@ -155,11 +163,11 @@ impl Recorder {
 impl QueueRecord {
     fn on_step(&mut self, at: Instant, step: Step, bytes: i64) {
         match step {
-            Step::Enter { .. } => self.changes.push((at, 1, bytes)),
-            Step::Leave => self.changes.push((at, -1, -bytes)),
+            Step::Enter { .. } => self.changes.push(QueueChange { at, packets: 1, bytes }),
+            Step::Leave => self.changes.push(QueueChange { at, packets: -1, bytes: -bytes }),
             Step::Drop { .. } => self.drops.push(at),
             Step::Discard { .. } => {
-                self.changes.push((at, -1, -bytes));
+                self.changes.push(QueueChange { at, packets: -1, bytes: -bytes });
                 self.drops.push(at);
             }
             Step::Mark | Step::Lose | Step::Arrive => {}
@@ -169,10 +177,10 @@ impl QueueRecord {
     /// The levels from `start` on. Of what happens at the same instant, entering comes first: a
     /// packet that departs at an instant is still there for one that arrives.
     fn levels(mut self, start: Instant) -> Vec<QueueLevel> {
-        self.changes.sort_by_key(|(at, packets, _)| (*at, -packets));
+        self.changes.sort_by_key(|change| (change.at, -change.packets));
         let mut level = QueueLevel::default();
         let mut levels: Vec<QueueLevel> = Vec::new();
-        for (at, packets, bytes) in self.changes {
+        for QueueChange { at, packets, bytes } in self.changes {
             level.at = at.max(start);
             level.packets = level.packets.saturating_add_signed(packets);
             level.bytes = level.bytes.saturating_add_signed(bytes);
