@@ -152,7 +152,7 @@ impl Pipe {
         let Kept { bytes, mut record } = self.kept.remove(token);
         (record.fate, record.left) = (fate, at);
         if let Some(recorder) = &self.recorder {
-            recorder.on_end(record);
+            recorder.on_end(record, &bytes);
         }
         self.recycle(bytes);
     }
@@ -193,7 +193,7 @@ impl Pipe {
         record.delivered = Some(now);
         if let Some(recorder) = &self.recorder {
             recorder.on_delivery(now, &bytes);
-            recorder.on_end(record);
+            recorder.on_end(record, &bytes);
         }
         let old = std::mem::replace(&mut self.out, bytes);
         self.recycle(old);

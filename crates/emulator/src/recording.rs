@@ -5,7 +5,7 @@
 //! those threads a system call for each packet.
 
 use crate::record::{SeenPacket, Told, Wants};
-use crate::{Direction, Fate, PacketRecord, Recorder};
+use crate::{Direction, Fate, PacketRecord, Recorder, SegmentEnd};
 use link::Duplex;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -20,6 +20,9 @@ use wire::PcapFile;
 /// Where to write, each to be buffered.
 pub type Sink = Box<dyn Write + Send>;
 
+/// Whom to tell of segments, on the thread that writes.
+pub type SegmentSink = Box<dyn FnMut(SegmentEnd) + Send>;
+
 /// Notes that may be on their way: half a second of a busy gigabit link.
 const CAPACITY: usize = 1 << 16;
 const PAUSE: time::Duration = time::Duration::from_millis(20);
@@ -33,13 +36,15 @@ pub enum LogFormat {
     JsonLines,
 }
 
-/// What to write.
+/// What to write, and whom to tell.
 #[derive(Default)]
 pub struct Files {
     /// One row for each packet, when its way has ended.
     pub log: Option<(LogFormat, Sink)>,
     /// Captures at the client's end and at the host's: what each sends and is handed.
     pub captures: Option<[Sink; 2]>,
+    /// Told of each TCP segment when its way has ended, in this order for each direction.
+    pub segments: Option<SegmentSink>,
 }
 
 /// Files being written.
@@ -55,7 +60,11 @@ impl Recording {
     /// # Errors
     /// If a file cannot be written, or there are no more threads.
     pub fn begin(files: Files) -> io::Result<(Self, Duplex<Recorder>)> {
-        let wants = Wants { records: files.log.is_some(), packets: files.captures.is_some() };
+        let wants = Wants {
+            records: files.log.is_some(),
+            packets: files.captures.is_some(),
+            segments: files.segments.is_some(),
+        };
         let mut writer = Writer::begin(files)?;
         let (to, from) = sync_channel(CAPACITY);
         let thread = thread::Builder::new().name("emulate-files".to_owned());
@@ -133,6 +142,7 @@ struct Writer {
     log: Option<Log>,
     /// Of the client's end and the host's.
     captures: Option<[PcapFile<Sink>; 2]>,
+    segments: Option<SegmentSink>,
 }
 
 impl Writer {
@@ -145,25 +155,31 @@ impl Writer {
             Some([client, host]) => Some([PcapFile::begin(client)?, PcapFile::begin(host)?]),
             None => None,
         };
-        Ok(Self { log, captures })
+        Ok(Self { log, captures, segments: files.segments })
     }
 
     /// Writes until nobody is left to tell anything.
     fn run(&mut self, from: &Receiver<Told>) -> io::Result<()> {
         loop {
             match from.try_recv() {
-                Ok(told) => self.write(&told)?,
+                Ok(told) => self.write(told)?,
                 Err(TryRecvError::Empty) => thread::sleep(PAUSE),
                 Err(TryRecvError::Disconnected) => return self.finish(),
             }
         }
     }
 
-    fn write(&mut self, told: &Told) -> io::Result<()> {
+    fn write(&mut self, told: Told) -> io::Result<()> {
         match told {
-            Told::End(direction, record) => self.log_row(&Row::new(*direction, record)),
-            Told::Entered(packet) => self.capture(entry_of(packet.direction), packet),
-            Told::HandedOver(packet) => self.capture(1 - entry_of(packet.direction), packet),
+            Told::End(direction, record) => self.log_row(&Row::new(direction, &record)),
+            Told::Entered(packet) => self.capture(entry_of(packet.direction), &packet),
+            Told::HandedOver(packet) => self.capture(1 - entry_of(packet.direction), &packet),
+            Told::SegmentEnd(end) => {
+                if let Some(tell) = &mut self.segments {
+                    tell(end);
+                }
+                Ok(())
+            }
         }
     }
 

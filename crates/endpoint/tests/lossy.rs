@@ -46,7 +46,7 @@ fn rough(rate: Rate, delay: Duration, extra: Duration) -> Rough {
     let (far, server) = port_pair().unwrap();
     let overtaken = Overtaken::default();
     let log = Some((LogFormat::Csv, Box::new(overtaken.clone()) as emulator::Sink));
-    let (recording, recorders) = Recording::begin(Files { log, captures: None }).unwrap();
+    let (recording, recorders) = Recording::begin(Files { log, ..Files::default() }).unwrap();
     let options = EmulationOptions {
         recorders: Some(recorders),
         ..EmulationOptions::new(Duplex::symmetric(link))

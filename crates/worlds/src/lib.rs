@@ -27,6 +27,7 @@ mod server;
 mod site;
 mod timer;
 mod tongue;
+mod watch;
 mod wire;
 
 pub use client::{Browser, Client, Curl};

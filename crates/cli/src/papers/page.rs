@@ -2,8 +2,8 @@
 
 use super::table;
 use report::{
-    Axis, Badge, Block, Cell, Colour, Column, Document, Figure, Point, Quantity, Row, Section,
-    Series, Shape, Table, Unit,
+    Axis, Badge, Block, Cell, Colour, Column, Document, Figure, Point, Quantity, Role, Row,
+    Section, Series, Shape, Table, Unit,
 };
 use reproduction::papers::{Answer, Band, Curve, Plot, Verdict};
 
@@ -48,8 +48,8 @@ const fn word(verdict: Verdict) -> &'static str {
 fn section(answer: &Answer) -> Section {
     let claim = answer.claim;
     let colour = match answer.verdict {
-        Verdict::Holds => Colour::Hue(2),
-        Verdict::Differs => Colour::Hue(1),
+        Verdict::Holds => Colour::Role(Role::Good),
+        Verdict::Differs => Colour::Role(Role::Bad),
         Verdict::Pending => Colour::Muted,
     };
     let mut blocks = vec![

@@ -6,12 +6,12 @@ use crate::schemes::ABOUT_LIMIT;
 use link::QueueLimit;
 use race::limit::Limit;
 use race::{
-    Contestant, Load, ProcessingDelay, Queue, Race, Recording, SequenceEvent, SequenceStep,
-    VisitKind, Visits,
+    Bound, BoundFrom, Contestant, Load, ProcessingDelay, Queue, Race, Recording, SequenceEvent,
+    SequenceStep, TransferRecord, VisitKind, Visits,
 };
 use report::{
-    ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
-    SchemeView, SequenceKind, SequencePoint, WindowPoint,
+    BoundPoint, ConnectionView, LevelPoint, LimitView, ObjectSpan, QueueCapacity, QueuePoint,
+    QueueView, RaceReport, SchemeView, SenderBound, SequenceKind, SequencePoint, WindowPoint,
 };
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
@@ -165,7 +165,7 @@ fn scheme(race: &Race, (contestant, load): (&Contestant, &Load)) -> Option<Schem
         html_done: at(load.html),
         page_done: at(load.page),
         objects: objects(race, recording, &labels),
-        connections: connections(recording, &labels),
+        connections: connections(load, recording, &labels),
         queues: recording.queues.iter().map(|q| queue(race, recording, q)).collect(),
         limit: None,
     })
@@ -211,16 +211,41 @@ fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectS
     spans
 }
 
-fn connections(recording: &Recording, labels: &[String]) -> Vec<ConnectionView> {
-    let transfers = recording.transfers.iter().zip(labels);
+fn connections(load: &Load, recording: &Recording, labels: &[String]) -> Vec<ConnectionView> {
+    let level = |(at, bytes)| LevelPoint { at: shifted(recording, at), bytes };
+    let view = |(index, transfer): (usize, &TransferRecord)| ConnectionView {
+        label: labels[index].clone(),
+        sequence: transfer.sequence.iter().map(|e| sequence_point(recording, e)).collect(),
+        window: transfer.window.iter().map(|c| window_point(recording, c)).collect(),
+        flight: transfer.flight().into_iter().map(level).collect(),
+        offered: transfer.offers.iter().map(|offer| level((offer.at, offer.window))).collect(),
+        // None of a load that did not end.
+        bounds: load
+            .senders
+            .get(index)
+            .into_iter()
+            .flatten()
+            .map(|b| bound(recording, b))
+            .collect(),
+    };
+    let transfers = recording.transfers.iter().enumerate();
     transfers
-        .filter(|(transfer, _)| transfer.was_watched() && !transfer.is_unused(recording))
-        .map(|(transfer, label)| ConnectionView {
-            label: label.clone(),
-            sequence: transfer.sequence.iter().map(|e| sequence_point(recording, e)).collect(),
-            window: transfer.window.iter().map(|c| window_point(recording, c)).collect(),
-        })
+        .filter(|(_, transfer)| transfer.was_watched() && !transfer.is_unused(recording))
+        .map(view)
         .collect()
+}
+
+fn bound(recording: &Recording, from: &BoundFrom) -> BoundPoint {
+    let shown = |bound| match bound {
+        Bound::Path => SenderBound::Path,
+        Bound::CongestionWindow => SenderBound::CongestionWindow,
+        Bound::ReceiveWindow => SenderBound::ReceiveWindow,
+        Bound::Recovery => SenderBound::Recovery,
+        Bound::Server => SenderBound::Server,
+        Bound::Client => SenderBound::Client,
+        Bound::Rounds => SenderBound::Rounds,
+    };
+    BoundPoint { at: shifted(recording, from.at), bound: from.bound.map(shown) }
 }
 
 fn sequence_point(recording: &Recording, event: &SequenceEvent) -> SequencePoint {

@@ -2,7 +2,8 @@
 
 use crate::packets::Made;
 use emulator::{
-    Clock, Emulation, EmulationOptions, Files, LogFormat, Port, Recording, Sink, Totals, port_pair,
+    Clock, Direction, Emulation, EmulationOptions, Fate, Files, LogFormat, Port, Recording,
+    SegmentEnd, Sink, Totals, port_pair,
 };
 use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{self, ErrorKind, Write};
@@ -107,8 +108,12 @@ fn both_directions_pass_packets_in_order() {
 fn files_tell_of_every_packet() {
     for format in [LogFormat::Csv, LogFormat::JsonLines] {
         let (log, near, far) = (Shared::default(), Shared::default(), Shared::default());
-        let files =
-            Files { log: Some((format, log.sink())), captures: Some([near.sink(), far.sink()]) };
+        let (told, ends) = std::sync::mpsc::channel();
+        let files = Files {
+            log: Some((format, log.sink())),
+            captures: Some([near.sink(), far.sink()]),
+            segments: Some(Box::new(move |end| told.send(end).unwrap())),
+        };
         let (recording, recorders) = Recording::begin(files).unwrap();
         let Joined { client, host, emulation } =
             joined(|options| options.recorders = Some(recorders));
@@ -136,6 +141,11 @@ fn files_tell_of_every_packet() {
         // 24 bytes of header, and 16 before each packet of 1000.
         assert_eq!(far.bytes().len(), 24 + 10 * 1016);
         assert_eq!(near.bytes().len() as u64, 24 + totals.delivered_packets * 1016);
+        // 960 bytes of payload each, and the fate that the log has.
+        let ends: Vec<SegmentEnd> = ends.iter().collect();
+        assert!(ends.iter().all(|e| e.direction == Direction::Down && e.packet.segment.len == 960));
+        let dropped = ends.iter().filter(|end| end.record.fate == Fate::Dropped).count() as u64;
+        assert_eq!((ends.len(), dropped), (10, totals.link.dropped_packets));
     }
 }
 

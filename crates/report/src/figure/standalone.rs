@@ -35,7 +35,7 @@ impl Figure {
             .set("viewBox", (0, 0, width, height))
             .set("role", "img")
             .add(svg::node::element::Title::new(crate::text::clean(&self.title)))
-            .add(Style::new(STYLE))
+            .add(Style::new(format!("{STYLE}{}", crate::palette::light_classes())))
             .add(definitions());
         let document = self.legend().into_iter().fold(document, SVG::add);
         let plot = viewport("plot").set("y", legend_height);

@@ -7,7 +7,7 @@ use crate::quantity::Estimate;
 use crate::text::label;
 use maud::{Markup, html};
 
-/// Steps of colour from the middle to either end; `style.css` has a class for each.
+/// Steps of colour from the middle to either end; the palette has a class for each.
 const STEPS: i32 = 4;
 
 impl HeatMap {

@@ -29,7 +29,7 @@ impl<'a> Names<'a> {
 
     /// The name's hue; subdued for names beyond the limit.
     pub(crate) fn colour(&self, name: &str) -> Colour {
-        self.place(name).map_or(Colour::Muted, Colour::Hue)
+        self.place(name).map_or(Colour::Muted, Colour::Cause)
     }
 
     /// Round dots for the first round of hues, square ones for the second.
@@ -94,6 +94,7 @@ fn form(form: &str) -> Markup {
             "dots" => { path.dots d="M9 5h0" {} }
             "squares" => { path.squares d="M9 5h0" {} }
             "spans" => { path.spans d="M3 9v-4M7 8v-4M11 6v-4M15 5v-4" {} }
+            "shade" => { path.shade d="M0 0h18v10h-18z" {} }
             "area" => { path.step.area d="M1 9v-4h8v-3h8v7" {} }
             "dashed" => { path.line.dashed d="M0 5h18" {} }
             "wait" | "ask" | "get" => { path class=(form) d="M1 1h16v8h-16z" {} }

@@ -17,6 +17,7 @@ mod ranges;
 mod scheme;
 mod times;
 mod waterfall;
+mod window;
 
 use crate::figure::Symbol;
 use crate::{RaceReport, text};

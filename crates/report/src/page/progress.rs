@@ -56,6 +56,7 @@ impl Context<'_> {
                 ..Axis::default()
             },
             height: HEIGHT,
+            shades: Vec::new(),
             series: schemes.chain([limit]).filter(|s| s.points.len() > 1).collect(),
             marks: Vec::new(),
             references: self.limit_references(),

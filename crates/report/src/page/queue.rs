@@ -6,13 +6,13 @@ use super::legend::{Entry, legend};
 use super::times::{TimeRange, exact};
 use crate::figure::{Axis, Colour, Figure, Mark, Point, Reference, Series, Shape, Symbol, Unit};
 use crate::thin::{self, Extent};
-use crate::{QueueCapacity, QueuePoint, QueueView, format};
+use crate::{QueueCapacity, QueuePoint, QueueView, Role, format};
 use maud::{Markup, html};
 use units::Instant;
 
 const HEIGHT: u32 = 190;
-const OCCUPANCY: Colour = Colour::Hue(0);
-const DROPPED: Colour = Colour::Hue(1);
+const OCCUPANCY: Colour = Colour::Role(Role::Queued);
+const DROPPED: Colour = Colour::Role(Role::Dropped);
 
 /// Draws one queue.
 pub(super) struct Drawing<'a> {
@@ -42,6 +42,7 @@ impl Drawing<'_> {
             x: self.time.axis(),
             y: Axis { label: label.to_owned(), unit, ..Axis::default() },
             height: HEIGHT,
+            shades: Vec::new(),
             series: vec![Series {
                 name: label.to_owned(),
                 shape: Shape::Area,

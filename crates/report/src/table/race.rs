@@ -24,13 +24,15 @@ pub struct RaceRow {
     pub ratio_to_limit: Option<Median>,
     /// 1 − `page_s` over linux's, paired by repeat; negative if slower.
     pub gain_over_linux: Option<Median>,
+    /// What bounded its loads most, and the share of their time; the column is there if any line has it.
+    pub bound_by: Option<(String, f64)>,
     /// Segments sent again, over all connections of the page.
     pub retransmissions: Option<Median>,
     /// Expiries of retransmission timers.
     pub timeouts: Option<Median>,
     /// The page's own packets dropped by queues or lost by links.
     pub drops: Option<Median>,
-    /// Share of the background's bytes lost compared with a linux load.
+    /// Share of the background's bytes lost compared with a linux load; the column is there if any line has it.
     pub harm: Option<Median>,
 }
 
@@ -52,7 +54,7 @@ const fn column(
     RaceColumn { title, quantity, help, cell }
 }
 
-const COLUMNS: [RaceColumn; 12] = [
+const COLUMNS: [RaceColumn; 13] = [
     column("scheme", Quantity::Text, "How the page's servers send", |row| {
         Cell::Text(row.scheme.clone())
     }),
@@ -97,6 +99,12 @@ const COLUMNS: [RaceColumn; 12] = [
         "1 − page done over that of linux in the same repeat, and a 95 % interval; no difference where that holds zero",
         |row| row.gain_over_linux.map_or(Cell::Undefined, Cell::Median),
     ),
+    column(
+        "bound by",
+        Quantity::Text,
+        "What bounded the page most, and for how much of its time: path, cwnd, rwnd, recovery, server, client or rounds",
+        |row| row.bound_by.as_ref().map_or(Cell::Undefined, most_bound),
+    ),
     column("retrans.", Quantity::Count, "Segments of the page sent more than once", |row| {
         without_interval(row.retransmissions)
     }),
@@ -115,7 +123,7 @@ const COLUMNS: [RaceColumn; 12] = [
 ];
 
 /// Columns that are left out where no line has anything to say there.
-const OPTIONAL: [&str; 3] = ["visit", "on", "min – max"];
+const OPTIONAL: [&str; 5] = ["visit", "on", "min – max", "bound by", "harm"];
 
 impl Table {
     /// The table of a race: one line per scheme, the columns everybody compares.
@@ -136,4 +144,9 @@ impl Table {
 
 fn without_interval(median: Option<Median>) -> Cell {
     median.map_or(Cell::Undefined, |median| Cell::Number(median.value.into()))
+}
+
+/// Whole per cents: what repeats differ in is more than a tenth of one.
+fn most_bound((cause, share): &(String, f64)) -> Cell {
+    Cell::Text(format!("{cause} {:.0} %", share * 100.0))
 }

@@ -62,7 +62,7 @@ impl Bed {
         let mut options = EmulationOptions::new(Duplex::symmetric(link));
         let log = log::Log::default();
         let files =
-            Files { log: Some((LogFormat::JsonLines, Box::new(log.clone()))), captures: None };
+            Files { log: Some((LogFormat::JsonLines, Box::new(log.clone()))), ..Files::default() };
         let (_, recorders) = Recording::begin(files).unwrap();
         options.recorders = Some(recorders);
         let Hosts { client, server, emulation } = unless_missing(hosts(options))?;
