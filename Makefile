@@ -109,6 +109,7 @@ lint:
 	@tools/need python3=python3
 	tools/prose --self-test && tools/prose
 	tools/circles --self-test && tools/circles
+	tools/names --self-test && tools/names
 	cargo fmt --all --check
 	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings

@@ -72,9 +72,9 @@ enum LaneClass {
     /// It means to be a bottleneck.
     Own(LinkId),
     /// Links that never drop are mostly idle: of equal rate and delay, for small packets or others.
-    Idle(Rate, Duration, bool),
+    Idle { rate: Rate, delay: Duration, large: bool },
     /// The same behind one link, crossed ahead.
-    Behind(LinkId, Rate, Duration, bool),
+    Behind { feeder: LinkId, rate: Rate, delay: Duration, large: bool },
 }
 
 /// Links, the packets on them, and virtual time.
@@ -267,9 +267,9 @@ impl Network {
         let config = wire.link.config();
         let (rate, delay) = (config.rate(), config.delay());
         let class = match wire.feeder {
-            Feeder::Link(feeder) if wire.ahead => LaneClass::Behind(feeder, rate, delay, large),
+            Feeder::Link(feeder) if wire.ahead => LaneClass::Behind { feeder, rate, delay, large },
             _ if config.queue() == QueueLimit::Unlimited && config.knows_departures() => {
-                LaneClass::Idle(rate, delay, large)
+                LaneClass::Idle { rate, delay, large }
             }
             _ => LaneClass::Own(id),
         };

@@ -3,7 +3,7 @@
 use super::table;
 use crate::pages;
 use report::{
-    Axis, Badge, Block, Cell, Colour, Document, Figure, Hues, Links, Point, Quantity, Role, Row,
+    Axis, Badge, Block, Cell, Colour, Column, Document, Figure, Hues, Links, Point, Quantity, Role, Row,
     Section, Series, Shape, Table, Unit,
 };
 use reproduction::papers::{Answer, Band, Curve, Plot, Verdict};
@@ -37,19 +37,16 @@ pub(super) fn document(answers: &[Answer], made: &str) -> Document {
 
 fn overview(answers: &[Answer]) -> Section {
     let columns = [
-        ("claim", Quantity::Text, "Its name"),
-        ("verdict", Quantity::Text, "What follows from our figures"),
-        ("what is claimed", Quantity::Text, "In short"),
+        Column::new("claim", Quantity::Text, "Its name"),
+        Column::new("verdict", Quantity::Text, "What follows from our figures"),
+        Column::new("what is claimed", Quantity::Text, "In short"),
     ];
     let text = |text: &str| Cell::Text(text.to_owned());
     let row = |answer: &Answer| Row {
         cells: vec![text(answer.claim.id), text(word(answer.verdict)), text(answer.claim.text)],
         is_reference: answer.verdict == Verdict::Pending,
     };
-    let table = Table {
-        columns: columns.map(pages::column).to_vec(),
-        rows: answers.iter().map(row).collect(),
-    };
+    let table = Table { columns: columns.into(), rows: answers.iter().map(row).collect() };
     Section { heading: "Verdicts".to_owned(), blocks: vec![Block::Table(table)] }
 }
 

@@ -2,8 +2,8 @@
 
 use super::shown;
 use crate::failure::Failure;
-use crate::{pages, stdout};
-use report::{Cell, Quantity, Row, Table};
+use crate::stdout;
+use report::{Cell, Column, Quantity, Row, Table};
 use reproduction::papers::{Answer, Line, Verdict};
 use units::counted;
 
@@ -44,11 +44,15 @@ fn so_many(n: usize, what: &str) -> String {
 /// The figures of a claim as a table.
 pub(super) fn figures(lines: &[Line]) -> Table {
     let columns = [
-        ("figure", Quantity::Text, "What it is a figure of"),
-        ("paper", Quantity::Text, "The paper's figure, or where it says that it lies"),
-        ("ns-2", Quantity::Text, "Measured with ns-2.35"),
-        ("ours", Quantity::Text, "Measured here: mean ± standard error"),
-        ("verdict", Quantity::Text, "Whether ours ± 2 standard errors meets the paper's"),
+        Column::new("figure", Quantity::Text, "What it is a figure of"),
+        Column::new("paper", Quantity::Text, "The paper's figure, or where it says that it lies"),
+        Column::new("ns-2", Quantity::Text, "Measured with ns-2.35"),
+        Column::new("ours", Quantity::Text, "Measured here: mean ± standard error"),
+        Column::new(
+            "verdict",
+            Quantity::Text,
+            "Whether ours ± 2 standard errors meets the paper's",
+        ),
     ];
     let row = |line: &Line| Row {
         cells: vec![
@@ -60,7 +64,7 @@ pub(super) fn figures(lines: &[Line]) -> Table {
         ],
         is_reference: false,
     };
-    Table { columns: columns.map(pages::column).to_vec(), rows: lines.iter().map(row).collect() }
+    Table { columns: columns.into(), rows: lines.iter().map(row).collect() }
 }
 
 /// Text in lines of at most [`WIDTH`] characters, those after the first with an indent.

@@ -1,10 +1,9 @@
 //! Several worlds side by side in a race's report, and how true real ones are.
 
 use super::raced::Raced;
-use crate::pages;
 use race::{Metric, RaceResult, Sample, SchemeResult, Spread, VisitKind, World};
 use report::{
-    Axis, Block, Cell, Colour, Quantity, Range, RangeColours, RangeRow, Ranges, Reference, Row,
+    Axis, Block, Cell, Colour, Column, Quantity, Range, RangeColours, RangeRow, Ranges, Reference, Row,
     Section, Table, Unit,
 };
 use units::counted;
@@ -118,11 +117,11 @@ fn range(row: &SchemeResult, metric: Metric) -> Option<Range> {
 
 fn lateness(result: &RaceResult) -> Table {
     let columns = [
-        ("scheme", Quantity::Text, "How the servers send"),
-        ("on", Quantity::Text, "Where"),
-        ("visits", Quantity::Count, "Those that count"),
-        ("made again", Quantity::Count, "Turns that were too late"),
-        ("lateness", Quantity::Text, "Median and greatest of the visits that count"),
+        Column::new("scheme", Quantity::Text, "How the servers send"),
+        Column::new("on", Quantity::Text, "Where"),
+        Column::new("visits", Quantity::Count, "Those that count"),
+        Column::new("made again", Quantity::Count, "Turns that were too late"),
+        Column::new("lateness", Quantity::Text, "Median and greatest of the visits that count"),
     ];
     let real = result.measured().filter_map(|row| Some((row, row.world.filter(|w| w.is_real())?)));
     let row = |(row, world): (&SchemeResult, World)| {
@@ -140,5 +139,5 @@ fn lateness(result: &RaceResult) -> Table {
             is_reference: late.is_some_and(|late| late.max > TOO_LATE.as_secs_f64()),
         }
     };
-    Table { columns: columns.map(pages::column).to_vec(), rows: real.map(row).collect() }
+    Table { columns: columns.into(), rows: real.map(row).collect() }
 }

@@ -60,7 +60,7 @@ fn show_again(path: &Path, args: &Args) -> Result<(), Failure> {
         true => show::json(&plan, &summary, &stored.manifest)?,
         false => show::table(&plan, &summary)?,
     }
-    page.map_or(Ok(()), |page| page.write(&plan, (&summary, &stored.manifest, done)))
+    page.map_or(Ok(()), |page| page.write(&plan, (&summary, &stored.manifest), done))
 }
 
 /// The page that was asked for.
@@ -139,7 +139,7 @@ fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
     }
     remark(&format!("results: {}", results.display()));
     if let Some(page) = page {
-        page.write(plan, (&summary, &manifest, done.len()))?;
+        page.write(plan, (&summary, &manifest), done.len())?;
     }
     let all = done.len() + todo.len();
     if outcome.stopped {

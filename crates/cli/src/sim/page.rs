@@ -47,7 +47,8 @@ impl Page {
     pub(super) fn write(
         &self,
         plan: &Plan<'_>,
-        (summary, manifest, done): (&Summary, &Manifest, usize),
+        (summary, manifest): (&Summary, &Manifest),
+        done: usize,
     ) -> Result<(), Failure> {
         let table = Section {
             heading: "Results".to_owned(),

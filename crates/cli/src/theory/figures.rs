@@ -172,16 +172,24 @@ fn sizes(time: &Time) -> Vec<Comparison> {
     compare(&time.line, &bytes)
 }
 
-/// Name, shape and value of a curve over size.
-type Curve<'a> = (&'a str, Shape, fn(&Comparison) -> f64);
+/// A curve over size.
+struct SizeCurve {
+    name: &'static str,
+    shape: Shape,
+    value: fn(&Comparison) -> f64,
+}
 
-fn of_size(time: &Time, (title, y): (&str, Axis), curves: &[Curve<'_>]) -> Figure {
+const fn curve(name: &'static str, shape: Shape, value: fn(&Comparison) -> f64) -> SizeCurve {
+    SizeCurve { name, shape, value }
+}
+
+fn of_size(time: &Time, (title, y): (&str, Axis), curves: &[SizeCurve]) -> Figure {
     let sizes = sizes(time);
     let over = |value: fn(&Comparison) -> f64| {
         sizes.iter().map(move |c| (c.bytes as f64, value(c))).collect::<Vec<_>>()
     };
-    let curves = curves.iter().enumerate().map(|(at, (name, shape, value))| {
-        series(name, (*shape, Colour::Hue(at)), over(*value).into_iter())
+    let curves = curves.iter().enumerate().map(|(at, curve)| {
+        series(curve.name, (curve.shape, Colour::Hue(at)), over(curve.value).into_iter())
     });
     figure(title, (axis("size", Unit::Bytes, Scale::Log), y), curves.collect())
 }
@@ -193,9 +201,9 @@ fn over_size(time: &Time) -> Figure {
         time,
         (&title, y),
         &[
-            ("fastest", Shape::Line, |c| c.fastest_s / c.bound_s),
-            ("cwnd_opt", Shape::Line, |c| c.shifted_s / c.bound_s),
-            ("unshifted", Shape::Dashed, |c| c.unshifted_s / c.bound_s),
+            curve("fastest", Shape::Line, |c| c.fastest_s / c.bound_s),
+            curve("cwnd_opt", Shape::Line, |c| c.shifted_s / c.bound_s),
+            curve("unshifted", Shape::Dashed, |c| c.unshifted_s / c.bound_s),
         ],
     ))
 }
@@ -215,9 +223,9 @@ fn windows_over_size(time: &Time) -> Figure {
         time,
         (&title, y),
         &[
-            ("fastest", Shape::Step, |c| c.fastest as f64),
-            ("cwnd_opt", Shape::Step, |c| c.shifted as f64),
-            ("unshifted", Shape::DashedStep, |c| c.unshifted as f64),
+            curve("fastest", Shape::Step, |c| c.fastest as f64),
+            curve("cwnd_opt", Shape::Step, |c| c.shifted as f64),
+            curve("unshifted", Shape::DashedStep, |c| c.unshifted as f64),
         ],
     );
     figure.references =

@@ -53,11 +53,7 @@ impl Parties {
 }
 
 /// Gives a moment to the path if it is busy, else to those who wait in equal parts, else to rounds.
-fn divide(
-    moment: f64,
-    waiting: &[i64; Bound::ALL.len()],
-    nanos: &mut [f64; Bound::ALL.len()],
-) {
+fn divide(moment: f64, waiting: &[i64; Bound::ALL.len()], nanos: &mut [f64; Bound::ALL.len()]) {
     let parties = |bound: Bound| match bound {
         Bound::Path | Bound::Rounds => 0,
         // However many requests it works out, it is one.

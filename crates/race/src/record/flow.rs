@@ -179,8 +179,7 @@ impl FlowRecord {
         };
         let window = u64::from(segment.window) << shift;
         let offer = Offer { at, acked: self.server.acked, window };
-        let says_more =
-            |last: &Offer| (last.acked, last.window) != (offer.acked, offer.window);
+        let says_more = |last: &Offer| (last.acked, last.window) != (offer.acked, offer.window);
         if self.offers.last().is_none_or(says_more) {
             self.offers.push(offer);
         }

@@ -6,7 +6,7 @@ use super::policy::Styles;
 use super::{HINT, Head, MAX_HTML_BYTES, frame};
 use crate::document::{Block, Document, Section};
 use crate::figure::{Figure, Series, Shape};
-use crate::thin;
+use crate::thin::{self, Extent};
 use maud::{Markup, html};
 
 /// How much of a document is shown; halved until it fits the page's limit.
@@ -150,7 +150,7 @@ fn captioned(figure: &Figure, bounds: Bounds) -> Markup {
 }
 
 fn thinned(series: &Series, points: usize) -> Series {
-    let extent = |p: &crate::Point| (p.x, p.y, p.y);
+    let extent = |p: &crate::Point| Extent::of(p.x, p.y);
     let extents: Vec<_> = series.points.iter().map(extent).collect();
     let kept = match series.shape {
         Shape::Dots | Shape::Squares | Shape::Spans => thin::evenly(series.points.len(), points),

@@ -209,7 +209,7 @@ fn head(styles: Styles, title: &str) -> Markup {
 fn definitions() -> Markup {
     html! {
         svg.defs aria-hidden="true" width="0" height="0" {
-            @for (_, id, d) in Symbol::ALL { path id=(id) d=(d) {} }
+            @for form in Symbol::ALL { path id=(form.id) d=(form.d) {} }
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::Context;
 use super::legend::{Entry, Names, legend};
 use crate::figure::{Axis, Colour, Figure, Point, Reference, Series, Shape, Unit};
-use crate::{LimitView, ObjectSpan, format, thin};
+use crate::thin::{self, Extent};
+use crate::{LimitView, ObjectSpan, format};
 use maud::{Markup, html};
 use units::Instant;
 
@@ -89,7 +90,7 @@ impl Context<'_> {
             Point::new(at.as_secs_f64(), sum as f64 / total as f64)
         });
         let points: Vec<Point> = [Point::new(0.0, 0.0)].into_iter().chain(steps).collect();
-        let extents: Vec<_> = points.iter().map(|p| (p.x, p.y, p.y)).collect();
+        let extents: Vec<_> = points.iter().map(|p| Extent::of(p.x, p.y)).collect();
         let kept = thin::envelope(&extents, self.detail.points);
         kept.into_iter().map(|i| points[i]).collect()
     }
