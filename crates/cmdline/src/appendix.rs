@@ -25,8 +25,8 @@ pub struct Appendix {
     pub more: &'static [&'static str],
 }
 
-/// Exit codes of a command that computes, or shows, and can only be asked for what is not there.
-pub const EXIT: &[Entry] = &[("0", "done"), ("2", "the input is wrong, or a privilege is missing")];
+/// Exit codes of a command that computes, or shows, and needs no privilege.
+pub const EXIT: &[Entry] = &[("0", "done"), ("2", "the input is wrong")];
 
 impl Appendix {
     /// The end of `--help`.

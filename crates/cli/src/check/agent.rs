@@ -55,10 +55,10 @@ pub(crate) fn appendix() -> Appendix {
 
 const NOTES: &str = "\
 Targets, as medians:\n\
-  repeated visits over new connections   at most 0.80 of linux's time, and less than linux-bbr's\n\
-  the same, client offers 1 MB           at most 0.58 of linux's time, and 1.05 of the limit\n\
-  200 KB over an idle connection         at most 0.50 of linux's time, and 1.03 of linux-bbr's\n\
-  first visits                           at most 1.03 of the time without an agent\n\n\
+\x20 repeated visits over new connections   at most 0.80 of linux's time, and less than linux-bbr's\n\
+\x20 the same, client offers 1 MB           at most 0.58 of linux's time, and 1.05 of the limit\n\
+\x20 200 KB over an idle connection         at most 0.50 of linux's time, and 1.03 of linux-bbr's\n\
+\x20 first visits                           at most 1.03 of the time without an agent\n\n\
 `linux` is the kernel's CUBIC, `linux-bbr` its BBR. If the limit itself misses a target, the target is `barred` and does not count \
 as missed.\n\n\
 It needs root, TUN devices and headstart-agent.";

@@ -85,8 +85,6 @@ pub(crate) fn appendix() -> Appendix {
                 "Makes the second eighth of the runs. `headstart merge part* --out all` joins all parts.",
             ),
         ],
-        notes: "A plan says which links join which hosts, who sends what to whom, and what varies."
-            .into(),
         files: &[
             ("PLAN-results/summary.csv", "means over repeats, with standard errors"),
             ("PLAN-results/cells.csv", "a line for each run"),
