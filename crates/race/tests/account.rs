@@ -232,7 +232,11 @@ fn any_page() -> impl Strategy<Value = Page> {
                     },
                 };
                 let server_wait = Duration::from_millis(think);
-                made.push(Object { host: HostId(n % hosts), server_wait, ..object(body, discovery) });
+                made.push(Object {
+                    host: HostId(n % hosts),
+                    server_wait,
+                    ..object(body, discovery)
+                });
             }
             Page::new("any", (0..hosts).map(host).collect(), made).unwrap()
         },

@@ -23,9 +23,7 @@ mod text;
 mod thin;
 
 pub use document::{Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Section};
-pub use figure::{
-    Axis, Figure, Mark, Point, Reference, Scale, Series, Shade, Shape, Symbol, Unit,
-};
+pub use figure::{Axis, Figure, Mark, Point, Reference, Scale, Series, Shade, Shape, Symbol, Unit};
 pub use file::{WriteError, check_writable, write_atomically};
 pub use format::{bytes, estimate as written};
 pub use input::{

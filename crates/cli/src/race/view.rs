@@ -220,7 +220,13 @@ fn connections(load: &Load, recording: &Recording, labels: &[String]) -> Vec<Con
         flight: transfer.flight().into_iter().map(level).collect(),
         offered: transfer.offers.iter().map(|offer| level((offer.at, offer.window))).collect(),
         // None of a load that did not end.
-        bounds: load.senders.get(index).into_iter().flatten().map(|b| bound(recording, b)).collect(),
+        bounds: load
+            .senders
+            .get(index)
+            .into_iter()
+            .flatten()
+            .map(|b| bound(recording, b))
+            .collect(),
     };
     let transfers = recording.transfers.iter().enumerate();
     transfers

@@ -2,8 +2,8 @@
 
 use crate::packets::Made;
 use emulator::{
-    Clock, Direction, Emulation, EmulationOptions, Fate, Files, LogFormat, Port, Recording, SegmentEnd, Sink,
-    Totals, port_pair,
+    Clock, Direction, Emulation, EmulationOptions, Fate, Files, LogFormat, Port, Recording,
+    SegmentEnd, Sink, Totals, port_pair,
 };
 use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{self, ErrorKind, Write};

@@ -206,7 +206,8 @@ fn at_most(all: &[Stretch], max: usize) -> Vec<Stretch> {
     for n in 0..max {
         let (from, to) = (first.from + n as f64 * width, first.from + (n + 1) as f64 * width);
         start += all[start..].iter().take_while(|s| s.to <= from).count();
-        let Some(bound) = most_of(all[start..].iter().take_while(|s| s.from < to), (from, to)) else {
+        let Some(bound) = most_of(all[start..].iter().take_while(|s| s.from < to), (from, to))
+        else {
             continue;
         };
         match drawn.last_mut() {
@@ -227,7 +228,9 @@ fn most_of<'a>(
         times[stretch.bound as usize] += stretch.to.min(to) - stretch.from.max(from);
     }
     let taken: f64 = times.iter().sum();
-    let most = SenderBound::ALL.into_iter().max_by(|a, b| times[*a as usize].total_cmp(&times[*b as usize]));
+    let most = SenderBound::ALL
+        .into_iter()
+        .max_by(|a, b| times[*a as usize].total_cmp(&times[*b as usize]));
     most.filter(|_| taken >= (to - from) / 2.0)
 }
 

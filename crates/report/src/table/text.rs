@@ -60,7 +60,11 @@ impl Table {
     fn bands(&self, widths: &[usize], width: Option<usize>) -> Vec<Vec<usize>> {
         let all: Vec<usize> = (0..widths.len()).collect();
         let taken = |columns: &[usize]| -> usize {
-            columns.iter().map(|&at| widths[at] + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
+            columns
+                .iter()
+                .map(|&at| widths[at] + GAP.len())
+                .sum::<usize>()
+                .saturating_sub(GAP.len())
         };
         let Some(width) = width.filter(|width| taken(&all) > *width) else { return vec![all] };
         let is_name = |at: &&usize| self.columns[**at].quantity == Quantity::Text;

@@ -162,7 +162,8 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
         queues: Vec::new(),
     };
     let page = Some(done - start);
-    let mut loads = [Load { began: Some(start), page, recording: Some(recording), ..Load::default() }];
+    let mut loads =
+        [Load { began: Some(start), page, recording: Some(recording), ..Load::default() }];
     Load::settle_all(&mut loads, (&Page::single(BYTES), Some(&crossed.watched(false))), false);
     loads[0].bounds.expect("an account of a load that has ended")
 }
