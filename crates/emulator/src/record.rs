@@ -88,9 +88,17 @@ pub(crate) enum Told {
     /// It was that of a segment.
     SegmentEnd(SegmentEnd),
     /// A packet has entered, at the client's end if it goes up.
-    Entered(Direction, Instant, Vec<u8>),
+    Entered(SeenPacket),
     /// A packet has been handed over, at the client's end if it goes down.
-    HandedOver(Direction, Instant, Vec<u8>),
+    HandedOver(SeenPacket),
+}
+
+/// A packet as it passed one end of the emulation.
+#[derive(Debug)]
+pub(crate) struct SeenPacket {
+    pub(crate) direction: Direction,
+    pub(crate) at: Instant,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Takes notes of one direction and passes them on to another thread.
@@ -125,13 +133,13 @@ impl Recorder {
 
     pub(crate) fn on_arrival(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.tell(Told::Entered(self.direction, now, packet.to_vec()));
+            self.tell(Told::Entered(self.seen(now, packet)));
         }
     }
 
     pub(crate) fn on_delivery(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.tell(Told::HandedOver(self.direction, now, packet.to_vec()));
+            self.tell(Told::HandedOver(self.seen(now, packet)));
         }
     }
 
@@ -146,6 +154,10 @@ impl Recorder {
             let end = SegmentEnd { direction: self.direction, record, packet };
             self.tell(Told::SegmentEnd(end));
         }
+    }
+
+    fn seen(&self, at: Instant, packet: &[u8]) -> SeenPacket {
+        SeenPacket { direction: self.direction, at, bytes: packet.to_vec() }
     }
 
     /// Where the other thread does not keep up, notes are missed rather than packets late.

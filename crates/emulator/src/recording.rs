@@ -4,7 +4,7 @@
 //! ordinary priority. It looks for them from time to time instead of being woken, which would cost
 //! those threads a system call for each packet.
 
-use crate::record::{Told, Wants};
+use crate::record::{SeenPacket, Told, Wants};
 use crate::{Direction, Fate, PacketRecord, Recorder, SegmentEnd};
 use link::Duplex;
 use serde::Serialize;
@@ -130,6 +130,14 @@ enum Log {
     JsonLines(Sink),
 }
 
+/// The end at which packets of a direction enter: 0 is the client's, 1 the host's.
+const fn entry_of(direction: Direction) -> usize {
+    match direction {
+        Direction::Up => 0,
+        Direction::Down => 1,
+    }
+}
+
 struct Writer {
     log: Option<Log>,
     /// Of the client's end and the host's.
@@ -164,10 +172,8 @@ impl Writer {
     fn write(&mut self, told: Told) -> io::Result<()> {
         match told {
             Told::End(direction, record) => self.log_row(&Row::new(direction, &record)),
-            Told::Entered(Direction::Up, at, packet) => self.capture(0, at, &packet),
-            Told::Entered(Direction::Down, at, packet) => self.capture(1, at, &packet),
-            Told::HandedOver(Direction::Down, at, packet) => self.capture(0, at, &packet),
-            Told::HandedOver(Direction::Up, at, packet) => self.capture(1, at, &packet),
+            Told::Entered(packet) => self.capture(entry_of(packet.direction), &packet),
+            Told::HandedOver(packet) => self.capture(1 - entry_of(packet.direction), &packet),
             Told::SegmentEnd(end) => {
                 if let Some(tell) = &mut self.segments {
                     tell(end);
@@ -188,9 +194,10 @@ impl Writer {
         }
     }
 
-    fn capture(&mut self, end: usize, at: Instant, packet: &[u8]) -> io::Result<()> {
+    fn capture(&mut self, end: usize, packet: &SeenPacket) -> io::Result<()> {
+        let SeenPacket { at, bytes, .. } = packet;
         match &mut self.captures {
-            Some(captures) => captures[end].record(at, packet, packet.len() as u32),
+            Some(captures) => captures[end].record(*at, bytes, bytes.len() as u32),
             None => Ok(()),
         }
     }

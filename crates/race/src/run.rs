@@ -58,6 +58,14 @@ pub(super) fn run(
     loads
 }
 
+/// What is known of a load when time has stopped.
+struct EndedLoad {
+    /// Bytes that the background flows received during it.
+    background_bytes: u64,
+    /// What went wrong.
+    failure: Option<String>,
+}
+
 impl Stage {
     pub(super) fn new(race: &Race, scheme: &Scheme, repeat: u32) -> Self {
         let scheme = as_browsers_use_it(scheme);
@@ -188,13 +196,16 @@ impl Stage {
             .sum()
     }
 
-    /// Runs to the end of the load; returns the background's bytes during it, and what went wrong.
-    fn load_page(&mut self, start: Instant) -> (u64, Option<String>) {
+    /// Runs to the end of the load.
+    fn load_page(&mut self, start: Instant) -> EndedLoad {
         let warm_up = self.simulation.run_until(start);
         let before = self.background_bytes();
         let end = self.simulation.run(start + TIME_LIMIT);
         let failure = warm_up.and(end.map(drop)).err();
-        (self.background_bytes() - before, failure.map(|error| error.to_string()))
+        EndedLoad {
+            background_bytes: self.background_bytes() - before,
+            failure: failure.map(|error| error.to_string()),
+        }
     }
 
     /// The load of the `n`-th visit.
@@ -232,12 +243,7 @@ impl Stage {
         server + client
     }
 
-    fn result(
-        &mut self,
-        race: &Race,
-        (n, start): (u32, Instant),
-        (background_bytes, failure): (u64, Option<String>),
-    ) -> Load {
+    fn result(&mut self, race: &Race, (n, start): (u32, Instant), ended: EndedLoad) -> Load {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
         let load = self.load_of(n);
@@ -254,8 +260,8 @@ impl Stage {
             retransmitted: Some(counts.retransmitted - before.retransmitted),
             timeouts: Some(counts.timeouts - before.timeouts),
             dropped: counts.dropped - before.dropped,
-            background_bytes,
-            failure: failure.or(lost),
+            background_bytes: ended.background_bytes,
+            failure: ended.failure.or(lost),
             objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
             recording: Some(Recording::begun(start, load)),
             ..Load::default()

@@ -1,7 +1,7 @@
 //! One client, its servers, and the link between them, for the visits of one repeat.
 
 use crate::captures::Ends;
-use crate::client::{Browser, Client, Visitor};
+use crate::client::{Browser, Client, Vantage, Visitor};
 use crate::exchange::Exchange;
 use crate::host::Host;
 use crate::kernel::Service;
@@ -91,7 +91,7 @@ impl Bed {
         let client = Namespace::new()?;
         who.client.prepare(&client)?;
         let device = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
-        let host = Host::new((who.place, who.service), (far, &race.page, who.loader))?;
+        let host = Host::new((who.place, who.service), far, (&race.page, who.loader))?;
         let (sink, crossed) = Crossed::begin();
         let (recording, recorders) = captures.begin(sink)?;
         let recorders = Some(recorders);
@@ -109,7 +109,8 @@ impl Bed {
         let mut loads = LocalSet::new().block_on(&runtime, async {
             let (exchange, openings) = Exchange::new((&race.page, who.loader), who.tongue(), clock);
             let servers = host.serve(&exchange).await?;
-            let visitor = who.browser.open((&exchange, openings), (&client, own, servers));
+            let vantage = Vantage { namespace: &client, own, servers };
+            let visitor = who.browser.open((&exchange, openings), vantage);
             visits(race, (&visitor, &clock), &emulation).await
         })?;
         let EmulationReport { down, up } = emulation.stop();

@@ -5,6 +5,7 @@ use super::Args;
 use super::raced::Raced;
 use crate::failure::{Failure, remark};
 use race::{Bound, Contestant, Race, Sample, SchemeResult, TIME_LIMIT, VisitKind};
+use units::counted;
 use worlds::{Contender, runs_in};
 
 /// What is known before anything is run.
@@ -81,9 +82,10 @@ fn say_how_late(raced: &Raced) {
     let late: u64 = first_visits(raced).map(|row| u64::from(row.redone)).sum();
     if worst > 0.0 {
         remark(&format!(
-            "lateness of the emulated link, 99th percentile: {:.0} µs in the worst visit; {late} runs \
-             repeated because of it",
-            worst * 1e6
+            "lateness of the emulated link, 99th percentile: {:.0} µs in the worst visit; {} repeated \
+             because of it",
+            worst * 1e6,
+            counted(late, "run")
         ));
     }
 }

@@ -30,6 +30,7 @@ impl Figure {
             class: "plot",
             title: text::clean(&self.title),
             height: self.height,
+            narrow_height: None,
             x: (plane.x, self.x.label.clone()),
             y: Some((plane.y, self.y.label.clone())),
             link: link.map(str::to_owned),

@@ -169,17 +169,30 @@ pub enum Symbol {
 }
 
 impl Symbol {
-    /// Name of its definition in the page, and the path it stands for.
-    pub(crate) const ALL: [(Self, &str, &str); 4] = [
-        (Self::Cross, "m-cross", "M-3.5-3.5l7 7m0-7l-7 7"),
-        (Self::Triangle, "m-triangle", "M0-4.5L4 3h-8z"),
-        (Self::Diamond, "m-diamond", "M0-4.5L4.5 0 0 4.5-4.5 0z"),
-        (Self::Ring, "m-ring", "M3.5 0a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0z"),
+    /// All there are.
+    pub(crate) const ALL: [SymbolForm; 4] = [
+        SymbolForm { symbol: Self::Cross, id: "m-cross", d: "M-3.5-3.5l7 7m0-7l-7 7" },
+        SymbolForm { symbol: Self::Triangle, id: "m-triangle", d: "M0-4.5L4 3h-8z" },
+        SymbolForm { symbol: Self::Diamond, id: "m-diamond", d: "M0-4.5L4.5 0 0 4.5-4.5 0z" },
+        SymbolForm {
+            symbol: Self::Ring,
+            id: "m-ring",
+            d: "M3.5 0a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0z",
+        },
     ];
 
     fn id(self) -> &'static str {
-        Self::ALL.iter().find(|(symbol, ..)| *symbol == self).map_or("", |(_, id, _)| id)
+        Self::ALL.iter().find(|form| form.symbol == self).map_or("", |form| form.id)
     }
+}
+
+/// How a symbol is drawn.
+pub(crate) struct SymbolForm {
+    symbol: Symbol,
+    /// Name of its definition in the page.
+    pub(crate) id: &'static str,
+    /// The path it stands for.
+    pub(crate) d: &'static str,
 }
 
 /// A straight line across the plot.

@@ -4,7 +4,8 @@ use super::Context;
 use super::legend::{Entry, legend};
 use super::times::{TimeRange, exact};
 use crate::figure::{Axis, Colour, Figure, Mark, Point, Series, Shape, Symbol, Unit};
-use crate::{ConnectionView, Role, SequenceKind, SequencePoint, format, thin};
+use crate::thin::{self, Extent};
+use crate::{ConnectionView, Role, SequenceKind, SequencePoint, format};
 use maud::{Markup, html};
 
 pub(super) const HEIGHT: u32 = 270;
@@ -83,20 +84,24 @@ impl Drawing<'_> {
     /// The ranges of a kind as upright strokes, thinned to their outline where there are too many.
     fn spans(&self, kind: SequenceKind, name: &str, colour: Colour) -> Series {
         let ranges = self.of(kind).into_iter();
-        let extents: Vec<_> =
-            ranges.map(|p| (p.at.as_secs_f64(), p.from as f64, p.to as f64)).collect();
+        let extent = |p: SequencePoint| Extent {
+            x: p.at.as_secs_f64(),
+            low: p.from as f64,
+            high: p.to as f64,
+        };
+        let extents: Vec<_> = ranges.map(extent).collect();
         let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
         let points = kept.map(|i| extents[i]);
-        let points = points.map(|(x, from, to)| Point { x, y: to, extent: Some((from, to)) });
+        let points =
+            points.map(|Extent { x, low, high }| Point { x, y: high, extent: Some((low, high)) });
         Series { name: name.to_owned(), shape: Shape::Spans, colour, points: points.collect() }
     }
 
     fn acks(&self) -> Series {
         let acks = self.of(SequenceKind::Acked).into_iter();
-        let extents: Vec<_> =
-            acks.map(|p| (p.at.as_secs_f64(), p.to as f64, p.to as f64)).collect();
+        let extents: Vec<_> = acks.map(|p| Extent::of(p.at.as_secs_f64(), p.to as f64)).collect();
         let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
-        let points = kept.map(|i| Point::new(extents[i].0, extents[i].2)).collect();
+        let points = kept.map(|i| Point::new(extents[i].x, extents[i].high)).collect();
         Series { name: "acknowledged".to_owned(), shape: Shape::Step, colour: ACKED, points }
     }
 

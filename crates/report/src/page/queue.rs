@@ -5,7 +5,8 @@ use super::connection::counted;
 use super::legend::{Entry, legend};
 use super::times::{TimeRange, exact};
 use crate::figure::{Axis, Colour, Figure, Mark, Point, Reference, Series, Shape, Symbol, Unit};
-use crate::{QueueCapacity, QueuePoint, QueueView, Role, format, thin};
+use crate::thin::{self, Extent};
+use crate::{QueueCapacity, QueuePoint, QueueView, Role, format};
 use maud::{Markup, html};
 use units::Instant;
 
@@ -62,10 +63,10 @@ impl Drawing<'_> {
     }
 
     fn points(&self) -> Vec<Point> {
-        let values = self.view.points.iter().map(|p| (p.at.as_secs_f64(), self.value(p)));
-        let extents: Vec<_> = values.map(|(x, y)| (x, y, y)).collect();
+        let extent = |p: &QueuePoint| Extent::of(p.at.as_secs_f64(), self.value(p));
+        let extents: Vec<_> = self.view.points.iter().map(extent).collect();
         let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
-        kept.map(|i| Point::new(extents[i].0, extents[i].1)).collect()
+        kept.map(|i| Point::new(extents[i].x, extents[i].low)).collect()
     }
 
     /// Crosses at the level the queue had when it refused.
@@ -107,6 +108,7 @@ impl Drawing<'_> {
         }
         if let (Some(capacity), None) = (self.view.capacity, self.capacity()) {
             let text = match capacity {
+                QueueCapacity::Packets(1) => "capacity 1 packet".to_owned(),
                 QueueCapacity::Packets(n) => format!("capacity {} packets", format::grouped(n)),
                 QueueCapacity::Bytes(n) => format!("capacity {} B", format::grouped(n)),
             };

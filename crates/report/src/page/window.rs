@@ -3,7 +3,8 @@
 use super::connection::{Drawing, HEIGHT, bytes, counted};
 use super::legend::Entry;
 use crate::figure::{Axis, Colour, Figure, Point, Series, Shade, Shape};
-use crate::{LevelPoint, SenderBound, WindowPoint, format, thin};
+use crate::thin::{self, Extent};
+use crate::{LevelPoint, SenderBound, WindowPoint, format};
 
 /// Names of the curves.
 const CWND: &str = "cwnd";
@@ -57,10 +58,10 @@ impl Drawing<'_> {
     }
 
     fn level_curve(&self, levels: &[LevelPoint], name: &str) -> Series {
-        let extents: Vec<_> =
-            levels.iter().map(|p| (p.at.as_secs_f64(), p.bytes as f64, p.bytes as f64)).collect();
+        let extent = |p: &LevelPoint| Extent::of(p.at.as_secs_f64(), p.bytes as f64);
+        let extents: Vec<_> = levels.iter().map(extent).collect();
         let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
-        let points = kept.map(|i| Point::new(extents[i].0, extents[i].2)).collect();
+        let points = kept.map(|i| Point::new(extents[i].x, extents[i].high)).collect();
         let (shape, colour) = style(name);
         Series { name: name.to_owned(), shape, colour, points }
     }
@@ -84,7 +85,7 @@ impl Drawing<'_> {
     fn kept_changes(&self) -> Vec<usize> {
         let (window, detail) = (&self.view.window, self.page.detail);
         let extents = |value: fn(&WindowPoint) -> u64| -> Vec<_> {
-            window.iter().map(|p| (p.at.as_secs_f64(), value(p) as f64, value(p) as f64)).collect()
+            window.iter().map(|p| Extent::of(p.at.as_secs_f64(), value(p) as f64)).collect()
         };
         let cwnd = thin::envelope(&extents(|p| p.cwnd), detail.points);
         // A threshold that becomes finite is a change of cause, so infinity needs no place here.
