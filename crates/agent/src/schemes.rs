@@ -21,14 +21,14 @@ pub enum Scheme {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
-    /// Ours upon what they have, which is the host's default; others than CUBIC and BBR are left alone
+    /// `hs_cubic` in place of CUBIC, `hs_bbr` in place of BBR; others stay
     #[default]
     Auto,
-    /// CUBIC, whatever they have
+    /// `hs_cubic`, whatever the host's default
     Cubic,
-    /// BBR, whatever they have
+    /// `hs_bbr`, whatever the host's default
     Bbr,
-    /// One window, as of one CUBIC, for all connections to a host
+    /// `hs_session`: one window, as of one CUBIC, for all connections to a host
     Session,
 }
 

@@ -2,8 +2,22 @@
 
 use crate::failure::Failure;
 use crate::stdout;
+use cmdline::{Appendix, EXIT};
 use report::{Cell, Column, Quantity, Row, Table};
 use workload::{BUILTINS, Page};
+
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart pages", "Lists the pages by name."),
+            ("headstart race news", "Races one of them."),
+        ],
+        exit: EXIT,
+        see_also: &["headstart-race"],
+        more: &["docs/pages.md"],
+        ..Appendix::default()
+    }
+}
 
 pub(crate) fn run() -> Result<(), Failure> {
     let columns = [

@@ -1,5 +1,8 @@
 //! What crossed the emulated link, told to the race's watch as the simulator tells of its own link.
 
+#[cfg(test)]
+mod tests;
+
 use emulator::{Direction, Fate, SegmentEnd, SegmentSink};
 use race::{LinkStep, LinkWatch, SeenAtLink, Way};
 use std::sync::mpsc::{Receiver, channel};

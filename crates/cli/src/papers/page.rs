@@ -3,8 +3,8 @@
 use super::table;
 use crate::pages;
 use report::{
-    Axis, Badge, Block, Cell, Colour, Column, Document, Figure, Hues, Links, Point, Quantity, Role, Row,
-    Section, Series, Shape, Table, Unit,
+    Axis, Badge, Block, Cell, Colour, Column, Document, Figure, Hues, Links, Point, Quantity, Role,
+    Row, Section, Series, Shape, Table, Unit,
 };
 use reproduction::papers::{Answer, Band, Curve, Plot, Verdict};
 

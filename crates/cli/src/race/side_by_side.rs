@@ -3,8 +3,8 @@
 use super::raced::Raced;
 use race::{Metric, RaceResult, Sample, SchemeResult, Spread, VisitKind, World};
 use report::{
-    Axis, Block, Cell, Colour, Column, Quantity, Range, RangeColours, RangeRow, Ranges, Reference, Row,
-    Section, Table, Unit,
+    Axis, Block, Cell, Colour, Column, Quantity, Range, RangeColours, RangeRow, Ranges, Reference,
+    Row, Section, Table, Unit,
 };
 use units::counted;
 use worlds::TOO_LATE;

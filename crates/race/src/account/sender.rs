@@ -116,7 +116,7 @@ pub(super) fn timeline(page: &Page, recording: &Recording, index: usize) -> Vec<
     let mut timeline: Vec<BoundFrom> = Vec::new();
     for_each_instant(start, &changes, |at, sender| {
         let bound = sender.bound();
-        if timeline.last().map_or(None, |last| last.bound) != bound {
+        if timeline.last().and_then(|last| last.bound) != bound {
             timeline.push(BoundFrom { at, bound });
         }
     });

@@ -8,13 +8,15 @@ mod flow;
 mod gaps;
 mod queue;
 mod recorder;
+mod seen;
 mod stretch;
 mod watch;
 
 pub use queue::{Queue, QueueLevel};
 pub(crate) use recorder::Recorder;
+pub use seen::{LinkStep, SeenAtLink, Way};
 pub use stretch::Stretch;
-pub use watch::{LinkStep, LinkWatch, SeenAtLink, Way};
+pub use watch::LinkWatch;
 
 pub(crate) use flow::RequestData;
 use flow::Trace;

@@ -3,47 +3,11 @@
 use super::Recording;
 use super::flow::FlowRecord;
 use super::queue::QueueRecord;
+use super::seen::{LinkStep, SeenAtLink, Way};
 use super::stretch::{Edge, Stretch};
 use std::collections::BTreeMap;
 use tcp::Segment;
 use units::Instant;
-
-/// Direction of the access link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Towards the client.
-    Down,
-    /// Away from it.
-    Up,
-}
-
-/// What a packet does at the link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkStep {
-    /// It takes its place in the queue.
-    Enter,
-    /// It never entered: there was no room.
-    Drop,
-    /// It had entered and is thrown out.
-    Discard,
-    /// Its last bit is on the wire.
-    Leave,
-    /// Its last bit was on the wire and will not arrive.
-    Lose,
-    /// Its last bit is at the other end.
-    Arrive,
-}
-
-/// A packet at the link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeenAtLink {
-    /// When.
-    pub at: Instant,
-    /// Which way it goes.
-    pub way: Way,
-    /// What it does.
-    pub step: LinkStep,
-}
 
 /// Keeps what the account of a load and its figures need of the packets at the access link.
 ///
