@@ -60,6 +60,10 @@ enum Command {
     /// Start the Linux kernel's own TCP connections with what is remembered of their paths
     Agent(agent::Args),
     /// Capture a server's TCP headers, for analysis
+    ///
+    /// Records what `headstart analyze` needs: headers of TCP segments with their times, and no payload. Files take
+    /// turns, and old ones are removed, so it can go on all the time.
+    #[command(after_help = capture::appendix().help())]
     Capture(capture::Args),
     /// Serve a folder by HTTP over headstart's own TCP
     ///
