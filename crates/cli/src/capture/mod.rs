@@ -31,54 +31,36 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         remark(&format!("capturing {}; Ctrl-C stops", args.what()));
     }
     let captured = receive(args, &mut live, &mut sink, &stop);
-    let lost = finish(args, live, &mut sink, captured.is_ok());
-    let written = sink.finish();
-    summarize(args, &sink, lost.unwrap_or_default())?;
-    captured.and(written)
+    // What is still there belongs to it.
+    let lost = live.finish(|packet| sink.take(packet));
+    sink.finish();
+    summarize(args, &sink, *lost.as_ref().unwrap_or(&0))?;
+    captured
+        .and(lost.map(drop))
+        .map_err(|why| Failure::failed(format!("cannot capture: {why}")))?;
+    sink.failure().map_or(Ok(()), Err)
 }
 
-/// Captures until somebody stops it, or it has gone on for long enough.
+/// Captures until somebody stops it, it has gone on for long enough, or nothing more can be written.
 fn receive(
     args: &Args,
     live: &mut LiveCapture,
     sink: &mut Sink,
     stop: &AtomicBool,
-) -> Result<(), Failure> {
+) -> io::Result<()> {
     let begun = now();
     let limit = args.time.map(|limit| time::Duration::from_nanos(limit.as_nanos()));
-    let mut left = args.count.unwrap_or(u64::MAX);
-    while left > 0 && !stop.load(Ordering::Relaxed) {
-        let time_left = limit.map_or(WAIT, |limit| limit.saturating_sub(begun.elapsed()));
-        if time_left.is_zero() {
+    while sink.wants_more() && !stop.load(Ordering::Relaxed) {
+        let left = limit.map_or(WAIT, |limit| limit.saturating_sub(begun.elapsed()));
+        if left.is_zero() {
             break;
         }
-        let (mut wrote, mut count) = (Ok(()), 0);
-        let received = live.receive(time_left.min(WAIT), |packet| {
-            count += 1;
-            if wrote.is_ok() && count <= left {
-                wrote = sink.record(packet);
-            }
-        });
-        received.map_err(|why| Failure::failed(format!("cannot capture: {why}")))?;
-        left = left.saturating_sub(count);
-        // Who reads along is told what there is whenever there is time to.
-        let wrote = if count == 0 { wrote.and_then(|()| sink.flush()) } else { wrote };
-        wrote.map_err(|why| sink.failure(&why))?;
+        if !live.receive(left.min(WAIT), |packet| sink.take(packet))? {
+            // Who reads along is told what there is whenever there is time to.
+            sink.flush();
+        }
     }
     Ok(())
-}
-
-/// Ends the capture with what is still there, as long as all went well; how many packets were dropped.
-fn finish(args: &Args, live: LiveCapture, sink: &mut Sink, is_well: bool) -> io::Result<u64> {
-    let left = args.count.map_or(u64::MAX, |count| count.saturating_sub(sink.packets));
-    let (mut wrote, mut count) = (Ok(()), 0);
-    let lost = live.finish(|packet| {
-        count += 1;
-        if is_well && wrote.is_ok() && count <= left {
-            wrote = sink.record(packet);
-        }
-    })?;
-    wrote.map(|()| lost)
 }
 
 /// Says what was captured; on standard error if the packets go to standard output.

@@ -12,15 +12,24 @@ pub(super) struct Sink {
     writer: Option<CaptureWriter>,
     anonymizer: Option<Anonymizer>,
     path: PathBuf,
+    /// Packets taken, and those that may be.
     pub(super) packets: u64,
+    most: u64,
+    /// Why nothing more can be written.
+    error: Option<io::Error>,
 }
 
 impl Sink {
     pub(super) fn begin(args: &Args) -> Result<Self, Failure> {
-        let path = args.write.clone().unwrap_or_default();
-        let anonymizer =
-            args.anonymize.as_ref().map(|secret| anonymizer(secret.as_deref())).transpose()?;
-        let mut new = Self { writer: None, anonymizer, path, packets: 0 };
+        let secret = args.anonymize.as_ref();
+        let mut new = Self {
+            writer: None,
+            anonymizer: secret.map(|secret| anonymizer(secret.as_deref())).transpose()?,
+            path: args.write.clone().unwrap_or_default(),
+            packets: 0,
+            most: args.count.unwrap_or(u64::MAX),
+            error: None,
+        };
         if args.write.is_some() {
             let writer = CaptureWriter::begin(&new.path, LiveCapture::LINK, args.rotation());
             new.writer = Some(writer.map_err(|why| Failure::input(new.trouble(&why)))?);
@@ -28,24 +37,34 @@ impl Sink {
         Ok(new)
     }
 
-    pub(super) fn record(&mut self, mut packet: LivePacket<'_>) -> io::Result<()> {
+    /// True as long as packets are taken.
+    pub(super) const fn wants_more(&self) -> bool {
+        self.packets < self.most && self.error.is_none()
+    }
+
+    pub(super) fn take(&mut self, mut packet: LivePacket<'_>) {
+        if !self.wants_more() {
+            return;
+        }
         self.packets += 1;
         if let Some(anonymizer) = &mut self.anonymizer {
             packet.anonymize(anonymizer);
         }
-        match &mut self.writer {
-            Some(writer) => writer.record(packet.at, packet.record, packet.length),
-            None => Ok(()),
-        }
+        self.write(|writer| writer.record(packet.at, packet.record, packet.length));
     }
 
-    pub(super) fn flush(&mut self) -> io::Result<()> {
-        self.writer.as_mut().map_or(Ok(()), CaptureWriter::flush)
+    pub(super) fn flush(&mut self) {
+        self.write(CaptureWriter::flush);
     }
 
-    pub(super) fn finish(&mut self) -> Result<(), Failure> {
-        let finished = self.writer.as_mut().map_or(Ok(()), CaptureWriter::finish);
-        finished.map_err(|why| self.failure(&why))
+    pub(super) fn finish(&mut self) {
+        self.write(CaptureWriter::finish);
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut CaptureWriter) -> io::Result<()>) {
+        let wrote = self.writer.as_mut().map_or(Ok(()), write);
+        // The first error is the cause of those that follow.
+        self.error = self.error.take().or(wrote.err());
     }
 
     pub(super) fn files(&self) -> &[PathBuf] {
@@ -56,11 +75,13 @@ impl Sink {
         format!("cannot write {}: {why}", self.path.display())
     }
 
-    pub(super) fn failure(&self, why: &io::Error) -> Failure {
-        match why.kind() {
+    /// Why not all could be written.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        let why = self.error.as_ref()?;
+        Some(match why.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderGone,
             _ => Failure::failed(self.trouble(why)),
-        }
+        })
     }
 }
 
