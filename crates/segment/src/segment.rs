@@ -65,7 +65,7 @@ pub enum Ecn {
 }
 
 /// Timestamps option (RFC 7323 §3): value and echo reply, in the sender's own ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timestamps {
     /// The sender's clock when the segment left.
     pub value: u32,

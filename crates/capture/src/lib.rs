@@ -1,0 +1,18 @@
+//! Packet captures as TCP segments with times: from files, pipes and interfaces.
+//!
+//! A [`SegmentSource`] hands over batches of [`Observed`] segments in the order of time. It knows headers
+//! and file formats, and nothing of TCP's behaviour: connections, retransmissions and round trips are the
+//! business of its user. A packet that is not a TCP segment is counted by its kind in a [`Tally`].
+//! What cannot be read is a [`CaptureError`] with its file and byte; all before it is handed over.
+
+mod error;
+mod observed;
+mod options;
+mod source;
+mod tally;
+
+pub use error::{CaptureError, CaptureTrouble};
+pub use observed::{Observed, PacketDirection, TcpEnd};
+pub use options::TcpOptions;
+pub use source::{InputProgress, SegmentSource};
+pub use tally::{NotASegment, Tally};
