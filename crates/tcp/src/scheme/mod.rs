@@ -235,7 +235,7 @@ impl Scheme {
     }
 
     /// A fresh path.
-    pub(crate) fn path(&self) -> Path {
+    pub fn path(&self) -> Path {
         let recipe = &self.recipe;
         let startup = recipe.make_startup(recipe.startup);
         let path = Path::new(&recipe.config, startup, alone(recipe.congestion, &recipe.setup()));
@@ -246,7 +246,7 @@ impl Scheme {
     }
 
     /// A fresh recovery for one connection.
-    pub(crate) fn recovery(&self) -> Box<dyn LossRecovery> {
+    pub fn recovery(&self) -> Box<dyn LossRecovery> {
         alone(self.recipe.recovery, &self.recipe.setup())
     }
 }

@@ -1,0 +1,238 @@
+//! One direction of a connection: how its sequence numbers are counted, what its SYN offered, what was
+//! captured twice, and the sender behind it.
+
+use crate::profile::SenderModel;
+use crate::sender::{RebuiltSender, SackOffsets, SenderAck, Terms};
+use capture::Observed;
+use segment::Flags;
+use units::{Duration, Instant, SeqNum};
+
+/// Packets of one direction among which a copy is looked for.
+const RECENT: usize = 4;
+/// Copies of one packet are no further apart: what a switch or an interface copies it copies at once.
+const COPIED_WITHIN: Duration = Duration::from_micros(200);
+/// The same where packets carry no number: copies are told from duplicate ACKs by time alone.
+const UNNUMBERED_WITHIN: Duration = Duration::from_micros(3);
+/// Payload of a segment where nothing tells (Ethernet, with timestamps).
+const USUAL_MSS: u64 = 1448;
+
+/// What a SYN offered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Offer {
+    pub(crate) at: Instant,
+    pub(crate) mss: Option<u16>,
+    pub(crate) scale: Option<u8>,
+    pub(crate) sack: bool,
+    pub(crate) timestamps: bool,
+    /// Times the SYN was sent again.
+    pub(crate) again: u8,
+}
+
+/// What tells a packet from its copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Print {
+    hash: u32,
+    /// Low bits of the time in microseconds.
+    micros: u32,
+}
+
+/// One direction.
+pub(crate) struct Half {
+    /// The sequence number of offset 0, the SYN's; one below the first byte seen where that was not.
+    origin: Option<SeqNum>,
+    /// Highest offset sent or acknowledged.
+    high: u64,
+    pub(crate) syn: Option<Offer>,
+    /// Shift of the windows it offers where no SYN told: what has to be, by what was outstanding.
+    guessed_shift: u8,
+    recent: [Print; RECENT],
+    at_recent: u8,
+    /// The last timestamp sent and when, to read the sender's clock by.
+    stamp: Option<(u32, Instant)>,
+    pub(crate) sender: Option<Box<RebuiltSender>>,
+}
+
+impl Default for Half {
+    fn default() -> Self {
+        Self {
+            origin: None,
+            high: 0,
+            syn: None,
+            guessed_shift: 0,
+            recent: [Print::default(); RECENT],
+            at_recent: 0,
+            stamp: None,
+            sender: None,
+        }
+    }
+}
+
+impl Half {
+    /// The offset of one of its sequence numbers; the first number met is that of the first byte.
+    pub(crate) fn offset(&mut self, seq: SeqNum) -> u64 {
+        let origin = *self.origin.get_or_insert(SeqNum(seq.0.wrapping_sub(1)));
+        near(self.high, seq.0.wrapping_sub(origin.0))
+    }
+
+    /// The first sequence number, if one was seen.
+    pub(crate) const fn origin(&self) -> Option<SeqNum> {
+        self.origin
+    }
+
+    /// Notes that `offset` was sent, or acknowledged.
+    pub(crate) fn reach(&mut self, offset: u64) {
+        self.high = self.high.max(offset);
+    }
+
+    /// Highest offset sent or acknowledged.
+    pub(crate) const fn high(&self) -> u64 {
+        self.high
+    }
+
+    /// Takes a SYN; true if it was seen before.
+    pub(crate) fn on_syn(&mut self, segment: &Observed) -> bool {
+        if let Some(offer) = &mut self.syn {
+            offer.again = offer.again.saturating_add(1);
+            return true;
+        }
+        self.origin = Some(segment.seq);
+        self.high = self.high.max(1);
+        let options = &segment.options;
+        self.syn = Some(Offer {
+            at: segment.at,
+            mss: options.mss(),
+            scale: options.window_scale(),
+            sack: options.sack_permitted(),
+            timestamps: options.timestamps().is_some(),
+            again: 0,
+        });
+        false
+    }
+
+    /// True if the packet before was the same.
+    pub(crate) fn is_copy(&mut self, segment: &Observed) -> bool {
+        let print = Print { hash: print_of(segment), micros: segment.at.as_nanos() as u32 / 1000 };
+        let numbered = segment.source.ip.is_ipv4() && segment.ip_id != 0;
+        let within = if numbered { COPIED_WITHIN } else { UNNUMBERED_WITHIN };
+        let copied = self.recent.iter().any(|known| {
+            known.hash == print.hash
+                && u64::from(print.micros.wrapping_sub(known.micros)) <= within.as_micros()
+        });
+        if copied && (numbered || segment.payload > 0) {
+            return true;
+        }
+        self.recent[usize::from(self.at_recent)] = print;
+        self.at_recent = (self.at_recent + 1) % RECENT as u8;
+        false
+    }
+
+    /// Notes the sender's clock.
+    pub(crate) fn note_stamp(&mut self, segment: &Observed) {
+        if let Some(timestamps) = segment.options.timestamps() {
+            self.stamp = Some((timestamps.value, segment.at));
+        }
+    }
+
+    /// How old an echo of its timestamps is, by its clock of milliseconds.
+    pub(crate) fn echo_age(&self, now: Instant, echo: u32) -> Option<Duration> {
+        let (stamp, at) = self.stamp?;
+        let now = stamp.wrapping_add(now.saturating_since(at).as_millis() as u32);
+        let age = now.wrapping_sub(echo) as i32;
+        (age > 0 && echo != 0).then(|| Duration::from_millis(age as u64))
+    }
+
+    /// The shift of the windows it offers, given that the peer's SYN, if seen, offered to scale or not.
+    fn shift(&self, peer: Option<&Offer>) -> u8 {
+        match (&self.syn, peer) {
+            (Some(own), Some(peer)) if peer.scale.is_some() => own.scale.unwrap_or(0).min(14),
+            (Some(own), None) => own.scale.unwrap_or(0).min(14),
+            (Some(_), Some(_)) => 0,
+            (None, _) => self.guessed_shift,
+        }
+    }
+
+    /// The window that a segment of this direction offers, bytes; `outstanding` of the peer's are not
+    /// acknowledged by it.
+    pub(crate) fn window(&mut self, segment: &Observed, peer: Option<&Offer>, outstanding: u64) -> u64 {
+        let field = u64::from(segment.window);
+        if segment.has(Flags::SYN) {
+            return field;
+        }
+        if self.syn.is_none() && field > 0 {
+            while self.guessed_shift < 14 && field << self.guessed_shift < outstanding {
+                self.guessed_shift += 1;
+            }
+        }
+        field << self.shift(peer)
+    }
+
+    /// What the two SYNs agreed on for this sender; `payload`: of its first segment.
+    pub(crate) fn terms(&self, peer: &Self, payload: u32) -> Terms {
+        let both = |of: fn(&Offer) -> bool| match (&self.syn, &peer.syn) {
+            (Some(own), Some(peer)) => of(own) && of(peer),
+            (Some(one), None) | (None, Some(one)) => of(one),
+            (None, None) => true,
+        };
+        let timestamps = both(|offer| offer.timestamps);
+        let offered = [&self.syn, &peer.syn].into_iter().flatten().filter_map(|offer| offer.mss);
+        let mss = match offered.min() {
+            Some(mss) => u64::from(mss) - if timestamps { 12 } else { 0 }.min(u64::from(mss) / 2),
+            None => u64::from(payload).clamp(536, USUAL_MSS),
+        };
+        Terms { mss: mss.max(64), sack: both(|offer| offer.sack), timestamps }
+    }
+
+    /// The sender, made when its first data is seen: the handshake is told to it then.
+    pub(crate) fn sender(&mut self, model: &SenderModel, terms: Terms, opened: Option<Instant>) -> &mut RebuiltSender {
+        let syn = self.syn;
+        let high = self.high;
+        self.sender.get_or_insert_with(|| {
+            let mut sender = Box::new(RebuiltSender::new(model, terms));
+            match (syn, opened) {
+                (Some(syn), Some(opened)) => sender.open(syn.at, syn.again, opened),
+                _ => sender.begin_at(high.max(1)),
+            }
+            sender
+        })
+    }
+
+    /// Reads an acknowledgement of this direction's data from a segment of the other.
+    pub(crate) fn read_ack(&mut self, segment: &Observed, window: Option<u64>) -> SenderAck {
+        let una = self.offset(segment.ack);
+        let echo = segment.options.timestamps().map(|timestamps| timestamps.echo);
+        SenderAck {
+            at: segment.at,
+            una,
+            window,
+            bare: segment.sequence_len() == 0,
+            sack: self.sack_offsets(segment),
+            echo,
+            echo_age: echo.and_then(|echo| self.echo_age(segment.at, echo)),
+        }
+    }
+
+    fn sack_offsets(&mut self, segment: &Observed) -> SackOffsets {
+        let mut offsets = SackOffsets::default();
+        for &(left, right) in segment.options.sack().as_slice() {
+            offsets.push((self.offset(left), self.offset(right)));
+        }
+        offsets
+    }
+}
+
+/// The offset near `known` whose low 32 bits are `low`.
+const fn near(known: u64, low: u32) -> u64 {
+    let ahead = low.wrapping_sub(known as u32) as i32;
+    known.saturating_add_signed(ahead as i64)
+}
+
+/// A number that copies of a packet share.
+fn print_of(segment: &Observed) -> u32 {
+    let mut print = segment.ip_id ^ segment.seq.0.rotate_left(16);
+    print = print.wrapping_mul(0x9E37_79B1) ^ segment.ack.0;
+    print = print.wrapping_mul(0x9E37_79B1) ^ segment.payload ^ u32::from(segment.window) << 16;
+    let stamps = segment.options.timestamps().map_or(0, |t| t.value ^ t.echo.rotate_left(8));
+    let print = print.wrapping_mul(0x9E37_79B1) ^ stamps ^ u32::from(segment.flags.0) << 24;
+    // Zero is what an empty place holds.
+    print.wrapping_mul(0x85EB_CA6B) | 1
+}

@@ -1,0 +1,22 @@
+//! The trace engine: rebuilds the senders of a packet capture, says why each retransmission was sent, and
+//! where the time of each transfer went.
+//!
+//! [`TraceEngine`] takes [`capture::Observed`] segments in the order of the capture and tells a [`TraceSink`]
+//! what it finds as soon as it is final. A sender is rebuilt from the core's own policies ([`SenderModel`]).
+//! No I/O, no clock, no randomness. Why it is built so: `docs/adr/0017-trace-engine.md`.
+
+mod connection;
+mod engine;
+mod half;
+mod kinds;
+mod profile;
+mod sender;
+mod sink;
+mod summary;
+mod table;
+
+pub use engine::{EngineConfig, EngineTally, TraceEngine};
+pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
+pub use profile::{SenderModel, SenderProfile};
+pub use sink::{TraceSink, TracedSender, WindowPoint};
+pub use summary::{ConnectionSummary, SenderTally, TraceEnd};

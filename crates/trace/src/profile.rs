@@ -1,0 +1,104 @@
+//! Which TCP a sender runs: a scheme of the catalogue under the name that reports use.
+
+use policy::config::{Config, RttSampling};
+use std::fmt;
+use tcp::{Scheme, SchemeError};
+
+/// A kind of sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SenderProfile {
+    /// Reno with BSD's timer of 500 ms, one segment timed per round trip (Balakrishnan et al. 1998).
+    Reno,
+    /// NewReno with a fine timer (RFC 6582, RFC 6298).
+    NewReno,
+    /// A Linux 6.x server: CUBIC, RACK-TLP, PRR.
+    Linux,
+    /// A Linux 6.x server with BBR v1.
+    Bbr,
+}
+
+impl SenderProfile {
+    /// All profiles, the likeliest first.
+    pub const ALL: [Self; 4] = [Self::Linux, Self::NewReno, Self::Reno, Self::Bbr];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::NewReno => "newreno",
+            Self::Linux => "linux",
+            Self::Bbr => "bbr",
+        }
+    }
+
+    /// The profile of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+
+    /// The scheme that it stands for.
+    pub const fn scheme(self) -> &'static str {
+        match self {
+            Self::Reno => "reno+tick=500ms",
+            Self::NewReno => "newreno",
+            Self::Linux => "linux",
+            Self::Bbr => "linux-bbr",
+        }
+    }
+}
+
+impl fmt::Display for SenderProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What rebuilt senders are made from.
+#[derive(Clone, Debug)]
+pub struct SenderModel {
+    scheme: Scheme,
+}
+
+impl SenderModel {
+    /// Senders of a profile.
+    pub fn of(profile: SenderProfile) -> Self {
+        Self::of_scheme(profile.scheme()).expect("profiles are schemes of the catalogue")
+    }
+
+    /// Senders of any scheme, as `headstart schemes` lists them.
+    ///
+    /// # Errors
+    /// If there is no such scheme.
+    pub fn of_scheme(text: &str) -> Result<Self, SchemeError> {
+        Ok(Self { scheme: Scheme::parse(text)? })
+    }
+
+    /// The scheme.
+    pub const fn scheme(&self) -> &Scheme {
+        &self.scheme
+    }
+
+    /// Options of its senders.
+    pub fn config(&self) -> &Config {
+        self.scheme.config()
+    }
+
+    /// When its senders measure round trips.
+    pub fn sampling(&self) -> RttSampling {
+        self.config().rtt_sampling
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_is_a_scheme_and_has_its_own_name() {
+        for profile in SenderProfile::ALL {
+            assert_eq!(SenderModel::of(profile).scheme().name(), profile.scheme());
+            assert_eq!(SenderProfile::named(profile.name()), Some(profile));
+        }
+        assert_eq!(SenderProfile::named("tahoe"), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! What packets alone say of the episode that a sender is in: duplicates, retransmissions, timeouts.
+
+use crate::kinds::{RetransmissionKind, SenderPhase, SparedBy};
+use units::Instant;
+
+/// Why the sender repairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Episode {
+    #[default]
+    None,
+    /// ACKs told of a loss.
+    Fast,
+    /// The timer ran out.
+    Timeout,
+}
+
+/// The evidence.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Evidence {
+    pub(super) episode: Episode,
+    /// Something was sent again in it.
+    pub(super) repaired: bool,
+    /// `nxt` at the last timeout, while what lay below is not acknowledged.
+    loss_end: Option<u64>,
+    /// `nxt` at the last fast retransmission, which another timeout may follow.
+    fast_end: u64,
+    /// ACKs that acknowledged nothing new since the last that did.
+    pub(super) duplicates: u32,
+    /// What the sender was doing when the episode began.
+    pub(super) found_in: SenderPhase,
+    /// The last ACK.
+    pub(super) last_ack: Option<Instant>,
+}
+
+impl Evidence {
+    /// A fast recovery begins, or continues with a new loss.
+    pub(super) fn begin_fast(&mut self, phase: SenderPhase) {
+        self.episode = Episode::Fast;
+        self.found_in = phase;
+        self.repaired = false;
+        self.loss_end = None;
+    }
+
+    /// The timer ran out when `nxt` was next.
+    pub(super) fn begin_timeout(&mut self, nxt: u64, phase: SenderPhase) {
+        self.episode = Episode::Timeout;
+        self.found_in = phase;
+        self.repaired = false;
+        self.loss_end = Some(nxt);
+    }
+
+    /// What was repaired was not lost.
+    pub(super) fn undo(&mut self) {
+        self.episode = Episode::None;
+        self.loss_end = None;
+    }
+
+    /// An ACK came, which moved the cumulative acknowledgement to `una`, or did not.
+    pub(super) fn on_ack(&mut self, now: Instant, una: u64, moved: bool) {
+        self.last_ack = Some(now);
+        self.duplicates = if moved { 0 } else { self.duplicates.saturating_add(1) };
+        if self.loss_end.is_some_and(|end| una >= end) {
+            self.loss_end = None;
+            self.episode = Episode::None;
+        }
+    }
+
+    /// What a timeout presumed lost is not all acknowledged.
+    pub(super) fn repairs_timeout(&self, una: u64) -> bool {
+        self.loss_end.is_some_and(|end| una < end)
+    }
+
+    /// The kind of the next retransmission of the episode.
+    pub(super) fn next_kind(&self) -> RetransmissionKind {
+        match (self.episode, self.repaired) {
+            (Episode::Timeout, false) => RetransmissionKind::Timeout,
+            (Episode::Timeout, true) => RetransmissionKind::SlowStart,
+            (_, false) => RetransmissionKind::Fast,
+            (_, true) => RetransmissionKind::Recovery,
+        }
+    }
+
+    /// A retransmission of this kind left when `nxt` was next.
+    pub(super) fn on_retransmission(&mut self, kind: RetransmissionKind, nxt: u64) {
+        if kind != RetransmissionKind::TailProbe {
+            self.repaired = true;
+        }
+        if matches!(kind, RetransmissionKind::Fast | RetransmissionKind::Recovery) {
+            self.fast_end = nxt;
+        }
+    }
+
+    /// What would have spared a timeout now; `waited`: the timer ran for longer than a probe's.
+    pub(super) fn spared_by(&self, una: u64, waited: bool) -> SparedBy {
+        if una < self.fast_end {
+            SparedBy::Sack
+        } else if matches!(self.duplicates, 1 | 2) {
+            SparedBy::RightEdge
+        } else if self.duplicates == 0 && waited {
+            SparedBy::TailProbe
+        } else {
+            SparedBy::Nothing
+        }
+    }
+}

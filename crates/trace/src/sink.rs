@@ -1,0 +1,61 @@
+//! Where results go: as soon as they are final, so that no capture is too long.
+
+use crate::kinds::{Retransmission, SenderPhase};
+use crate::summary::ConnectionSummary;
+use capture::TcpEnd;
+use units::Instant;
+
+/// Which connection, and which of its senders, something is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracedSender {
+    /// Number of the connection, from 0 in the order of their first packets.
+    pub connection: u64,
+    /// Its client, as far as is known.
+    pub client: TcpEnd,
+    /// Its server.
+    pub server: TcpEnd,
+    /// The sender is the server's.
+    pub is_server: bool,
+}
+
+/// The window of a sender after an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowPoint {
+    /// When the ACK reached it.
+    pub at: Instant,
+    /// All below is acknowledged; 0 is the SYN, 1 the first byte.
+    pub una: u64,
+    /// Next new offset.
+    pub nxt: u64,
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow-start threshold, bytes; `u64::MAX` while unlimited.
+    pub ssthresh: u64,
+    /// Bytes presumed under way.
+    pub in_flight: u64,
+    /// The window that the receiver offers, bytes.
+    pub receive_window: u64,
+    /// What the sender does.
+    pub phase: SenderPhase,
+}
+
+/// Takes what the engine finds. All methods but the first do nothing unless implemented.
+pub trait TraceSink {
+    /// A connection is over, or is followed no more.
+    fn on_connection(&mut self, summary: &ConnectionSummary);
+
+    /// A sender sent something again.
+    fn on_retransmission(&mut self, sender: &TracedSender, retransmission: &Retransmission) {
+        let _ = (sender, retransmission);
+    }
+
+    /// [`TraceSink::on_window`] is wanted.
+    fn wants_windows(&self) -> bool {
+        false
+    }
+
+    /// A sender has digested an ACK.
+    fn on_window(&mut self, sender: &TracedSender, point: &WindowPoint) {
+        let _ = (sender, point);
+    }
+}

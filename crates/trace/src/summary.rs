@@ -1,0 +1,84 @@
+//! What is told of a connection when it is over.
+
+use crate::kinds::{RetransmissionKind, SparedBy};
+use capture::TcpEnd;
+use units::{Duration, Instant};
+
+/// Why a connection is not followed any more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TraceEnd {
+    /// Both sides have sent FIN and had it acknowledged.
+    Closed,
+    /// A reset.
+    Reset,
+    /// A new connection with the same addresses and ports.
+    Replaced,
+    /// No packet for the idle timeout.
+    Idle,
+    /// Others needed its place.
+    Evicted,
+    /// The capture ended.
+    #[default]
+    CaptureEnded,
+}
+
+/// Counts of one sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderTally {
+    /// Packets captured, copies apart.
+    pub packets: u64,
+    /// Of these, packets with payload.
+    pub data_packets: u64,
+    /// Payload sent for the first time, bytes.
+    pub bytes: u64,
+    /// Payload that the receiver acknowledged but the capture has not shown, bytes.
+    pub unseen_bytes: u64,
+    /// Retransmissions of payload by kind, in the order of [`RetransmissionKind::ALL`].
+    pub retransmissions: [u64; RetransmissionKind::COUNT],
+    /// SYNs and FINs sent again.
+    pub control_again: u64,
+    /// Retransmissions that the rebuilt sender did not expect, by kind.
+    pub unexpected: [u64; RetransmissionKind::COUNT],
+    /// Timeouts by what would have spared them, in the order of [`SparedBy::ALL`].
+    pub spared_by: [u64; SparedBy::COUNT],
+    /// Keep-alives and probes of a shut window.
+    pub probes: u64,
+    /// Retransmissions of bytes that had arrived (D-SACK).
+    pub spurious: u64,
+}
+
+impl SenderTally {
+    /// Retransmissions of payload.
+    pub fn retransmitted(&self) -> u64 {
+        self.retransmissions.iter().sum()
+    }
+}
+
+/// One connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionSummary {
+    /// Number of the connection, from 0 in the order of their first packets.
+    pub connection: u64,
+    /// Its client, as far as is known.
+    pub client: TcpEnd,
+    /// Its server.
+    pub server: TcpEnd,
+    /// First packet.
+    pub began: Instant,
+    /// Last packet.
+    pub ended: Instant,
+    /// Why it is not followed any more.
+    pub end: TraceEnd,
+    /// The SYN, the SYN-ACK and the ACK of it were all seen.
+    pub handshake_seen: bool,
+    /// Handshake round trip between capture and client: from the SYN-ACK to its ACK.
+    pub client_rtt: Option<Duration>,
+    /// Handshake round trip between capture and server: from the SYN to its SYN-ACK.
+    pub server_rtt: Option<Duration>,
+    /// What the client sent.
+    pub client_sent: SenderTally,
+    /// What the server sent.
+    pub server_sent: SenderTally,
+    /// Packets captured twice.
+    pub copies: u64,
+}

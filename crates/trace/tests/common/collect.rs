@@ -1,0 +1,118 @@
+//! A sink that keeps everything, and the comparison with the truth.
+
+use super::Scenario;
+use std::collections::HashMap;
+use trace::{
+    ConnectionSummary, EngineConfig, EngineTally, Retransmission, RetransmissionKind, TraceEngine,
+    TraceSink, TracedSender, WindowPoint,
+};
+
+#[derive(Clone, Debug, Default)]
+pub struct Collected {
+    pub connections: Vec<ConnectionSummary>,
+    pub again: Vec<(TracedSender, Retransmission)>,
+    pub windows: Vec<(TracedSender, WindowPoint)>,
+}
+
+impl TraceSink for Collected {
+    fn on_connection(&mut self, summary: &ConnectionSummary) {
+        self.connections.push(*summary);
+    }
+
+    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
+        self.again.push((*sender, *again));
+    }
+
+    fn wants_windows(&self) -> bool {
+        true
+    }
+
+    fn on_window(&mut self, sender: &TracedSender, point: &WindowPoint) {
+        self.windows.push((*sender, *point));
+    }
+}
+
+pub fn collect(config: EngineConfig, scenario: &Scenario) -> (Collected, EngineTally) {
+    let mut engine = TraceEngine::new(config, Collected::default());
+    for segment in &scenario.segments {
+        engine.on_segment(segment);
+    }
+    engine.finish_all()
+}
+
+/// What was found, beside the truth.
+#[derive(Clone, Debug, Default)]
+pub struct Agreement {
+    /// By true kind, then by the kind found; last: not found.
+    pub kinds: [[u64; RetransmissionKind::COUNT + 1]; RetransmissionKind::COUNT],
+    /// Found and not true.
+    pub invented: u64,
+    pub windows: u64,
+    pub close_windows: u64,
+    /// Found as expected.
+    pub expected: u64,
+}
+
+impl Agreement {
+    pub fn total(&self) -> u64 {
+        self.kinds.iter().flatten().sum()
+    }
+
+    pub fn right(&self) -> u64 {
+        (0..RetransmissionKind::COUNT).map(|kind| self.kinds[kind][kind]).sum()
+    }
+
+    /// Retransmissions of a kind in truth, and as found.
+    pub fn counts(&self, kind: RetransmissionKind) -> (u64, u64) {
+        let truth = self.kinds[kind as usize].iter().sum();
+        (truth, self.kinds.iter().map(|found| found[kind as usize]).sum())
+    }
+
+    pub fn compare(&mut self, scenario: &Scenario, found: &Collected) {
+        let mut by_time: HashMap<_, Vec<RetransmissionKind>> = HashMap::new();
+        for (sender, again) in &found.again {
+            if sender.is_server && again.len > 0 {
+                by_time.entry((again.at, again.seq)).or_default().push(again.kind);
+                self.expected += u64::from(again.expected);
+            }
+        }
+        for truth in &scenario.again {
+            let kinds = by_time.get_mut(&(truth.at, truth.seq));
+            let place = match kinds.and_then(Vec::pop) {
+                Some(kind) => kind as usize,
+                None => RetransmissionKind::COUNT,
+            };
+            self.kinds[truth.kind as usize][place] += 1;
+            if place != truth.kind as usize && std::env::var_os("SHOW").is_some() {
+                let seq = truth.seq.wrapping_sub(scenario.segments[1].seq.0);
+                eprintln!("{:.6}: {seq} is {:?}, found {place}", truth.at.as_secs_f64(), truth.kind);
+            }
+        }
+        self.invented += by_time.values().map(|left| left.len() as u64).sum::<u64>();
+        self.compare_windows(scenario, found);
+    }
+
+    fn compare_windows(&mut self, scenario: &Scenario, found: &Collected) {
+        let mut points = found.windows.iter().filter(|(sender, _)| sender.is_server).peekable();
+        let mut last = None;
+        for truth in &scenario.windows {
+            while let Some((_, point)) = points.peek()
+                && point.at <= truth.at
+                && point.una <= truth.acked + 2
+            {
+                last = Some(*point);
+                points.next();
+            }
+            let Some(point) = last.filter(|point| point.at == truth.at) else { continue };
+            self.windows += 1;
+            let close = point.cwnd.abs_diff(truth.cwnd) <= truth.mss;
+            self.close_windows += u64::from(close);
+            if !close && std::env::var_os("SHOW_WINDOWS").is_some() {
+                eprintln!(
+                    "{:.6}: acked {} cwnd {} found {} {:?}",
+                    truth.at.as_secs_f64(), truth.acked, truth.cwnd, point.cwnd, point.phase
+                );
+            }
+        }
+    }
+}
