@@ -3,7 +3,7 @@
 use crate::half::Half;
 use crate::kinds::Retransmission;
 use crate::profile::SenderModel;
-use crate::sender::SeenData;
+use crate::sender::{PredictedEvent, SeenData, SenderAck};
 use crate::sink::{TraceSink, TracedSender, WindowPoint};
 use crate::summary::{ConnectionSummary, SenderTally, TraceEnd};
 use capture::{Observed, TcpEnd};
@@ -16,6 +16,8 @@ pub(crate) type Side = usize;
 /// What all connections share while a segment is digested.
 pub(crate) struct Digesting<'a, S> {
     pub(crate) model: &'a SenderModel,
+    /// What servers send is ignored, as if it had not been captured.
+    pub(crate) acks_only: bool,
     pub(crate) sink: &'a mut S,
 }
 
@@ -76,6 +78,9 @@ impl TracedConnection {
         segment: &Observed,
         with: &mut Digesting<'_, S>,
     ) {
+        if with.acks_only && side == self.server {
+            return;
+        }
         if self.halves[side].is_copy(segment) {
             self.copies += 1;
             return;
@@ -107,12 +112,14 @@ impl TracedConnection {
 
     /// The segment acknowledges what the other side sent.
     fn on_ack<S: TraceSink>(&mut self, side: Side, segment: &Observed, with: &mut Digesting<'_, S>) {
-        let peer_offer = self.halves[1 - side].syn;
         let una = self.halves[1 - side].offset(segment.ack);
         if una > self.halves[1 - side].high() + (1 << 30) {
             return;
         }
         self.note_opening(side, una, segment.at);
+        if self.is_blind_to(1 - side) {
+            self.predict(side, segment, with);
+        }
         if self.fins[1 - side].is_some_and(|end| una >= end) {
             self.fins_acked[1 - side] = true;
         }
@@ -121,21 +128,13 @@ impl TracedConnection {
         };
         let fresh = una >= sender.una();
         let outstanding = sender.outstanding();
-        let window = self.halves[side].window(segment, peer_offer.as_ref(), outstanding);
-        let ack = self.halves[1 - side].read_ack(segment, fresh.then_some(window));
-        self.halves[1 - side].reach(una);
+        let ack = self.read_ack(side, segment, fresh, outstanding);
+        if self.halves[1 - side].predictor.is_some() {
+            return self.on_predicted_ack(side, segment, &ack, with);
+        }
         let Some(sender) = &mut self.halves[1 - side].sender else { return };
         let (digest, unseen) = sender.on_seen_ack(&ack);
-        let point = with.sink.wants_windows().then(|| WindowPoint {
-            at: ack.at,
-            una: sender.una(),
-            nxt: sender.nxt(),
-            cwnd: sender.cwnd(),
-            ssthresh: sender.ssthresh(),
-            in_flight: sender.in_flight(),
-            receive_window: sender.receive_window(),
-            phase: sender.phase(),
-        });
+        let point = with.sink.wants_windows().then(|| sender.point(ack.at));
         let tally = &mut self.tallies[1 - side];
         tally.unseen_bytes += unseen;
         tally.spurious += u64::from(digest.dsack.is_some());
@@ -144,9 +143,86 @@ impl TracedConnection {
         }
     }
 
+    fn read_ack(&mut self, side: Side, segment: &Observed, fresh: bool, outstanding: u64) -> SenderAck {
+        let peer = self.halves[1 - side].syn;
+        let blind = self.is_blind_to(1 - side);
+        let peer = if blind { None } else { peer };
+        let window = self.halves[side].window(segment, peer.as_ref(), outstanding);
+        let ack = self.halves[1 - side].read_ack(segment, fresh.then_some(window));
+        self.halves[1 - side].reach(ack.una);
+        ack
+    }
+
+    /// Nothing that this side sends is captured.
+    fn is_blind_to(&self, side: Side) -> bool {
+        side == self.server && self.tallies[side].packets == 0
+    }
+
+    /// Begins to predict what the peer of `side` sends, once the handshake is over.
+    fn predict<S: TraceSink>(&mut self, side: Side, segment: &Observed, with: &Digesting<'_, S>) {
+        if self.halves[1 - side].sender.is_some() || segment.has(Flags::SYN) {
+            return;
+        }
+        let syn = self.halves[side].syn;
+        let mut terms = self.halves[1 - side].terms(&self.halves[side], 1448);
+        let config = with.model.config();
+        let stamps = segment.options.timestamps();
+        let known = syn.is_some_and(|syn| syn.mss.is_some());
+        let full = if known { terms.mss + if terms.timestamps { 12 } else { 0 } } else { 1460 };
+        terms.timestamps = stamps.is_some();
+        terms.mss = full.min(u64::from(config.mss)) - if terms.timestamps { 12 } else { 0 };
+        terms.sack &= config.sack;
+        let opened = (self.opened.unwrap_or(segment.at), stamps.map(|stamps| stamps.echo));
+        let una = self.halves[1 - side].offset(segment.ack);
+        self.halves[1 - side].reach(una);
+        self.halves[1 - side].predict(with.model, terms, syn.as_ref(), opened);
+    }
+
+    /// An ACK for a sender that is predicted; a request with it.
+    fn on_predicted_ack<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        ack: &SenderAck,
+        with: &mut Digesting<'_, S>,
+    ) {
+        if let Some(predictor) = &mut self.halves[1 - side].predictor {
+            predictor.on_ack(ack);
+            if segment.payload > 0 {
+                predictor.on_request(segment.at);
+            }
+        }
+        self.run_predictor(1 - side, false, with);
+    }
+
+    /// Lets the predicted sender of `side` go on; `over`: to its end.
+    fn run_predictor<S: TraceSink>(&mut self, side: Side, over: bool, with: &mut Digesting<'_, S>) {
+        let told = self.told(side);
+        let half = &mut self.halves[side];
+        let (Some(predictor), Some(sender)) = (&mut half.predictor, &mut half.sender) else { return };
+        let tally = &mut self.tallies[side];
+        let sink = &mut *with.sink;
+        let wants_windows = sink.wants_windows();
+        predictor.run(sender, over, &mut |event| match event {
+            PredictedEvent::Again(again) => {
+                count_again(tally, &again);
+                sink.on_retransmission(&told, &again);
+            }
+            PredictedEvent::Window(point) if wants_windows => sink.on_window(&told, &point),
+            PredictedEvent::Window(_) => {}
+            PredictedEvent::Unforeseen(bytes) => tally.unseen_bytes += bytes,
+        });
+    }
+
+    /// Digests what still waits.
+    pub(crate) fn finish<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
+        self.run_predictor(self.server, true, with);
+    }
+
     /// The ACK of the SYN-ACK opens the connection.
     fn note_opening(&mut self, side: Side, una: u64, at: Instant) {
-        let answered = self.halves[1 - side].syn.is_some();
+        let blind = self.is_blind_to(1 - side) && self.halves[side].syn.is_some();
+        let answered = self.halves[1 - side].syn.is_some() || blind;
         if self.opened.is_none() && 1 - side == self.server && una >= 1 && answered {
             self.opened = Some(at);
         }
@@ -155,6 +231,10 @@ impl TracedConnection {
     /// The segment has data, or ends the stream.
     fn on_data<S: TraceSink>(&mut self, side: Side, segment: &Observed, with: &mut Digesting<'_, S>) {
         let start = self.halves[side].offset(segment.seq) + u64::from(segment.has(Flags::SYN));
+        if self.is_blind_to(1 - side) {
+            // Nothing would ever acknowledge it.
+            return self.on_unanswered(side, segment, start);
+        }
         let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
         if end > self.halves[side].high() + (1 << 30) {
             return;
@@ -187,23 +267,23 @@ impl TracedConnection {
         }
     }
 
+    /// Data of a side whose ACKs are not captured.
+    fn on_unanswered(&mut self, side: Side, segment: &Observed, start: u64) {
+        let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
+        let high = self.halves[side].high();
+        let tally = &mut self.tallies[side];
+        tally.data_packets += u64::from(segment.payload > 0);
+        tally.bytes += end.saturating_sub(high.max(start)).min(u64::from(segment.payload));
+        self.halves[side].reach(end);
+    }
+
     fn on_again<S: TraceSink>(
         &mut self,
         side: Side,
         again: &Retransmission,
         with: &mut Digesting<'_, S>,
     ) {
-        let tally = &mut self.tallies[side];
-        if again.len == 0 {
-            tally.control_again += 1;
-        } else {
-            let kind = again.kind as usize;
-            tally.retransmissions[kind] += 1;
-            tally.unexpected[kind] += u64::from(!again.expected);
-            if let Some(spared_by) = again.spared_by {
-                tally.spared_by[spared_by as usize] += 1;
-            }
-        }
+        count_again(&mut self.tallies[side], again);
         with.sink.on_retransmission(&self.told(side), again);
     }
 
@@ -238,6 +318,19 @@ impl TracedConnection {
             server_sent: self.tallies[server],
             copies: self.copies,
         }
+    }
+}
+
+fn count_again(tally: &mut SenderTally, again: &Retransmission) {
+    if again.len == 0 {
+        tally.control_again += 1;
+        return;
+    }
+    let kind = again.kind as usize;
+    tally.retransmissions[kind] += 1;
+    tally.unexpected[kind] += u64::from(!again.expected);
+    if let Some(spared_by) = again.spared_by {
+        tally.spared_by[spared_by as usize] += 1;
     }
 }
 

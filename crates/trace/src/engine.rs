@@ -13,6 +13,8 @@ use units::{Duration, Instant};
 pub struct EngineConfig {
     /// What senders run.
     pub model: SenderModel,
+    /// What servers send is ignored, as if it had not been captured: their senders are predicted.
+    pub acks_only: bool,
     /// Connections that are followed at most; beyond that the least recently used one is evicted.
     pub max_connections: usize,
     /// A connection without packets for so long is over.
@@ -23,6 +25,7 @@ impl Default for EngineConfig {
     fn default() -> Self {
         Self {
             model: SenderModel::of(SenderProfile::Linux),
+            acks_only: false,
             max_connections: 1 << 20,
             idle_timeout: Duration::from_secs(300),
         }
@@ -84,7 +87,8 @@ impl<S: TraceSink> TraceEngine<S> {
             }
             None => self.begin(segment),
         };
-        let mut with = Digesting { model: &self.config.model, sink: &mut self.sink };
+        let EngineConfig { model, acks_only, .. } = &self.config;
+        let mut with = Digesting { model, acks_only: *acks_only, sink: &mut self.sink };
         if let Some((connection, side)) = self.table.at(place, segment) {
             connection.on_segment(side, segment, &mut with);
         }
@@ -119,7 +123,10 @@ impl<S: TraceSink> TraceEngine<S> {
     }
 
     fn finish(&mut self, place: u32, end: TraceEnd) {
-        if let Some(connection) = self.table.remove(place) {
+        if let Some(mut connection) = self.table.remove(place) {
+            let EngineConfig { model, acks_only, .. } = &self.config;
+            let mut with = Digesting { model, acks_only: *acks_only, sink: &mut self.sink };
+            connection.finish(&mut with);
             self.sink.on_connection(&connection.summary(end));
         }
     }

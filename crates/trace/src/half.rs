@@ -2,7 +2,7 @@
 //! captured twice, and the sender behind it.
 
 use crate::profile::SenderModel;
-use crate::sender::{RebuiltSender, SackOffsets, SenderAck, Terms};
+use crate::sender::{Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms};
 use capture::Observed;
 use segment::Flags;
 use units::{Duration, Instant, SeqNum};
@@ -50,6 +50,8 @@ pub(crate) struct Half {
     /// The last timestamp sent and when, to read the sender's clock by.
     stamp: Option<(u32, Instant)>,
     pub(crate) sender: Option<Box<RebuiltSender>>,
+    /// Of a sender whose data is not captured.
+    pub(crate) predictor: Option<Box<Predictor>>,
 }
 
 impl Default for Half {
@@ -63,6 +65,7 @@ impl Default for Half {
             at_recent: 0,
             stamp: None,
             sender: None,
+            predictor: None,
         }
     }
 }
@@ -194,6 +197,27 @@ impl Half {
             }
             sender
         })
+    }
+
+    /// From here on the sender is predicted. The peer's SYN was `syn`, acknowledged at `opened`, with
+    /// this echo.
+    pub(crate) fn predict(
+        &mut self,
+        model: &SenderModel,
+        terms: Terms,
+        syn: Option<&Offer>,
+        opened: (Instant, Option<u32>),
+    ) {
+        let clock = syn.zip(opened.1).map(|(syn, value)| StampClock { value, at: syn.at });
+        self.stamp = clock.map(|clock| (clock.value, clock.at));
+        let mut sender = Box::new(RebuiltSender::new(model, terms));
+        match syn {
+            Some(syn) => sender.open(syn.at, 0, opened.0),
+            None => sender.begin_at(self.high.max(1)),
+        }
+        let origin = self.origin.map_or(0, |origin| origin.0);
+        self.predictor = Some(Box::new(Predictor::new(origin, sender.una(), clock)));
+        self.sender = Some(sender);
     }
 
     /// Reads an acknowledgement of this direction's data from a segment of the other.

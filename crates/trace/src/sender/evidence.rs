@@ -15,7 +15,7 @@ pub(super) enum Episode {
 }
 
 /// The evidence.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
     pub(super) episode: Episode,
     /// Something was sent again in it.
@@ -28,8 +28,25 @@ pub(super) struct Evidence {
     pub(super) duplicates: u32,
     /// What the sender was doing when the episode began.
     pub(super) found_in: SenderPhase,
+    /// What would have spared the last timeout.
+    pub(super) spared_now: SparedBy,
     /// The last ACK.
     pub(super) last_ack: Option<Instant>,
+}
+
+impl Default for Evidence {
+    fn default() -> Self {
+        Self {
+            episode: Episode::None,
+            repaired: false,
+            loss_end: None,
+            fast_end: 0,
+            duplicates: 0,
+            found_in: SenderPhase::Handshake,
+            spared_now: SparedBy::Nothing,
+            last_ack: None,
+        }
+    }
 }
 
 impl Evidence {
@@ -90,8 +107,13 @@ impl Evidence {
         }
     }
 
+    /// A timeout comes: notes what would have spared it.
+    pub(super) fn note_spared(&mut self, una: u64, waited: bool) {
+        self.spared_now = self.spared_by(una, waited);
+    }
+
     /// What would have spared a timeout now; `waited`: the timer ran for longer than a probe's.
-    pub(super) fn spared_by(&self, una: u64, waited: bool) -> SparedBy {
+    fn spared_by(&self, una: u64, waited: bool) -> SparedBy {
         if una < self.fast_end {
             SparedBy::Sack
         } else if matches!(self.duplicates, 1 | 2) {

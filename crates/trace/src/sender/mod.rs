@@ -8,14 +8,17 @@
 mod acks;
 mod evidence;
 mod observed;
+mod predicted;
 mod sends;
 mod timers;
 
 pub(crate) use acks::{SackOffsets, SenderAck};
 pub(crate) use observed::SeenData;
+pub(crate) use predicted::{PredictedEvent, Predictor, StampClock};
 
 use crate::kinds::SenderPhase;
 use crate::profile::SenderModel;
+use crate::sink::WindowPoint;
 use evidence::Evidence;
 use path::Path;
 use policy::ack::{DeliveryMarks, Scoreboard};
@@ -196,6 +199,20 @@ impl RebuiltSender {
             SenderPhase::SlowStart
         } else {
             SenderPhase::Avoidance
+        }
+    }
+
+    /// What it is after an ACK that came at `at`.
+    pub(crate) fn point(&self, at: Instant) -> WindowPoint {
+        WindowPoint {
+            at,
+            una: self.una,
+            nxt: self.nxt,
+            cwnd: self.cwnd(),
+            ssthresh: self.ssthresh(),
+            in_flight: self.in_flight(),
+            receive_window: self.receive_window(),
+            phase: self.phase(),
         }
     }
 

@@ -102,7 +102,7 @@ impl RebuiltSender {
     }
 
     /// What lies before `start` was sent without being seen.
-    fn book_unseen(&mut self, at: Instant, start: u64) -> u64 {
+    pub(super) fn book_unseen(&mut self, at: Instant, start: u64) -> u64 {
         let before = self.nxt;
         if before == 0 && start > 0 {
             self.book_new(at, 1, 0);
@@ -153,10 +153,8 @@ impl RebuiltSender {
         let (kind, expected) = if known {
             self.board.split_at(start);
             self.board.split_at(end);
-            let waited = self.waited_for_probe(at);
-            let candidates = self.evidence.spared_by(self.una, waited);
             let (kind, expected) = self.judge(at, self.board.index_from(start), end);
-            spared_by = (kind == RetransmissionKind::Timeout).then_some(candidates);
+            spared_by = (kind == RetransmissionKind::Timeout).then_some(self.evidence.spared_now);
             let mut index = self.board.index_from(start);
             while self.board.segment(index).is_some_and(|s| s.start < end) {
                 self.book_again(at, index, seen.stamp);
@@ -256,7 +254,7 @@ impl RebuiltSender {
     }
 
     /// Nothing was heard for longer than a probe waits, two round trips.
-    fn waited_for_probe(&self, at: Instant) -> bool {
+    pub(super) fn waited_for_probe(&self, at: Instant) -> bool {
         let sent = self.board.iter().next_back().map(|s| s.sent_at);
         let last = sent.max(self.evidence.last_ack);
         let since = last.map_or(Duration::ZERO, |last| at.saturating_since(last));

@@ -10,11 +10,8 @@ impl RebuiltSender {
     /// New sequence space `[nxt, nxt + len)` leaves, `payload` bytes of it data.
     pub(super) fn book_new(&mut self, now: Instant, len: u64, payload: u64) {
         self.path.set_now(now);
-        if payload > 0 && self.board.is_empty() && self.path.bytes_in_flight() == 0 {
-            let rto = self.path.rtt.rto(self.backoff);
-            let bytes = self.written.saturating_sub(self.nxt).max(payload);
-            let admitted = self.window_edge().saturating_sub(self.nxt);
-            self.path.on_sending_resumed(now, rto, Transfer { bytes, admitted });
+        if payload > 0 {
+            self.resume(now, payload);
         }
         let start = self.nxt;
         let order = self.path.next_order();
@@ -25,6 +22,16 @@ impl RebuiltSender {
             self.timed = Some((self.nxt, now));
         }
         self.tell_sent(now, (len, self.nxt), payload, false);
+    }
+
+    /// Data is about to leave, `payload` bytes at least; where nothing is under way, after idling.
+    pub(super) fn resume(&mut self, now: Instant, payload: u64) {
+        if self.board.is_empty() && self.path.bytes_in_flight() == 0 {
+            let rto = self.path.rtt.rto(self.backoff);
+            let bytes = self.written.saturating_sub(self.nxt).max(payload);
+            let admitted = self.window_edge().saturating_sub(self.nxt);
+            self.path.on_sending_resumed(now, rto, Transfer { bytes, admitted });
+        }
     }
 
     /// The segment at `index` leaves again, with this timestamp.

@@ -32,6 +32,8 @@ impl RebuiltSender {
     pub(super) fn time_out(&mut self, now: Instant) {
         self.path.set_now(now);
         let phase = self.phase();
+        let waited = self.waited_for_probe(now);
+        self.evidence.note_spared(self.una, waited);
         self.rto_at = Instant::FAR_FUTURE;
         if self.board.is_empty() {
             return;

@@ -47,6 +47,8 @@ pub struct Agreement {
     pub kinds: [[u64; RetransmissionKind::COUNT + 1]; RetransmissionKind::COUNT],
     /// Found and not true.
     pub invented: u64,
+    /// All found, by kind.
+    pub found: [u64; RetransmissionKind::COUNT],
     pub windows: u64,
     pub close_windows: u64,
     /// Found as expected.
@@ -65,7 +67,7 @@ impl Agreement {
     /// Retransmissions of a kind in truth, and as found.
     pub fn counts(&self, kind: RetransmissionKind) -> (u64, u64) {
         let truth = self.kinds[kind as usize].iter().sum();
-        (truth, self.kinds.iter().map(|found| found[kind as usize]).sum())
+        (truth, self.found[kind as usize])
     }
 
     pub fn compare(&mut self, scenario: &Scenario, found: &Collected) {
@@ -74,6 +76,7 @@ impl Agreement {
             if sender.is_server && again.len > 0 {
                 by_time.entry((again.at, again.seq)).or_default().push(again.kind);
                 self.expected += u64::from(again.expected);
+                self.found[again.kind as usize] += 1;
             }
         }
         for truth in &scenario.again {

@@ -277,9 +277,7 @@ impl<'a> World<'a> {
     fn send(&mut self, host: usize, t: &Transmit) {
         if host == 1 {
             self.capture(1, &t.segment);
-            if t.retransmission {
-                self.note_retransmission(&t.segment);
-            }
+            self.note_sent(t);
         }
         let bytes = u64::from(t.segment.wire_bytes());
         if let Some(at) = self.ways[host].offer(self.now, bytes) {
@@ -288,11 +286,16 @@ impl<'a> World<'a> {
         }
     }
 
-    fn note_retransmission(&mut self, segment: &Segment) {
+    fn note_sent(&mut self, t: &Transmit) {
         let Some(stats) = self.server.and_then(|id| self.hosts[1].stats(id)) else { return };
+        if !t.retransmission {
+            // A probe may be new data.
+            self.truth.before.probes = stats.probes;
+            return;
+        }
         let kind = self.truth.kind(stats);
-        if segment.len > 0 {
-            let (at, seq, len) = (self.now, segment.seq.0, segment.len);
+        if t.segment.len > 0 {
+            let (at, seq, len) = (self.now, t.segment.seq.0, t.segment.len);
             self.scenario.again.push(TrueRetransmission { at, seq, len, kind });
         }
     }

@@ -1,0 +1,325 @@
+//! The driver of senders whose data the capture does not show: ACKs in, and what the sender must have sent
+//! out of the core's own rules (Balakrishnan et al. 1998 §2.3).
+//!
+//! It runs late: an ACK is digested when later ones prove that what it lets go existed, or when the response
+//! is known to have ended. So data is never sent that there was not.
+
+use super::RebuiltSender;
+use super::acks::SenderAck;
+use crate::kinds::{Retransmission, RetransmissionKind};
+use crate::sink::WindowPoint;
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// ACKs that wait at most: the window of a long transfer is taken for used up then.
+const MOST_WAITING: usize = 4096;
+/// Sends in answer to one event at most.
+const MOST_SENT: u32 = 1 << 16;
+
+/// What a predicted sender does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PredictedEvent {
+    Again(Retransmission),
+    Window(WindowPoint),
+    /// It had not sent what was acknowledged: so many bytes.
+    Unforeseen(u64),
+}
+
+/// What waits to be digested.
+#[derive(Clone, Copy, Debug)]
+enum Waiting {
+    Ack(SenderAck),
+    /// A request, before which all below `before` had been acknowledged.
+    Request { at: Instant, before: u64 },
+}
+
+/// How the sender's clock of timestamps is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StampClock {
+    pub(crate) value: u32,
+    pub(crate) at: Instant,
+}
+
+impl StampClock {
+    fn stamp(self, now: Instant) -> u32 {
+        self.value.wrapping_add(now.saturating_since(self.at).as_millis() as u32)
+    }
+}
+
+/// A sender that is predicted, and what it waits for.
+pub(crate) struct Predictor {
+    waiting: VecDeque<Waiting>,
+    /// Requests that wait.
+    requests: u32,
+    /// Highest acknowledgement seen.
+    high: u64,
+    clock: Option<StampClock>,
+    /// The first number of the stream.
+    origin: u32,
+    /// The pacer lets the next segment go then.
+    release: Option<Instant>,
+}
+
+impl Predictor {
+    /// Of a stream whose number of offset 0 is `origin`.
+    pub(crate) fn new(origin: u32, high: u64, clock: Option<StampClock>) -> Self {
+        Self { waiting: VecDeque::new(), requests: 0, high, clock, origin, release: None }
+    }
+
+    /// The peer asks for something.
+    pub(crate) fn on_request(&mut self, at: Instant) {
+        // Segments of one request are one request.
+        if !matches!(self.waiting.back(), Some(Waiting::Request { .. })) {
+            self.waiting.push_back(Waiting::Request { at, before: self.high });
+            self.requests += 1;
+        }
+    }
+
+    /// An ACK reaches the sender.
+    pub(crate) fn on_ack(&mut self, ack: &SenderAck) {
+        self.high = self.high.max(ack.una);
+        self.waiting.push_back(Waiting::Ack(*ack));
+    }
+
+    /// Digests what can be digested; all of it if nothing more is to come (`over`).
+    pub(crate) fn run(
+        &mut self,
+        sender: &mut RebuiltSender,
+        over: bool,
+        emit: &mut impl FnMut(PredictedEvent),
+    ) {
+        while let Some(&next) = self.waiting.front() {
+            let Some(limit) = self.limit(sender, over) else { return };
+            sender.offer(limit);
+            match next {
+                Waiting::Ack(ack) => {
+                    self.waiting.pop_front();
+                    self.run_timers(sender, ack.at, emit);
+                    self.digest(sender, &ack, emit);
+                }
+                Waiting::Request { at, before } => {
+                    let Some(begin) = self.beginning(sender, (at, before), over) else { return };
+                    self.waiting.pop_front();
+                    self.requests -= 1;
+                    self.run_timers(sender, begin, emit);
+                    let Some(limit) = self.limit(sender, over) else {
+                        // What answers the request is not known yet: not before it is.
+                        self.waiting.push_front(next);
+                        self.requests += 1;
+                        return;
+                    };
+                    sender.offer(limit);
+                    self.send(sender, begin, emit);
+                }
+            }
+        }
+    }
+
+    /// One past the last byte that the sender has to send now; `None` if it is not known well enough.
+    fn limit(&self, sender: &RebuiltSender, over: bool) -> Option<u64> {
+        let request = if self.requests == 0 {
+            None
+        } else {
+            let skip = usize::from(matches!(self.waiting.front(), Some(Waiting::Request { .. })));
+            self.waiting.iter().skip(skip).find_map(|waiting| match *waiting {
+                Waiting::Request { before, .. } => Some(before),
+                Waiting::Ack(_) => None,
+            })
+        };
+        let reach = sender.nxt().saturating_add(sender.cwnd().saturating_mul(2)).saturating_add(4 * sender.terms.mss);
+        if let Some(before) = request.filter(|&before| before > sender.una() || before >= sender.nxt()) {
+            // Pipelined requests come before the end of the response.
+            return Some(if self.high > before && before < sender.nxt() { self.high } else { before });
+        }
+        let proven = self.high >= reach.min(sender.una() + sender.receive_window());
+        let many = self.waiting.len() >= MOST_WAITING;
+        match (proven || over, many) {
+            (true, _) => Some(self.high),
+            (false, true) => Some(self.high.max(reach)),
+            (false, false) => None,
+        }
+    }
+
+    /// When the response to the request at `at` begins: at once, unless its first ACK is late for that.
+    fn beginning(
+        &self,
+        sender: &RebuiltSender,
+        (at, before): (Instant, u64),
+        over: bool,
+    ) -> Option<Instant> {
+        let first = self.waiting.iter().find_map(|waiting| match waiting {
+            Waiting::Ack(ack) if ack.una > before => Some(ack.at),
+            _ => None,
+        });
+        let Some(first) = first else { return over.then_some(at) };
+        let (rtt, gap) = (sender.srtt(), first.saturating_since(at));
+        let rto = sender.rto();
+        let timeout = gap >= rto && gap <= rto + rtt * 2;
+        let delayed = self.high - before <= sender.terms.mss && gap <= rtt + Duration::from_millis(250);
+        let prompt = gap <= rtt + (rtt / 2).max(Duration::from_millis(50));
+        Some(if prompt || delayed || timeout { at } else { first - rtt.min(gap) })
+    }
+
+    /// Runs what runs out before `until`.
+    fn run_timers(
+        &mut self,
+        sender: &mut RebuiltSender,
+        until: Instant,
+        emit: &mut impl FnMut(PredictedEvent),
+    ) {
+        loop {
+            let recovery = sender.recovery_timeout().unwrap_or(Instant::FAR_FUTURE);
+            let release = self.release.unwrap_or(Instant::FAR_FUTURE);
+            let at = sender.rto_at.min(recovery).min(release);
+            if at >= until {
+                return;
+            }
+            if release <= at {
+                self.release = None;
+            }
+            if recovery <= at {
+                sender.run_recovery_timer(at);
+            }
+            if sender.rto_at <= at {
+                sender.time_out(at);
+            }
+            self.send(sender, at, emit);
+        }
+    }
+
+    fn digest(
+        &mut self,
+        sender: &mut RebuiltSender,
+        ack: &SenderAck,
+        emit: &mut impl FnMut(PredictedEvent),
+    ) {
+        if ack.una > sender.nxt() {
+            let unforeseen = sender.book_unseen(ack.at - sender.srtt(), ack.una);
+            emit(PredictedEvent::Unforeseen(unforeseen));
+        }
+        sender.on_ack(ack);
+        emit(PredictedEvent::Window(sender.point(ack.at)));
+        self.send(sender, ack.at, emit);
+    }
+
+    /// Sends what window, recovery and pacer let go.
+    fn send(
+        &mut self,
+        sender: &mut RebuiltSender,
+        now: Instant,
+        emit: &mut impl FnMut(PredictedEvent),
+    ) {
+        for _ in 0..MOST_SENT {
+            match sender.next_predicted(now) {
+                NextSend::New(len) => sender.book_new(now, len, len),
+                NextSend::Again { index, probe } => {
+                    let stamp = self.clock.map(|clock| clock.stamp(now));
+                    let mut again = sender.send_again(now, index, probe, stamp);
+                    again.seq = self.origin.wrapping_add(again.start as u32);
+                    emit(PredictedEvent::Again(again));
+                }
+                NextSend::Wait(release) => {
+                    self.release = Some(release);
+                    return;
+                }
+                NextSend::Nothing => return,
+            }
+        }
+    }
+}
+
+/// What a predicted sender sends next.
+enum NextSend {
+    New(u64),
+    Again { index: usize, probe: bool },
+    Wait(Instant),
+    Nothing,
+}
+
+impl RebuiltSender {
+    /// All below `limit` is there to be sent.
+    fn offer(&mut self, limit: u64) {
+        self.written = self.written.max(limit);
+        self.ended = true;
+    }
+
+    /// The next segment, in the order of the core: probe, retransmission, new data.
+    fn next_predicted(&mut self, now: Instant) -> NextSend {
+        if self.una == 0 {
+            return NextSend::Nothing;
+        }
+        self.path.set_now(now);
+        if std::mem::take(&mut self.probe_pending) {
+            let len = self.next_new_len();
+            if len > 0 {
+                return NextSend::New(len);
+            }
+            if let Some(index) = self.board.len().checked_sub(1) {
+                return NextSend::Again { index, probe: true };
+            }
+        }
+        let idle = self.board.waiting() == 0 && (self.board.is_empty() || !self.recovery.recovering());
+        if self.nxt >= self.written && idle {
+            self.path.on_send_stopped(false);
+            return NextSend::Nothing;
+        }
+        if let Some(release) = self.path.release(now) {
+            return NextSend::Wait(release);
+        }
+        self.resume(now, 0);
+        let mss = self.terms.mss;
+        let (recovery, mut cx) = self.recovery_parts();
+        let allowance = recovery.allowance(&cx);
+        if allowance > 0
+            && let Some(index) = recovery.next_retransmission(&mut cx)
+        {
+            self.settle_in_flight();
+            let len = self.board.segment(index).map_or(u64::MAX, |s| u64::from(s.len));
+            let fits = len.min(mss) <= allowance;
+            return if fits { NextSend::Again { index, probe: false } } else { NextSend::Nothing };
+        }
+        let len = self.next_new_len();
+        let held = len < mss && self.nxt + len < self.written && len < self.max_snd_wnd / 2;
+        if len > 0 && len <= allowance && !held {
+            return NextSend::New(len);
+        }
+        let waits = self.new_data_waits();
+        self.path.on_send_stopped(waits && allowance < mss);
+        NextSend::Nothing
+    }
+
+    fn next_new_len(&self) -> u64 {
+        let end = self.written.min(self.window_edge());
+        end.saturating_sub(self.nxt).min(self.terms.mss)
+    }
+
+    /// The segment at `index` leaves again.
+    fn send_again(
+        &mut self,
+        now: Instant,
+        index: usize,
+        probe: bool,
+        stamp: Option<u32>,
+    ) -> Retransmission {
+        let outstanding = self.board.outstanding();
+        let kind = if probe { RetransmissionKind::TailProbe } else { self.evidence.next_kind() };
+        let phase = if probe { self.phase() } else { self.evidence.found_in };
+        let timeout = kind == RetransmissionKind::Timeout;
+        let spared_by = timeout.then_some(self.evidence.spared_now);
+        let (start, len) = self.board.segment(index).map_or((self.una, 0), |s| (s.start, s.len));
+        self.book_again(now, index, stamp);
+        self.evidence.on_retransmission(kind, self.nxt);
+        Retransmission {
+            at: now,
+            start,
+            seq: 0,
+            len,
+            kind,
+            phase,
+            spared_by,
+            outstanding,
+            expected: true,
+            predicted: true,
+        }
+    }
+}
