@@ -61,8 +61,16 @@ pub struct SenderModel {
 
 impl SenderModel {
     /// Senders of a profile.
+    ///
+    /// Web servers of today switch Nagle's algorithm off.
     pub fn of(profile: SenderProfile) -> Self {
-        Self::of_scheme(profile.scheme()).expect("profiles are schemes of the catalogue")
+        let model = Self::of_scheme(profile.scheme()).expect("profiles are schemes of the catalogue");
+        match profile {
+            SenderProfile::Linux | SenderProfile::Bbr => {
+                Self { scheme: model.scheme.without_nagle() }
+            }
+            SenderProfile::Reno | SenderProfile::NewReno => model,
+        }
     }
 
     /// Senders of any scheme, as `headstart schemes` lists them.

@@ -36,6 +36,7 @@ fn agreement(scheme: &str, client: &str, acks_only: bool) -> Agreement {
             let model = model.clone();
             let config = EngineConfig { model, acks_only, ..EngineConfig::default() };
             let (found, _) = collect(config, &scenario);
+            if std::env::var_os("SHOW").is_some() { eprintln!("== path {n} seed {seed}"); }
             agreement.compare(&scenario, &found);
         }
     }

@@ -26,7 +26,7 @@ impl SackOffsets {
         }
     }
 
-    fn as_slice(&self) -> &[(u64, u64)] {
+    pub(crate) fn as_slice(&self) -> &[(u64, u64)] {
         &self.blocks[..usize::from(self.count)]
     }
 }
@@ -48,6 +48,13 @@ pub(crate) struct SenderAck {
     pub(crate) echo: Option<u32>,
     /// Age of the echoed timestamp by the sender's clock, if it is known.
     pub(crate) echo_age: Option<Duration>,
+}
+
+impl SenderAck {
+    /// One past the highest byte that has arrived.
+    pub(crate) fn highest(&self) -> u64 {
+        self.sack.as_slice().iter().fold(self.una, |highest, block| highest.max(block.1))
+    }
 }
 
 /// What an ACK was found to be.

@@ -46,6 +46,7 @@ pub(crate) struct RebuiltSender {
     terms: Terms,
     sampling: RttSampling,
     halve_again: bool,
+    nagle: bool,
     /// All below is acknowledged.
     una: u64,
     /// The next new offset.
@@ -92,6 +93,7 @@ impl RebuiltSender {
             terms,
             sampling: config.rtt_sampling,
             halve_again: config.halve_again,
+            nagle: config.nagle,
             una: 0,
             nxt: 0,
             written: 1,

@@ -53,6 +53,8 @@ pub(crate) struct Predictor {
     requests: u32,
     /// Highest acknowledgement seen.
     high: u64,
+    /// The highest acknowledgement is one more than the one before: most likely a FIN's.
+    fin: bool,
     clock: Option<StampClock>,
     /// The first number of the stream.
     origin: u32,
@@ -63,7 +65,7 @@ pub(crate) struct Predictor {
 impl Predictor {
     /// Of a stream whose number of offset 0 is `origin`.
     pub(crate) fn new(origin: u32, high: u64, clock: Option<StampClock>) -> Self {
-        Self { waiting: VecDeque::new(), requests: 0, high, clock, origin, release: None }
+        Self { waiting: VecDeque::new(), requests: 0, high, fin: false, clock, origin, release: None }
     }
 
     /// The peer asks for something.
@@ -77,7 +79,10 @@ impl Predictor {
 
     /// An ACK reaches the sender.
     pub(crate) fn on_ack(&mut self, ack: &SenderAck) {
-        self.high = self.high.max(ack.una);
+        if ack.una > self.high {
+            self.fin = ack.una == self.high + 1 && self.high > 1;
+            self.high = ack.una;
+        }
         self.waiting.push_back(Waiting::Ack(*ack));
     }
 
@@ -117,6 +122,7 @@ impl Predictor {
 
     /// One past the last byte that the sender has to send now; `None` if it is not known well enough.
     fn limit(&self, sender: &RebuiltSender, over: bool) -> Option<u64> {
+        let high = self.high - u64::from(self.fin);
         let request = if self.requests == 0 {
             None
         } else {
@@ -129,13 +135,13 @@ impl Predictor {
         let reach = sender.nxt().saturating_add(sender.cwnd().saturating_mul(2)).saturating_add(4 * sender.terms.mss);
         if let Some(before) = request.filter(|&before| before > sender.una() || before >= sender.nxt()) {
             // Pipelined requests come before the end of the response.
-            return Some(if self.high > before && before < sender.nxt() { self.high } else { before });
+            return Some(if high > before && before < sender.nxt() { high } else { before });
         }
         let proven = self.high >= reach.min(sender.una() + sender.receive_window());
         let many = self.waiting.len() >= MOST_WAITING;
         match (proven || over, many) {
-            (true, _) => Some(self.high),
-            (false, true) => Some(self.high.max(reach)),
+            (true, _) => Some(high),
+            (false, true) => Some(high.max(reach)),
             (false, false) => None,
         }
     }
@@ -148,7 +154,7 @@ impl Predictor {
         over: bool,
     ) -> Option<Instant> {
         let first = self.waiting.iter().find_map(|waiting| match waiting {
-            Waiting::Ack(ack) if ack.una > before => Some(ack.at),
+            Waiting::Ack(ack) if ack.highest() > before => Some(ack.at),
             _ => None,
         });
         let Some(first) = first else { return over.then_some(at) };
@@ -193,6 +199,9 @@ impl Predictor {
         ack: &SenderAck,
         emit: &mut impl FnMut(PredictedEvent),
     ) {
+        if self.fin && ack.una == self.high && ack.una == sender.nxt() + 1 {
+            sender.book_fin(ack.at - sender.srtt());
+        }
         if ack.una > sender.nxt() {
             let unforeseen = sender.book_unseen(ack.at - sender.srtt(), ack.una);
             emit(PredictedEvent::Unforeseen(unforeseen));
@@ -243,6 +252,12 @@ impl RebuiltSender {
         self.ended = true;
     }
 
+    /// A FIN alone left at `at`.
+    fn book_fin(&mut self, at: Instant) {
+        self.fin = true;
+        self.book_new(at, 1, 0);
+    }
+
     /// The next segment, in the order of the core: probe, retransmission, new data.
     fn next_predicted(&mut self, now: Instant) -> NextSend {
         if self.una == 0 {
@@ -279,13 +294,23 @@ impl RebuiltSender {
             return if fits { NextSend::Again { index, probe: false } } else { NextSend::Nothing };
         }
         let len = self.next_new_len();
-        let held = len < mss && self.nxt + len < self.written && len < self.max_snd_wnd / 2;
-        if len > 0 && len <= allowance && !held {
+        if len > 0 && len <= allowance && !self.is_held_back(len) {
             return NextSend::New(len);
         }
         let waits = self.new_data_waits();
         self.path.on_send_stopped(waits && allowance < mss);
         NextSend::Nothing
+    }
+
+    /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
+    fn is_held_back(&self, len: u64) -> bool {
+        if len >= self.terms.mss {
+            false
+        } else if self.nxt + len >= self.written {
+            self.nagle && !self.board.is_empty()
+        } else {
+            len < self.max_snd_wnd / 2
+        }
     }
 
     fn next_new_len(&self) -> u64 {
