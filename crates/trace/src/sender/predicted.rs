@@ -137,7 +137,12 @@ impl Predictor {
             // Pipelined requests come before the end of the response.
             return Some(if high > before && before < sender.nxt() { high } else { before });
         }
-        let proven = self.high >= reach.min(sender.una() + sender.receive_window());
+        let (una, window) = match self.waiting.front() {
+            Some(Waiting::Ack(ack)) => (ack.una, ack.window.unwrap_or(0)),
+            _ => (0, 0),
+        };
+        let edge = una.max(sender.una()) + window.max(sender.receive_window());
+        let proven = self.high >= reach.min(edge);
         let many = self.waiting.len() >= MOST_WAITING;
         match (proven || over, many) {
             (true, _) => Some(high),
@@ -153,12 +158,15 @@ impl Predictor {
         (at, before): (Instant, u64),
         over: bool,
     ) -> Option<Instant> {
+        let rtt = sender.srtt();
+        let soon = at + rtt * 3 / 4;
         let first = self.waiting.iter().find_map(|waiting| match waiting {
-            Waiting::Ack(ack) if ack.highest() > before => Some(ack.at),
+            // Without SACK a duplicate a round trip later is the first sign.
+            Waiting::Ack(ack) if ack.highest() > before || ack.bare && ack.at > soon => Some(ack.at),
             _ => None,
         });
         let Some(first) = first else { return over.then_some(at) };
-        let (rtt, gap) = (sender.srtt(), first.saturating_since(at));
+        let gap = first.saturating_since(at);
         let rto = sender.rto();
         let timeout = gap >= rto && gap <= rto + rtt * 2;
         let delayed = self.high - before <= sender.terms.mss && gap <= rtt + Duration::from_millis(250);
