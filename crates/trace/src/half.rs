@@ -212,7 +212,7 @@ impl Half {
         self.stamp = clock.map(|clock| (clock.value, clock.at));
         let mut sender = Box::new(RebuiltSender::new(model, terms));
         match syn {
-            Some(syn) => sender.open(syn.at, 0, opened.0),
+            Some(syn) => sender.open_unseen(syn.at, opened.0),
             None => sender.begin_at(self.high.max(1)),
         }
         let origin = self.origin.map_or(0, |origin| origin.0);

@@ -115,6 +115,18 @@ impl RebuiltSender {
         }
     }
 
+    /// A handshake of which only the peer's SYN, at `syn`, and its ACK at `acked` were seen: the answer went
+    /// again whenever the timer ran out.
+    pub(crate) fn open_unseen(&mut self, syn: Instant, acked: Instant) {
+        self.book_new(syn, 1, 0);
+        while self.rto_at < acked {
+            let at = self.rto_at;
+            self.time_out(at);
+            self.book_again(at, 0, None);
+        }
+        self.on_opened(acked);
+    }
+
     /// The handshake: its SYN was sent at `syn`, `again` times more, and acknowledged at `acked`.
     pub(crate) fn open(&mut self, syn: Instant, again: u8, acked: Instant) {
         self.book_new(syn, 1, 0);
@@ -122,6 +134,11 @@ impl RebuiltSender {
             self.time_out(syn);
             self.book_again(syn, 0, None);
         }
+        self.on_opened(acked);
+    }
+
+    /// The SYN is acknowledged.
+    fn on_opened(&mut self, acked: Instant) {
         let (sack, window) = (SackOffsets::default(), None);
         let (echo, echo_age) = (None, None);
         self.on_ack(&SenderAck { at: acked, una: 1, window, bare: true, sack, echo, echo_age });

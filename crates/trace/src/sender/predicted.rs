@@ -167,8 +167,7 @@ impl Predictor {
         });
         let Some(first) = first else { return over.then_some(at) };
         let gap = first.saturating_since(at);
-        let rto = sender.rto();
-        let timeout = gap >= rto && gap <= rto + rtt * 2;
+        let timeout = is_after_timeouts(gap, sender.rto(), rtt);
         let delayed = self.high - before <= sender.terms.mss && gap <= rtt + Duration::from_millis(250);
         let prompt = gap <= rtt + (rtt / 2).max(Duration::from_millis(50));
         Some(if prompt || delayed || timeout { at } else { first - rtt.min(gap) })
@@ -243,6 +242,12 @@ impl Predictor {
             }
         }
     }
+}
+
+/// True if `gap` is what timeouts in a row of `rto`, doubled each time, and a round trip take.
+fn is_after_timeouts(gap: Duration, rto: Duration, rtt: Duration) -> bool {
+    let waits = (1..=6_u32).map(|timeouts| rto.saturating_mul((1 << timeouts) - 1));
+    waits.into_iter().any(|wait| gap >= wait && gap <= wait + rtt * 2)
 }
 
 /// What a predicted sender sends next.
