@@ -1,14 +1,15 @@
 //! One connection: its two directions, its handshake, and what a segment does to both of its senders.
 
-use crate::half::Half;
+use crate::half::{Half, Offer};
 use crate::kinds::Retransmission;
 use crate::profile::SenderModel;
-use crate::sender::{PredictedEvent, SeenData, SenderAck};
-use crate::sink::{TraceSink, TracedSender, WindowPoint};
+use crate::sender::{PredictedEvent, Predicting, SeenData, SenderAck};
+use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionSummary, SenderTally, TraceEnd};
+use crate::transfer::{Passage, TransferMeter};
 use capture::{Observed, TcpEnd};
 use segment::Flags;
-use units::Instant;
+use units::{Duration, Instant};
 
 /// One end of a connection: the one whose packet was seen first, or the other.
 pub(crate) type Side = usize;
@@ -32,6 +33,7 @@ pub(crate) struct TracedConnection {
     opened: Option<Instant>,
     halves: [Half; 2],
     tallies: [SenderTally; 2],
+    meter: TransferMeter,
     copies: u64,
     /// Offsets one past the FIN of each side, once sent.
     fins: [Option<u64>; 2],
@@ -52,6 +54,7 @@ impl TracedConnection {
             opened: None,
             halves: Default::default(),
             tallies: Default::default(),
+            meter: TransferMeter::new(segment.at, segment.has(Flags::SYN)),
             copies: 0,
             fins: [None; 2],
             fins_acked: [false; 2],
@@ -135,11 +138,17 @@ impl TracedConnection {
         let Some(sender) = &mut self.halves[1 - side].sender else { return };
         let (digest, unseen) = sender.on_seen_ack(&ack);
         let point = with.sink.wants_windows().then(|| sender.point(ack.at));
+        if let Some(rtt) = digest.rtt {
+            with.sink.on_round_trip(&self.told(1 - side), ack.at, rtt);
+        }
         let tally = &mut self.tallies[1 - side];
         tally.unseen_bytes += unseen;
         tally.spurious += u64::from(digest.dsack.is_some());
         if let Some(point) = point {
             with.sink.on_window(&self.told(1 - side), &point);
+        }
+        if 1 - side == self.server {
+            self.pass(segment.at, Passage::Acked { bytes: digest.acked }, with);
         }
     }
 
@@ -189,7 +198,7 @@ impl TracedConnection {
         if let Some(predictor) = &mut self.halves[1 - side].predictor {
             predictor.on_ack(ack);
             if segment.payload > 0 {
-                predictor.on_request(segment.at);
+                predictor.on_request(segment.at, segment.payload.into());
             }
         }
         self.run_predictor(1 - side, false, with);
@@ -203,7 +212,7 @@ impl TracedConnection {
         let tally = &mut self.tallies[side];
         let sink = &mut *with.sink;
         let wants_windows = sink.wants_windows();
-        predictor.run(sender, over, &mut |event| match event {
+        let emit = |event| match event {
             PredictedEvent::Again(again) => {
                 count_again(tally, &again);
                 sink.on_retransmission(&told, &again);
@@ -211,12 +220,30 @@ impl TracedConnection {
             PredictedEvent::Window(point) if wants_windows => sink.on_window(&told, &point),
             PredictedEvent::Window(_) => {}
             PredictedEvent::Unforeseen(bytes) => tally.unseen_bytes += bytes,
-        });
+            PredictedEvent::Transfer(report) => sink.on_transfer(&told, &report),
+            PredictedEvent::RoundTrip(at, rtt) => sink.on_round_trip(&told, at, rtt),
+        };
+        predictor.run(&mut Predicting { sender, meter: &mut self.meter, emit }, over);
+    }
+
+    /// Something passes that concerns the server's sender.
+    fn pass<S: TraceSink>(&mut self, at: Instant, passage: Passage, with: &mut Digesting<'_, S>) {
+        let server = self.server;
+        if self.halves[server].predictor.is_some() {
+            return;
+        }
+        let sender = self.halves[server].sender.as_deref_mut();
+        if let Some(report) = self.meter.on_passage(at, passage, sender) {
+            with.sink.on_transfer(&self.told(server), &report);
+        }
     }
 
     /// Digests what still waits.
     pub(crate) fn finish<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
         self.run_predictor(self.server, true, with);
+        if let Some(report) = self.meter.finish() {
+            with.sink.on_transfer(&self.told(self.server), &report);
+        }
     }
 
     /// The ACK of the SYN-ACK opens the connection.
@@ -225,6 +252,7 @@ impl TracedConnection {
         let answered = self.halves[1 - side].syn.is_some() || blind;
         if self.opened.is_none() && 1 - side == self.server && una >= 1 && answered {
             self.opened = Some(at);
+            self.meter.on_opened(at, self.server_rtt().unwrap_or_default());
         }
     }
 
@@ -265,6 +293,13 @@ impl TracedConnection {
         if let Some(again) = digest.again {
             self.on_again(side, &again, with);
         }
+        let bytes = digest.fresh;
+        if bytes > 0 {
+            let is_response = side == self.server;
+            let passage =
+                if is_response { Passage::Response { bytes } } else { Passage::Request { bytes } };
+            self.pass(segment.at, passage, with);
+        }
     }
 
     /// Data of a side whose ACKs are not captured.
@@ -285,6 +320,9 @@ impl TracedConnection {
     ) {
         count_again(&mut self.tallies[side], again);
         with.sink.on_retransmission(&self.told(side), again);
+        if side == self.server && again.len > 0 {
+            self.pass(again.at, Passage::Again { kind: again.kind }, with);
+        }
     }
 
     fn told(&self, side: Side) -> TracedSender {
@@ -296,14 +334,23 @@ impl TracedConnection {
         }
     }
 
+    /// Round trip of the handshake between the capture and the server.
+    fn server_rtt(&self) -> Option<Duration> {
+        let [client, server] = [1 - self.server, self.server].map(|side| self.halves[side].syn);
+        let once = |offer: &Offer| offer.again == 0;
+        let (syn, answer) = client.filter(once).zip(server.filter(once))?;
+        Some(answer.at.saturating_since(syn.at))
+    }
+
+    /// Round trip of the handshake between the capture and the client.
+    fn client_rtt(&self) -> Option<Duration> {
+        let answer = self.halves[self.server].syn.filter(|offer| offer.again == 0)?;
+        Some(self.opened?.saturating_since(answer.at))
+    }
+
     /// What is told of it.
     pub(crate) fn summary(&self, end: TraceEnd) -> ConnectionSummary {
         let (client, server) = (1 - self.server, self.server);
-        let syn = self.halves[client].syn.filter(|offer| offer.again == 0);
-        let answer = self.halves[server].syn.filter(|offer| offer.again == 0);
-        let between = |from: Option<Instant>, to: Option<Instant>| {
-            from.zip(to).map(|(from, to)| to.saturating_since(from))
-        };
         ConnectionSummary {
             connection: self.number,
             client: self.ends[client],
@@ -312,8 +359,8 @@ impl TracedConnection {
             ended: self.last,
             end,
             handshake_seen: self.opened.is_some() && self.halves[client].syn.is_some(),
-            client_rtt: between(answer.map(|offer| offer.at), self.opened),
-            server_rtt: between(syn.map(|offer| offer.at), answer.map(|offer| offer.at)),
+            client_rtt: self.client_rtt(),
+            server_rtt: self.server_rtt(),
             client_sent: self.tallies[client],
             server_sent: self.tallies[server],
             copies: self.copies,

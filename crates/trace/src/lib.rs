@@ -14,9 +14,11 @@ mod sender;
 mod sink;
 mod summary;
 mod table;
+mod transfer;
 
 pub use engine::{EngineConfig, EngineTally, TraceEngine};
 pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
 pub use profile::{SenderModel, SenderProfile};
 pub use sink::{TraceSink, TracedSender, WindowPoint};
 pub use summary::{ConnectionSummary, SenderTally, TraceEnd};
+pub use transfer::{TimeShare, TimeShares, TransferReport};

@@ -66,9 +66,7 @@ impl SenderModel {
     pub fn of(profile: SenderProfile) -> Self {
         let model = Self::of_scheme(profile.scheme()).expect("profiles are schemes of the catalogue");
         match profile {
-            SenderProfile::Linux | SenderProfile::Bbr => {
-                Self { scheme: model.scheme.without_nagle() }
-            }
+            SenderProfile::Linux | SenderProfile::Bbr => model.without_nagle(),
             SenderProfile::Reno | SenderProfile::NewReno => model,
         }
     }
@@ -79,6 +77,12 @@ impl SenderModel {
     /// If there is no such scheme.
     pub fn of_scheme(text: &str) -> Result<Self, SchemeError> {
         Ok(Self { scheme: Scheme::parse(text)? })
+    }
+
+    /// The same of servers that switch Nagle's algorithm off (`TCP_NODELAY`).
+    #[must_use]
+    pub fn without_nagle(self) -> Self {
+        Self { scheme: self.scheme.without_nagle() }
     }
 
     /// The scheme.

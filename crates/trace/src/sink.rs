@@ -2,8 +2,9 @@
 
 use crate::kinds::{Retransmission, SenderPhase};
 use crate::summary::ConnectionSummary;
+use crate::transfer::TransferReport;
 use capture::TcpEnd;
-use units::Instant;
+use units::{Duration, Instant};
 
 /// Which connection, and which of its senders, something is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,16 @@ pub trait TraceSink {
     /// A sender sent something again.
     fn on_retransmission(&mut self, sender: &TracedSender, retransmission: &Retransmission) {
         let _ = (sender, retransmission);
+    }
+
+    /// An ACK tells a sender's round trip, of data sent once.
+    fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
+        let _ = (sender, at, rtt);
+    }
+
+    /// A transfer is over.
+    fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
+        let _ = (sender, report);
     }
 
     /// [`TraceSink::on_window`] is wanted.

@@ -64,8 +64,6 @@ pub(crate) struct AckDigest {
     pub(crate) acked: u64,
     /// A round trip.
     pub(crate) rtt: Option<Duration>,
-    /// A reduction was undone: what was sent again was not lost.
-    pub(crate) undone: bool,
     /// The receiver got these bytes twice.
     pub(crate) dsack: Option<(u64, u64)>,
 }
@@ -133,7 +131,7 @@ impl RebuiltSender {
         self.path.update_pacing_rate();
         self.update_timer(&info, report.timer);
         self.probe_pending = false;
-        AckDigest { acked, rtt: sample.rtt, undone: report.undo, dsack: info.dsack }
+        AckDigest { acked, rtt: sample.rtt, dsack: info.dsack }
     }
 
     fn update_window(&mut self, window: Option<u64>) -> bool {

@@ -14,7 +14,7 @@ mod timers;
 
 pub(crate) use acks::{SackOffsets, SenderAck};
 pub(crate) use observed::SeenData;
-pub(crate) use predicted::{PredictedEvent, Predictor, StampClock};
+pub(crate) use predicted::{PredictedEvent, Predicting, Predictor, StampClock};
 
 use crate::kinds::SenderPhase;
 use crate::profile::SenderModel;
@@ -34,6 +34,17 @@ pub(crate) struct Terms {
     pub(crate) mss: u64,
     pub(crate) sack: bool,
     pub(crate) timestamps: bool,
+}
+
+/// Whether a sender's windows have room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WindowRoom {
+    /// Another segment could leave, if there was one.
+    Free,
+    /// The congestion window is full.
+    CongestionFull,
+    /// The receiver's window is full, the congestion window is not.
+    ReceiverFull,
 }
 
 /// A sender.
@@ -232,6 +243,23 @@ impl RebuiltSender {
             in_flight: self.in_flight(),
             receive_window: self.receive_window(),
             phase: self.phase(),
+        }
+    }
+
+    /// Whether more could leave.
+    pub(crate) fn room(&mut self) -> WindowRoom {
+        let mss = self.terms.mss;
+        if self.ended && self.nxt >= self.send_end() {
+            return WindowRoom::Free;
+        }
+        let edge = self.window_edge();
+        let (recovery, cx) = self.recovery_parts();
+        if recovery.allowance(&cx) < mss {
+            WindowRoom::CongestionFull
+        } else if edge < self.nxt + mss {
+            WindowRoom::ReceiverFull
+        } else {
+            WindowRoom::Free
         }
     }
 

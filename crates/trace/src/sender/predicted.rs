@@ -8,6 +8,7 @@ use super::RebuiltSender;
 use super::acks::SenderAck;
 use crate::kinds::{Retransmission, RetransmissionKind};
 use crate::sink::WindowPoint;
+use crate::transfer::{Passage, TransferMeter, TransferReport};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -23,6 +24,10 @@ pub(crate) enum PredictedEvent {
     Window(WindowPoint),
     /// It had not sent what was acknowledged: so many bytes.
     Unforeseen(u64),
+    /// An ACK tells a round trip.
+    RoundTrip(Instant, Duration),
+    /// A transfer is over.
+    Transfer(TransferReport),
 }
 
 /// What waits to be digested.
@@ -30,7 +35,7 @@ pub(crate) enum PredictedEvent {
 enum Waiting {
     Ack(SenderAck),
     /// A request, before which all below `before` had been acknowledged.
-    Request { at: Instant, before: u64 },
+    Request { at: Instant, before: u64, bytes: u64 },
 }
 
 /// How the sender's clock of timestamps is read.
@@ -68,13 +73,10 @@ impl Predictor {
         Self { waiting: VecDeque::new(), requests: 0, high, fin: false, clock, origin, release: None }
     }
 
-    /// The peer asks for something.
-    pub(crate) fn on_request(&mut self, at: Instant) {
-        // Segments of one request are one request.
-        if !matches!(self.waiting.back(), Some(Waiting::Request { .. })) {
-            self.waiting.push_back(Waiting::Request { at, before: self.high });
-            self.requests += 1;
-        }
+    /// A segment of a request, `bytes` long.
+    pub(crate) fn on_request(&mut self, at: Instant, bytes: u64) {
+        self.waiting.push_back(Waiting::Request { at, before: self.high, bytes });
+        self.requests += 1;
     }
 
     /// An ACK reaches the sender.
@@ -87,34 +89,32 @@ impl Predictor {
     }
 
     /// Digests what can be digested; all of it if nothing more is to come (`over`).
-    pub(crate) fn run(
-        &mut self,
-        sender: &mut RebuiltSender,
-        over: bool,
-        emit: &mut impl FnMut(PredictedEvent),
-    ) {
+    pub(crate) fn run<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, over: bool) {
         while let Some(&next) = self.waiting.front() {
-            let Some(limit) = self.limit(sender, over) else { return };
-            sender.offer(limit);
+            let Some(limit) = self.limit(on.sender, over) else { return };
             match next {
                 Waiting::Ack(ack) => {
                     self.waiting.pop_front();
-                    self.run_timers(sender, ack.at, emit);
-                    self.digest(sender, &ack, emit);
+                    on.sender.offer(limit);
+                    self.run_timers(on, ack.at);
+                    self.digest(on, &ack);
                 }
-                Waiting::Request { at, before } => {
-                    let Some(begin) = self.beginning(sender, (at, before), over) else { return };
+                Waiting::Request { at, before, bytes } => {
+                    let Some(begin) = self.beginning(on.sender, (at, before), over) else { return };
                     self.waiting.pop_front();
                     self.requests -= 1;
-                    self.run_timers(sender, begin, emit);
-                    let Some(limit) = self.limit(sender, over) else {
-                        // What answers the request is not known yet: not before it is.
+                    let Some(answer) = self.limit(on.sender, over) else {
+                        // What answers the request is not known yet.
                         self.waiting.push_front(next);
                         self.requests += 1;
                         return;
                     };
-                    sender.offer(limit);
-                    self.send(sender, begin, emit);
+                    on.sender.offer(limit.min(answer));
+                    self.run_timers(on, at);
+                    on.pass(at, Passage::Request { bytes });
+                    self.run_timers(on, begin);
+                    on.sender.offer(answer);
+                    self.send(on, begin);
                 }
             }
         }
@@ -165,6 +165,10 @@ impl Predictor {
             Waiting::Ack(ack) if ack.highest() > before || ack.bare && ack.at > soon => Some(ack.at),
             _ => None,
         });
+        let more = self.waiting.iter().skip(1).any(|w| matches!(w, Waiting::Request { .. }));
+        if more && self.requests > 1 && first.is_none() {
+            return Some(at);
+        }
         let Some(first) = first else { return over.then_some(at) };
         let gap = first.saturating_since(at);
         let timeout = is_after_timeouts(gap, sender.rto(), rtt);
@@ -174,16 +178,11 @@ impl Predictor {
     }
 
     /// Runs what runs out before `until`.
-    fn run_timers(
-        &mut self,
-        sender: &mut RebuiltSender,
-        until: Instant,
-        emit: &mut impl FnMut(PredictedEvent),
-    ) {
+    fn run_timers<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, until: Instant) {
         loop {
-            let recovery = sender.recovery_timeout().unwrap_or(Instant::FAR_FUTURE);
+            let recovery = on.sender.recovery_timeout().unwrap_or(Instant::FAR_FUTURE);
             let release = self.release.unwrap_or(Instant::FAR_FUTURE);
-            let at = sender.rto_at.min(recovery).min(release);
+            let at = on.sender.rto_at.min(recovery).min(release);
             if at >= until {
                 return;
             }
@@ -191,48 +190,51 @@ impl Predictor {
                 self.release = None;
             }
             if recovery <= at {
-                sender.run_recovery_timer(at);
+                on.sender.run_recovery_timer(at);
             }
-            if sender.rto_at <= at {
-                sender.time_out(at);
+            if on.sender.rto_at <= at {
+                on.sender.time_out(at);
             }
-            self.send(sender, at, emit);
+            self.send(on, at);
         }
     }
 
-    fn digest(
-        &mut self,
-        sender: &mut RebuiltSender,
-        ack: &SenderAck,
-        emit: &mut impl FnMut(PredictedEvent),
-    ) {
+    fn digest<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, ack: &SenderAck) {
+        let sender = &mut *on.sender;
         if self.fin && ack.una == self.high && ack.una == sender.nxt() + 1 {
             sender.book_fin(ack.at - sender.srtt());
         }
         if ack.una > sender.nxt() {
             let unforeseen = sender.book_unseen(ack.at - sender.srtt(), ack.una);
-            emit(PredictedEvent::Unforeseen(unforeseen));
+            (on.emit)(PredictedEvent::Unforeseen(unforeseen));
+            on.pass(ack.at, Passage::Response { bytes: unforeseen });
         }
-        sender.on_ack(ack);
-        emit(PredictedEvent::Window(sender.point(ack.at)));
-        self.send(sender, ack.at, emit);
+        let sender = &mut *on.sender;
+        let digest = sender.on_ack(ack);
+        if let Some(rtt) = digest.rtt {
+            (on.emit)(PredictedEvent::RoundTrip(ack.at, rtt));
+        }
+        let bytes = digest.acked;
+        let point = sender.point(ack.at);
+        on.pass(ack.at, Passage::Acked { bytes });
+        (on.emit)(PredictedEvent::Window(point));
+        self.send(on, ack.at);
     }
 
     /// Sends what window, recovery and pacer let go.
-    fn send(
-        &mut self,
-        sender: &mut RebuiltSender,
-        now: Instant,
-        emit: &mut impl FnMut(PredictedEvent),
-    ) {
+    fn send<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, now: Instant) {
         for _ in 0..MOST_SENT {
-            match sender.next_predicted(now) {
-                NextSend::New(len) => sender.book_new(now, len, len),
+            match on.sender.next_predicted(now) {
+                NextSend::New(bytes) => {
+                    on.sender.book_new(now, bytes, bytes);
+                    on.pass(now, Passage::Response { bytes });
+                }
                 NextSend::Again { index, probe } => {
                     let stamp = self.clock.map(|clock| clock.stamp(now));
-                    let mut again = sender.send_again(now, index, probe, stamp);
+                    let mut again = on.sender.send_again(now, index, probe, stamp);
                     again.seq = self.origin.wrapping_add(again.start as u32);
-                    emit(PredictedEvent::Again(again));
+                    on.pass(now, Passage::Again { kind: again.kind });
+                    (on.emit)(PredictedEvent::Again(again));
                 }
                 NextSend::Wait(release) => {
                     self.release = Some(release);
@@ -240,6 +242,21 @@ impl Predictor {
                 }
                 NextSend::Nothing => return,
             }
+        }
+    }
+}
+
+/// A predicted sender at work: what it meters and to whom it tells.
+pub(crate) struct Predicting<'a, F> {
+    pub(crate) sender: &'a mut RebuiltSender,
+    pub(crate) meter: &'a mut TransferMeter,
+    pub(crate) emit: F,
+}
+
+impl<F: FnMut(PredictedEvent)> Predicting<'_, F> {
+    fn pass(&mut self, at: Instant, passage: Passage) {
+        if let Some(report) = self.meter.on_passage(at, passage, Some(self.sender)) {
+            (self.emit)(PredictedEvent::Transfer(report));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use units::{Duration, Instant};
 use trace::{
     ConnectionSummary, EngineConfig, EngineTally, Retransmission, RetransmissionKind, TraceEngine,
-    TraceSink, TracedSender, WindowPoint,
+    TraceSink, TracedSender, TransferReport, WindowPoint,
 };
 
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,7 @@ pub struct Collected {
     pub connections: Vec<ConnectionSummary>,
     pub again: Vec<(TracedSender, Retransmission)>,
     pub windows: Vec<(TracedSender, WindowPoint)>,
+    pub transfers: Vec<(TracedSender, TransferReport)>,
 }
 
 impl TraceSink for Collected {
@@ -22,6 +23,10 @@ impl TraceSink for Collected {
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
         self.again.push((*sender, *again));
+    }
+
+    fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
+        self.transfers.push((*sender, *report));
     }
 
     fn wants_windows(&self) -> bool {
