@@ -5,13 +5,21 @@
 //! business of its user. A packet that is not a TCP segment is counted by its kind in a [`Tally`].
 //! What cannot be read is a [`CaptureError`] with its file and byte; all before it is handed over.
 
+mod batch;
+mod decode;
 mod error;
+mod files;
+mod format;
+mod input;
+mod link_type;
 mod observed;
 mod options;
 mod source;
 mod tally;
 
 pub use error::{CaptureError, CaptureTrouble};
+pub use files::CaptureFiles;
+pub use link_type::LinkType;
 pub use observed::{Observed, PacketDirection, TcpEnd};
 pub use options::TcpOptions;
 pub use source::{InputProgress, SegmentSource};

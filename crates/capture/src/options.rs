@@ -1,7 +1,8 @@
 //! TCP options as a capture shows them, in 48 bytes.
 
-use segment::{Options, SackBlocks, Timestamps};
+use segment::{Options, RawOptions, SackBlocks, Timestamps, option_kind as kind};
 use std::fmt;
+use units::SeqNum;
 
 /// Bits of what is there.
 const HAS_MSS: u8 = 1;
@@ -11,9 +12,10 @@ const HAS_TIMESTAMPS: u8 = 8;
 const CUT: u8 = 16;
 
 /// The options of one segment. What only a SYN may carry is told wherever it stands.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub struct TcpOptions {
     sack: SackBlocks,
+    /// These three mean nothing without their bit of what is present.
     timestamps: Timestamps,
     mss: u16,
     scale: u8,
@@ -46,16 +48,94 @@ impl TcpOptions {
         &self.sack
     }
 
-    /// True if the options are not all here: the snap length has cut them, or they are not what options
-    /// have to be. Those before are told.
+    /// True if not all options are here: the snap length has cut them, or one is not what options have to
+    /// be. Those that can be read are told.
     pub const fn cut(&self) -> bool {
         self.has(CUT)
+    }
+
+    /// Becomes the options of a header, of which `cut` says whether some are missing.
+    #[inline]
+    pub(crate) fn read(&mut self, bytes: &[u8], cut: bool) {
+        self.present = if cut { CUT } else { 0 };
+        self.sack.clear();
+        match *bytes {
+            [] => {}
+            // What nearly every segment has (RFC 7323 appendix A).
+            [kind::NOOP, kind::NOOP, kind::TIMESTAMPS, 10, ref body @ ..] if body.len() == 8 => {
+                self.take(&bytes[2..]);
+            }
+            _ => self.take_all(bytes),
+        }
+    }
+
+    fn take_all(&mut self, bytes: &[u8]) {
+        let mut all = RawOptions::new(bytes);
+        for option in &mut all {
+            self.take(option);
+        }
+        if !all.rest().is_empty() {
+            self.present |= CUT;
+        }
+    }
+
+    /// Takes one option, kind and length included.
+    #[inline]
+    fn take(&mut self, option: &[u8]) {
+        match *option {
+            [kind::TIMESTAMPS, _, a, b, c, d, e, f, g, h] => {
+                let (value, echo) =
+                    (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
+                self.timestamps = Timestamps { value, echo };
+                self.present |= HAS_TIMESTAMPS;
+            }
+            [kind::SACK, _, ref ranges @ ..] if ranges.len().is_multiple_of(8) => {
+                self.take_sack(ranges);
+            }
+            [kind::MSS, _, a, b] => {
+                self.mss = u16::from_be_bytes([a, b]);
+                self.present |= HAS_MSS;
+            }
+            [kind::WINDOW_SCALE, _, shift] => {
+                self.scale = shift;
+                self.present |= HAS_SCALE;
+            }
+            [kind::SACK_PERMITTED, _] => self.present |= SACK_PERMITTED,
+            [
+                kind::TIMESTAMPS
+                | kind::SACK
+                | kind::MSS
+                | kind::WINDOW_SCALE
+                | kind::SACK_PERMITTED,
+                ..,
+            ] => self.present |= CUT,
+            _ => {}
+        }
+    }
+
+    fn take_sack(&mut self, ranges: &[u8]) {
+        for [a, b, c, d, e, f, g, h] in ranges.as_chunks::<8>().0 {
+            let left = u32::from_be_bytes([*a, *b, *c, *d]);
+            self.sack.push(SeqNum(left), SeqNum(u32::from_be_bytes([*e, *f, *g, *h])));
+        }
     }
 
     const fn has(&self, bit: u8) -> bool {
         self.present & bit != 0
     }
 }
+
+impl PartialEq for TcpOptions {
+    fn eq(&self, other: &Self) -> bool {
+        self.present == other.present
+            && self.sack == other.sack
+            && self.timestamps() == other.timestamps()
+            && self.mss() == other.mss()
+            && self.window_scale() == other.window_scale()
+    }
+}
+
+impl Eq for TcpOptions {}
 
 impl From<&Options> for TcpOptions {
     fn from(options: &Options) -> Self {

@@ -1,6 +1,8 @@
 //! Counts of what a capture holds beside TCP segments.
 
+use crate::link_type::LinkType;
 use std::fmt;
+use units::Instant;
 
 /// Why a packet is not handed over as a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,6 +77,21 @@ pub struct Tally {
     pub first_fragments: u64,
     /// Packets whose time is before that of the packet before them.
     pub backwards: u64,
+    /// Packets whose capture does not say when they passed; they have the time of the packet before them.
+    pub untimed: u64,
+    /// Packets that the capturing program says it has lost, where it does (pcapng, interfaces).
+    pub lost: u64,
+    /// Time of the first packet.
+    pub first: Option<Instant>,
+    /// Latest time of a packet.
+    pub last: Instant,
+    /// Bytes on the wire of all packets.
+    pub wire_bytes: u64,
+    /// Bytes of them that the capture has.
+    pub captured_bytes: u64,
+    /// The first link type that is not understood.
+    pub unknown_link: Option<u16>,
+    previous: Instant,
     not_segments: [u64; NotASegment::ALL.len()],
 }
 
@@ -82,6 +99,27 @@ impl Tally {
     /// Packets that are no segments for this reason.
     pub const fn of(&self, why: NotASegment) -> u64 {
         self.not_segments[why as usize]
+    }
+
+    /// Counts a packet, whatever it is.
+    #[inline]
+    pub(crate) fn count(&mut self, at: Instant, captured: usize, length: u32) {
+        self.packets += 1;
+        self.backwards += u64::from(at < self.previous);
+        self.previous = at;
+        self.first.get_or_insert(at);
+        self.last = self.last.max(at);
+        self.wire_bytes += u64::from(length);
+        self.captured_bytes += captured as u64;
+    }
+
+    /// Counts why it is not a segment.
+    #[cold]
+    pub(crate) const fn count_other(&mut self, why: NotASegment, link: LinkType) {
+        self.not_segments[why as usize] += 1;
+        if let (LinkType::Unknown(number), None) = (link, self.unknown_link) {
+            self.unknown_link = Some(number);
+        }
     }
 
     /// The reasons that any packet has, with their counts, in the order of [`NotASegment::ALL`].

@@ -1,0 +1,120 @@
+//! Link layers: Ethernet with VLAN tags, Linux cooked captures, BSD loopback, raw IP.
+
+use super::{Frame, Rest};
+use crate::link_type::LinkType;
+use crate::observed::{Observed, PacketDirection};
+use crate::tally::NotASegment;
+
+/// What carries the next header: numbers of EtherTypes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NetworkProtocol {
+    /// IPv4 or IPv6, as its first bits say.
+    Ip,
+    V4,
+    V6,
+}
+
+/// Takes the link layer off, and notes in `slot` what it says.
+#[inline]
+pub(super) fn strip<'a>(
+    frame: &Frame<'a>,
+    slot: &mut Observed,
+) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
+    let rest = Rest { bytes: frame.bytes, length: frame.length };
+    slot.interface = frame.interface;
+    slot.direction = frame.direction;
+    match frame.link {
+        LinkType::Ethernet => ethernet(rest),
+        LinkType::Raw => Ok((NetworkProtocol::Ip, rest)),
+        LinkType::Loopback => loopback(rest),
+        LinkType::LinuxSll => sll(rest, slot),
+        LinkType::LinuxSll2 => sll2(rest, slot),
+        LinkType::Unknown(_) => Err(NotASegment::UnknownLink),
+    }
+}
+
+/// IEEE 802.3 §3.1.1: two addresses of six bytes each, and the EtherType.
+#[inline]
+pub(super) fn ethernet(frame: Rest<'_>) -> Result<(NetworkProtocol, Rest<'_>), NotASegment> {
+    let head: &[u8; 14] = frame.head()?;
+    ethertype(u16::from_be_bytes([head[12], head[13]]), frame.behind(14)?)
+}
+
+const IPV4: u16 = 0x0800;
+const ARP: u16 = 0x0806;
+const IPV6: u16 = 0x86dd;
+/// Tags of IEEE 802.1Q and 802.1ad, and those in use before the latter.
+const VLAN: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
+/// MPLS (RFC 3032 §5), unicast and multicast, and sessions of PPPoE (RFC 2516 §4).
+const OTHER_TUNNELS: [u16; 3] = [0x8847, 0x8848, 0x8864];
+/// Tags on a frame; more than a provider's and a customer's are rare.
+const MOST_TAGS: usize = 4;
+
+/// Takes VLAN tags off.
+#[inline]
+pub(super) fn ethertype(
+    mut ethertype: u16,
+    mut rest: Rest<'_>,
+) -> Result<(NetworkProtocol, Rest<'_>), NotASegment> {
+    for _ in 0..=MOST_TAGS {
+        match ethertype {
+            IPV4 => return Ok((NetworkProtocol::V4, rest)),
+            IPV6 => return Ok((NetworkProtocol::V6, rest)),
+            ARP => return Err(NotASegment::Arp),
+            tag if VLAN.contains(&tag) => {
+                let head: &[u8; 4] = rest.head()?;
+                ethertype = u16::from_be_bytes([head[2], head[3]]);
+                rest = rest.behind(4)?;
+            }
+            tunnel if OTHER_TUNNELS.contains(&tunnel) => return Err(NotASegment::Tunnelled),
+            _ => return Err(NotASegment::NotIp),
+        }
+    }
+    Err(NotASegment::Malformed)
+}
+
+/// An address family of four bytes, in either order: all families are small numbers.
+fn loopback(frame: Rest<'_>) -> Result<(NetworkProtocol, Rest<'_>), NotASegment> {
+    let head = *frame.head::<4>()?;
+    let family = u32::from_be_bytes(head).min(u32::from_le_bytes(head));
+    let protocol = match family {
+        2 => NetworkProtocol::V4,
+        // Linux and Windows; NetBSD, OpenBSD and BSD/OS; FreeBSD; macOS.
+        10 | 23 | 24 | 28 | 30 => NetworkProtocol::V6,
+        _ => return Err(NotASegment::NotIp),
+    };
+    Ok((protocol, frame.behind(4)?))
+}
+
+/// LINKTYPE_LINUX_SLL: packet type, ARP hardware type, length and bytes of the sender's address, and the
+/// protocol in the last two of 16 bytes.
+fn sll<'a>(
+    rest: Rest<'a>,
+    slot: &mut Observed,
+) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
+    let head: &[u8; 16] = rest.head()?;
+    slot.direction = direction(u16::from_be_bytes([head[0], head[1]]));
+    ethertype(u16::from_be_bytes([head[14], head[15]]), rest.behind(16)?)
+}
+
+/// LINKTYPE_LINUX_SLL2: protocol, 2 bytes reserved, interface index, ARP hardware type, packet type of one
+/// byte, length and bytes of the address; 20 bytes.
+fn sll2<'a>(
+    rest: Rest<'a>,
+    slot: &mut Observed,
+) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
+    let head: &[u8; 20] = rest.head()?;
+    slot.direction = direction(u16::from(head[10]));
+    slot.interface = u16::from_be_bytes([head[6], head[7]]);
+    ethertype(u16::from_be_bytes([head[0], head[1]]), rest.behind(20)?)
+}
+
+/// Packet types of Linux (`PACKET_HOST` and so on in `if_packet.h`).
+const fn direction(packet_type: u16) -> PacketDirection {
+    match packet_type {
+        0..=2 => PacketDirection::In,
+        4 => PacketDirection::Out,
+        // For somebody else: seen on the way.
+        _ => PacketDirection::Unknown,
+    }
+}
