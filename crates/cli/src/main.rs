@@ -4,6 +4,7 @@
 //! Results go to standard output, everything else to standard error.
 
 mod agent;
+mod analyze;
 mod behind;
 mod check;
 mod completions;
@@ -55,6 +56,8 @@ Exit codes: 0 done and checks held, 1 a run or check failed, 2 bad input or miss
 enum Command {
     /// Load a page over a path under each scheme
     Race(Box<race::Args>),
+    /// Say why the transfers in packet captures are slow
+    Analyze(analyze::Args),
     /// Run a command behind a link, in real time
     Emulate(Box<emulate::Args>),
     /// Have the Linux kernel's own TCP begin with what is remembered of the path
@@ -98,6 +101,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Race(args) => race::run(*args),
+        Command::Analyze(args) => analyze::run(&args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
         Command::Serve(args) => serve::run(&args),

@@ -1,12 +1,13 @@
 //! One connection: its two directions, its handshake, and what a segment does to both of its senders.
 
-use crate::half::{Half, Offer};
-use crate::kinds::Retransmission;
+use crate::half::{Half, Late, Offer};
+use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::profile::SenderModel;
 use crate::sender::{PredictedEvent, Predicting, SeenData, SenderAck};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionSummary, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
+use crate::vantage::{Place, Vantage};
 use capture::{Observed, TcpEnd};
 use segment::Flags;
 use units::{Duration, Instant};
@@ -19,6 +20,8 @@ pub(crate) struct Digesting<'a, S> {
     pub(crate) model: &'a SenderModel,
     /// What servers send is ignored, as if it had not been captured.
     pub(crate) acks_only: bool,
+    /// Where the capture was made, if that is known.
+    pub(crate) vantage: Option<Vantage>,
     pub(crate) sink: &'a mut S,
 }
 
@@ -34,6 +37,7 @@ pub(crate) struct TracedConnection {
     halves: [Half; 2],
     tallies: [SenderTally; 2],
     meter: TransferMeter,
+    place: Place,
     copies: u64,
     /// Offsets one past the FIN of each side, once sent.
     fins: [Option<u64>; 2],
@@ -55,6 +59,7 @@ impl TracedConnection {
             halves: Default::default(),
             tallies: Default::default(),
             meter: TransferMeter::new(segment.at, segment.has(Flags::SYN)),
+            place: Place::default(),
             copies: 0,
             fins: [None; 2],
             fins_acked: [false; 2],
@@ -94,8 +99,13 @@ impl TracedConnection {
             self.reset = true;
             return;
         }
+        for side in [0, 1] {
+            if !self.halves[side].late.is_empty() {
+                self.deliver(side, segment.at, with);
+            }
+        }
         if segment.has(Flags::SYN) {
-            self.on_syn(side, segment);
+            self.on_syn(side, segment, with);
         }
         if segment.has(Flags::ACK) {
             self.on_ack(side, segment, with);
@@ -106,11 +116,19 @@ impl TracedConnection {
         self.halves[side].note_stamp(segment);
     }
 
-    fn on_syn(&mut self, side: Side, segment: &Observed) {
-        if self.halves[side].on_syn(segment) {
-            self.tallies[side].control_again += 1;
-        }
+    fn on_syn<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let again = self.halves[side].on_syn(segment);
         self.server = if segment.has(Flags::ACK) { side } else { 1 - side };
+        if again && self.opened.is_none() {
+            let again = syn_again(segment);
+            count_again(&mut self.tallies[side], &again);
+            with.sink.on_retransmission(&self.told(side), &again);
+        }
     }
 
     /// The segment acknowledges what the other side sent.
@@ -119,7 +137,7 @@ impl TracedConnection {
         if una > self.halves[1 - side].high() + (1 << 30) {
             return;
         }
-        self.note_opening(side, una, segment.at);
+        self.note_opening(side, una, segment.at, with.vantage);
         if self.is_blind_to(1 - side) {
             self.predict(side, segment, with);
         }
@@ -135,20 +153,56 @@ impl TracedConnection {
         if self.halves[1 - side].predictor.is_some() {
             return self.on_predicted_ack(side, segment, &ack, with);
         }
-        let Some(sender) = &mut self.halves[1 - side].sender else { return };
-        let (digest, unseen) = sender.on_seen_ack(&ack);
+        let lag = self.lag(1 - side);
+        if lag.is_zero() {
+            return self.on_arrived_ack(1 - side, &ack, with);
+        }
+        let at = segment.at + lag;
+        let ack = Some(SenderAck { at, ..ack });
+        self.halves[1 - side].late.push_back(Late { at, ack, request: 0 });
+    }
+
+    /// How much later than the capture saw it something reaches the host of `side`.
+    fn lag(&self, side: Side) -> Duration {
+        if side == self.server { self.place.to_server } else { self.place.to_client }
+    }
+
+    /// Hands over what has reached the host of `side` by `now`, or is about to.
+    fn deliver<S: TraceSink>(&mut self, side: Side, now: Instant, with: &mut Digesting<'_, S>) {
+        while let Some(late) = self.halves[side].late.front().copied()
+            && late.at <= now
+        {
+            self.halves[side].late.pop_front();
+            if let Some(ack) = late.ack {
+                self.on_arrived_ack(side, &ack, with);
+            }
+            if late.request > 0 {
+                self.pass(late.at, Passage::Request { bytes: late.request }, with);
+            }
+        }
+    }
+
+    /// An ACK has reached the sender of `side`.
+    fn on_arrived_ack<S: TraceSink>(
+        &mut self,
+        side: Side,
+        ack: &SenderAck,
+        with: &mut Digesting<'_, S>,
+    ) {
+        let Some(sender) = &mut self.halves[side].sender else { return };
+        let (digest, unseen) = sender.on_seen_ack(ack);
         let point = with.sink.wants_windows().then(|| sender.point(ack.at));
         if let Some(rtt) = digest.rtt {
-            with.sink.on_round_trip(&self.told(1 - side), ack.at, rtt);
+            with.sink.on_round_trip(&self.told(side), ack.at, rtt);
         }
-        let tally = &mut self.tallies[1 - side];
+        let tally = &mut self.tallies[side];
         tally.unseen_bytes += unseen;
         tally.spurious += u64::from(digest.dsack.is_some());
         if let Some(point) = point {
-            with.sink.on_window(&self.told(1 - side), &point);
+            with.sink.on_window(&self.told(side), &point);
         }
-        if 1 - side == self.server {
-            self.pass(segment.at, Passage::Acked { bytes: digest.acked }, with);
+        if side == self.server {
+            self.pass(ack.at, Passage::Acked { bytes: digest.acked }, with);
         }
     }
 
@@ -241,18 +295,22 @@ impl TracedConnection {
     /// Digests what still waits.
     pub(crate) fn finish<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
         self.run_predictor(self.server, true, with);
+        for side in [1 - self.server, self.server] {
+            self.deliver(side, Instant::FAR_FUTURE, with);
+        }
         if let Some(report) = self.meter.finish() {
             with.sink.on_transfer(&self.told(self.server), &report);
         }
     }
 
     /// The ACK of the SYN-ACK opens the connection.
-    fn note_opening(&mut self, side: Side, una: u64, at: Instant) {
+    fn note_opening(&mut self, side: Side, una: u64, at: Instant, vantage: Option<Vantage>) {
         let blind = self.is_blind_to(1 - side) && self.halves[side].syn.is_some();
         let answered = self.halves[1 - side].syn.is_some() || blind;
         if self.opened.is_none() && 1 - side == self.server && una >= 1 && answered {
             self.opened = Some(at);
-            self.meter.on_opened(at, self.server_rtt().unwrap_or_default());
+            self.place = Place::of(self.client_rtt(), self.server_rtt()).given(vantage);
+            self.meter.on_opened(at + self.place.to_server);
         }
     }
 
@@ -267,8 +325,11 @@ impl TracedConnection {
         if end > self.halves[side].high() + (1 << 30) {
             return;
         }
+        // Answers come a little sooner than the lag of the handshake.
+        let lag = self.lag(side);
+        self.deliver(side, segment.at + lag / 8, with);
         let terms = self.halves[side].terms(&self.halves[1 - side], segment.payload);
-        let opened = self.opened;
+        let opened = self.opened.map(|opened| opened + if side == self.server { lag } else { Duration::ZERO });
         let sender = self.halves[side].sender(with.model, terms, opened);
         let fin = segment.has(Flags::FIN);
         let digest = sender.on_data(&SeenData {
@@ -296,9 +357,15 @@ impl TracedConnection {
         let bytes = digest.fresh;
         if bytes > 0 {
             let is_response = side == self.server;
-            let passage =
-                if is_response { Passage::Response { bytes } } else { Passage::Request { bytes } };
-            self.pass(segment.at, passage, with);
+            let lag = self.place.to_server;
+            if is_response {
+                self.pass(segment.at, Passage::Response { bytes }, with);
+            } else if lag.is_zero() {
+                self.pass(segment.at, Passage::Request { bytes }, with);
+            } else {
+                let late = Late { at: segment.at + lag, ack: None, request: bytes };
+                self.halves[self.server].late.push_back(late);
+            }
         }
     }
 
@@ -361,10 +428,27 @@ impl TracedConnection {
             handshake_seen: self.opened.is_some() && self.halves[client].syn.is_some(),
             client_rtt: self.client_rtt(),
             server_rtt: self.server_rtt(),
+            vantage: self.place.vantage,
             client_sent: self.tallies[client],
             server_sent: self.tallies[server],
             copies: self.copies,
         }
+    }
+}
+
+/// A SYN that was sent before.
+fn syn_again(segment: &Observed) -> Retransmission {
+    Retransmission {
+        at: segment.at,
+        start: 0,
+        seq: segment.seq.0,
+        len: 0,
+        kind: RetransmissionKind::Timeout,
+        phase: SenderPhase::Handshake,
+        spared_by: None,
+        outstanding: 0,
+        expected: true,
+        predicted: false,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::profile::{SenderModel, SenderProfile};
 use crate::sink::TraceSink;
 use crate::summary::TraceEnd;
 use crate::table::ConnectionTable;
+use crate::vantage::Vantage;
 use capture::Observed;
 use units::{Duration, Instant};
 
@@ -13,6 +14,8 @@ use units::{Duration, Instant};
 pub struct EngineConfig {
     /// What senders run.
     pub model: SenderModel,
+    /// Where the capture was made; `None`: as the handshake of each connection tells.
+    pub vantage: Option<Vantage>,
     /// What servers send is ignored, as if it had not been captured: their senders are predicted.
     pub acks_only: bool,
     /// Connections that are followed at most; beyond that the least recently used one is evicted.
@@ -25,6 +28,7 @@ impl Default for EngineConfig {
     fn default() -> Self {
         Self {
             model: SenderModel::of(SenderProfile::Linux),
+            vantage: None,
             acks_only: false,
             max_connections: 1 << 20,
             idle_timeout: Duration::from_secs(300),
@@ -87,8 +91,8 @@ impl<S: TraceSink> TraceEngine<S> {
             }
             None => self.begin(segment),
         };
-        let EngineConfig { model, acks_only, .. } = &self.config;
-        let mut with = Digesting { model, acks_only: *acks_only, sink: &mut self.sink };
+        let EngineConfig { model, acks_only, vantage, .. } = &self.config;
+        let mut with = Digesting { model, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
         if let Some((connection, side)) = self.table.at(place, segment) {
             connection.on_segment(side, segment, &mut with);
         }
@@ -124,8 +128,8 @@ impl<S: TraceSink> TraceEngine<S> {
 
     fn finish(&mut self, place: u32, end: TraceEnd) {
         if let Some(mut connection) = self.table.remove(place) {
-            let EngineConfig { model, acks_only, .. } = &self.config;
-            let mut with = Digesting { model, acks_only: *acks_only, sink: &mut self.sink };
+            let EngineConfig { model, acks_only, vantage, .. } = &self.config;
+            let mut with = Digesting { model, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
             connection.finish(&mut with);
             self.sink.on_connection(&connection.summary(end));
         }

@@ -5,6 +5,7 @@ use crate::profile::SenderModel;
 use crate::sender::{Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms};
 use capture::Observed;
 use segment::Flags;
+use std::collections::VecDeque;
 use units::{Duration, Instant, SeqNum};
 
 /// Packets of one direction among which a copy is looked for.
@@ -36,6 +37,17 @@ struct Print {
     micros: u32,
 }
 
+/// What is on its way to the host of a direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late {
+    /// When it reaches the host, by the times at which its data passes the capture.
+    pub(crate) at: Instant,
+    /// An acknowledgement, where there is a sender for it.
+    pub(crate) ack: Option<SenderAck>,
+    /// Payload of a request.
+    pub(crate) request: u64,
+}
+
 /// One direction.
 pub(crate) struct Half {
     /// The sequence number of offset 0, the SYN's; one below the first byte seen where that was not.
@@ -52,6 +64,8 @@ pub(crate) struct Half {
     pub(crate) sender: Option<Box<RebuiltSender>>,
     /// Of a sender whose data is not captured.
     pub(crate) predictor: Option<Box<Predictor>>,
+    /// What reaches its host only after a lag: ACKs, with the payload that came with them.
+    pub(crate) late: VecDeque<Late>,
 }
 
 impl Default for Half {
@@ -66,6 +80,7 @@ impl Default for Half {
             stamp: None,
             sender: None,
             predictor: None,
+            late: VecDeque::new(),
         }
     }
 }

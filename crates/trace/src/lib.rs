@@ -15,10 +15,12 @@ mod sink;
 mod summary;
 mod table;
 mod transfer;
+mod vantage;
 
 pub use engine::{EngineConfig, EngineTally, TraceEngine};
 pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
 pub use profile::{SenderModel, SenderProfile};
 pub use sink::{TraceSink, TracedSender, WindowPoint};
 pub use summary::{ConnectionSummary, SenderTally, TraceEnd};
+pub use vantage::Vantage;
 pub use transfer::{TimeShare, TimeShares, TransferReport};

@@ -1,6 +1,7 @@
 //! What is told of a connection when it is over.
 
 use crate::kinds::{RetransmissionKind, SparedBy};
+use crate::vantage::Vantage;
 use capture::TcpEnd;
 use units::{Duration, Instant};
 
@@ -48,6 +49,23 @@ pub struct SenderTally {
 }
 
 impl SenderTally {
+    /// Adds the counts of another sender.
+    pub fn add(&mut self, other: &Self) {
+        let add = |sums: &mut [u64], more: &[u64]| {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        };
+        self.packets += other.packets;
+        self.data_packets += other.data_packets;
+        self.bytes += other.bytes;
+        self.unseen_bytes += other.unseen_bytes;
+        self.control_again += other.control_again;
+        self.probes += other.probes;
+        self.spurious += other.spurious;
+        add(&mut self.retransmissions, &other.retransmissions);
+        add(&mut self.unexpected, &other.unexpected);
+        add(&mut self.spared_by, &other.spared_by);
+    }
+
     /// Retransmissions of payload.
     pub fn retransmitted(&self) -> u64 {
         self.retransmissions.iter().sum()
@@ -75,6 +93,8 @@ pub struct ConnectionSummary {
     pub client_rtt: Option<Duration>,
     /// Handshake round trip between capture and server: from the SYN to its SYN-ACK.
     pub server_rtt: Option<Duration>,
+    /// Where the capture was made, by these two.
+    pub vantage: Vantage,
     /// What the client sent.
     pub client_sent: SenderTally,
     /// What the server sent.

@@ -69,8 +69,6 @@ pub(crate) struct TransferMeter {
     mark: Instant,
     next_index: u32,
     trains: AckTrains,
-    /// Round trip between the capture and the server: part of what looks like thinking.
-    travel: Duration,
     /// Lowest round trip of the server's sender.
     min_rtt: Duration,
 }
@@ -84,14 +82,12 @@ impl TransferMeter {
             mark: began,
             next_index: 0,
             trains: AckTrains::default(),
-            travel: Duration::ZERO,
             min_rtt: Duration::ZERO,
         }
     }
 
-    /// The connection is open; the capture is a round trip of `travel` from the server.
-    pub(crate) fn on_opened(&mut self, now: Instant, travel: Duration) {
-        self.travel = travel;
+    /// The connection is open at the server.
+    pub(crate) fn on_opened(&mut self, now: Instant) {
         self.cut(now, Passage::Other);
         if self.wait == Wait::Opening {
             self.wait = Wait::Request;
@@ -234,7 +230,6 @@ impl TransferMeter {
         for waiting in [TimeShare::Avoidance, TimeShare::SlowStart] {
             left = left.saturating_sub(report.shares.shift(waiting, TimeShare::Path, left));
         }
-        report.shares.shift(TimeShare::Think, TimeShare::Path, self.travel);
     }
 }
 
