@@ -1,6 +1,7 @@
 //! Which TCP a sender runs: a scheme of the catalogue under the name that reports use.
 
 use policy::config::{Config, RttSampling};
+use policy::recovery::rack::RACK_TLP;
 use std::fmt;
 use tcp::{Scheme, SchemeError};
 
@@ -13,13 +14,16 @@ pub enum SenderProfile {
     NewReno,
     /// A Linux 6.x server: CUBIC, RACK-TLP, PRR.
     Linux,
+    /// A Linux server before 2013: CUBIC, recovery by SACK (RFC 6675), no tail-loss probes.
+    LinuxSack,
     /// A Linux 6.x server with BBR v1.
     Bbr,
 }
 
 impl SenderProfile {
     /// All profiles, the likeliest first.
-    pub const ALL: [Self; 4] = [Self::Linux, Self::NewReno, Self::Reno, Self::Bbr];
+    pub const ALL: [Self; 5] =
+        [Self::Linux, Self::LinuxSack, Self::NewReno, Self::Reno, Self::Bbr];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -27,6 +31,7 @@ impl SenderProfile {
             Self::Reno => "reno",
             Self::NewReno => "newreno",
             Self::Linux => "linux",
+            Self::LinuxSack => "linux-sack",
             Self::Bbr => "bbr",
         }
     }
@@ -42,6 +47,7 @@ impl SenderProfile {
             Self::Reno => "reno+tick=500ms",
             Self::NewReno => "newreno",
             Self::Linux => "linux",
+            Self::LinuxSack => "linux+recovery=sack",
             Self::Bbr => "linux-bbr",
         }
     }
@@ -66,7 +72,9 @@ impl SenderModel {
     pub fn of(profile: SenderProfile) -> Self {
         let model = Self::of_scheme(profile.scheme()).expect("profiles are schemes of the catalogue");
         match profile {
-            SenderProfile::Linux | SenderProfile::Bbr => model.without_nagle(),
+            SenderProfile::Linux | SenderProfile::LinuxSack | SenderProfile::Bbr => {
+                model.without_nagle()
+            }
             SenderProfile::Reno | SenderProfile::NewReno => model,
         }
     }
@@ -93,6 +101,11 @@ impl SenderModel {
     /// Options of its senders.
     pub fn config(&self) -> &Config {
         self.scheme.config()
+    }
+
+    /// Its senders send tail-loss probes.
+    pub fn has_probes(&self) -> bool {
+        std::ptr::eq(self.scheme.recovery_descriptor(), &RACK_TLP)
     }
 
     /// When its senders measure round trips.

@@ -245,6 +245,11 @@ impl Scheme {
         }
     }
 
+    /// What its recovery says of itself.
+    pub fn recovery_descriptor(&self) -> &'static RecoveryDescriptor {
+        self.recipe.recovery
+    }
+
     /// A fresh recovery for one connection.
     pub fn recovery(&self) -> Box<dyn LossRecovery> {
         alone(self.recipe.recovery, &self.recipe.setup())

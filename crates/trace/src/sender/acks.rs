@@ -245,7 +245,7 @@ impl RebuiltSender {
         }
         if report.congestion.is_some() && !timeout {
             self.timed = None;
-            self.evidence.begin_fast(phase);
+            self.evidence.begin_fast(now, self.una, phase);
         }
         let event = self.congestion_event(now, report, timeout);
         self.path.on_report(report, &event);

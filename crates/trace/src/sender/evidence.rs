@@ -26,6 +26,10 @@ pub(super) struct Evidence {
     fast_end: u64,
     /// ACKs that acknowledged nothing new since the last that did.
     pub(super) duplicates: u32,
+    /// The episode was begun by the packets, not by the rebuilt sender's recovery.
+    pub(super) guessed: bool,
+    /// The last retransmission, or the beginning of the episode.
+    pub(super) last_act: Option<Instant>,
     /// What the sender was doing when the episode began.
     pub(super) found_in: SenderPhase,
     /// What would have spared the last timeout.
@@ -42,6 +46,8 @@ impl Default for Evidence {
             loss_end: None,
             fast_end: 0,
             duplicates: 0,
+            guessed: false,
+            last_act: None,
             found_in: SenderPhase::Handshake,
             spared_now: SparedBy::Nothing,
             last_ack: None,
@@ -51,15 +57,34 @@ impl Default for Evidence {
 
 impl Evidence {
     /// A fast recovery begins, or continues with a new loss.
-    pub(super) fn begin_fast(&mut self, phase: SenderPhase) {
+    pub(super) fn begin_fast(&mut self, now: Instant, una: u64, phase: SenderPhase) {
+        self.last_act = Some(now);
+        if std::mem::take(&mut self.guessed) && self.is_fast(una) {
+            // The sender was sooner to see it than the rebuilt one.
+            return;
+        }
         self.episode = Episode::Fast;
         self.found_in = phase;
         self.repaired = false;
         self.loss_end = None;
     }
 
+    /// The packets show a fast retransmission that the rebuilt sender did not expect.
+    pub(super) fn guess_fast(&mut self, now: Instant, una: u64, phase: SenderPhase) {
+        self.guessed = false;
+        self.begin_fast(now, una, phase);
+        self.guessed = true;
+    }
+
+    /// What a fast retransmission began to repair is not all acknowledged.
+    pub(super) fn is_fast(&self, una: u64) -> bool {
+        self.episode == Episode::Fast && self.repaired && una < self.fast_end
+    }
+
     /// The timer ran out when `nxt` was next.
-    pub(super) fn begin_timeout(&mut self, nxt: u64, phase: SenderPhase) {
+    pub(super) fn begin_timeout(&mut self, now: Instant, nxt: u64, phase: SenderPhase) {
+        self.last_act = Some(now);
+        self.guessed = false;
         self.episode = Episode::Timeout;
         self.found_in = phase;
         self.repaired = false;
@@ -98,7 +123,8 @@ impl Evidence {
     }
 
     /// A retransmission of this kind left when `nxt` was next.
-    pub(super) fn on_retransmission(&mut self, kind: RetransmissionKind, nxt: u64) {
+    pub(super) fn on_retransmission(&mut self, now: Instant, kind: RetransmissionKind, nxt: u64) {
+        self.last_act = Some(now);
         if kind != RetransmissionKind::TailProbe {
             self.repaired = true;
         }

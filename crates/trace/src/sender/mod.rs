@@ -58,6 +58,7 @@ pub(crate) struct RebuiltSender {
     sampling: RttSampling,
     halve_again: bool,
     nagle: bool,
+    has_probes: bool,
     /// All below is acknowledged.
     una: u64,
     /// The next new offset.
@@ -105,6 +106,7 @@ impl RebuiltSender {
             sampling: config.rtt_sampling,
             halve_again: config.halve_again,
             nagle: config.nagle,
+            has_probes: model.has_probes(),
             una: 0,
             nxt: 0,
             written: 1,

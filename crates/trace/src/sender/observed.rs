@@ -160,7 +160,7 @@ impl RebuiltSender {
                 self.book_again(at, index, seen.stamp);
                 index += 1;
             }
-            self.evidence.on_retransmission(kind, self.nxt);
+            self.evidence.on_retransmission(at, kind, self.nxt);
             (kind, expected)
         } else {
             // All of it was acknowledged: the ACK was under way.
@@ -192,7 +192,7 @@ impl RebuiltSender {
     fn judge(&mut self, at: Instant, index: usize, end: u64) -> (RetransmissionKind, bool) {
         use RetransmissionKind::{Fast, TailProbe, Timeout};
         let answer = self.is_answer(at);
-        if self.una == 0 || self.is_timer_due(at) && !answer {
+        if self.una == 0 || !answer && (self.is_timer_due(at) || self.is_overdue(at)) {
             self.time_out(at);
             return (Timeout, true);
         }
@@ -215,13 +215,22 @@ impl RebuiltSender {
         if self.is_repairing() {
             return (self.evidence.next_kind(), false);
         }
-        self.evidence.begin_fast(self.phase());
+        self.evidence.guess_fast(at, self.una, self.phase());
         (Fast, false)
     }
 
     fn is_repairing(&self) -> bool {
         self.evidence.repairs_timeout(self.una)
+            || self.evidence.is_fast(self.una)
             || self.recovery.recovering() && self.evidence.episode == Episode::Fast
+    }
+
+    /// The rebuilt sender would have sent something again long ago: this one does not know of the loss, or
+    /// repairs by its timer alone.
+    fn is_overdue(&self, at: Instant) -> bool {
+        let last = self.evidence.last_act.max(self.evidence.last_ack);
+        let since = last.map_or(Duration::ZERO, |last| at.saturating_since(last));
+        self.board.waiting() > 0 && since > self.srtt() + Duration::from_millis(4)
     }
 
     /// What happens at `at` answers the last ACK: sooner than another would come.
@@ -250,7 +259,10 @@ impl RebuiltSender {
 
     /// A probe by its time alone, of a sender whose recovery has none or forgot it.
     fn looks_like_probe(&self, at: Instant) -> bool {
-        self.terms.sack && self.board.sacked() == 0 && self.waited_for_probe(at)
+        self.has_probes
+            && self.terms.sack
+            && self.board.sacked() == 0
+            && self.waited_for_probe(at)
     }
 
     /// Nothing was heard for longer than a probe waits, two round trips.

@@ -363,7 +363,7 @@ impl RebuiltSender {
         let spared_by = timeout.then_some(self.evidence.spared_now);
         let (start, len) = self.board.segment(index).map_or((self.una, 0), |s| (s.start, s.len));
         self.book_again(now, index, stamp);
-        self.evidence.on_retransmission(kind, self.nxt);
+        self.evidence.on_retransmission(now, kind, self.nxt);
         Retransmission {
             at: now,
             start,

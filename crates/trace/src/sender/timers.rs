@@ -55,7 +55,7 @@ impl RebuiltSender {
             self.timed_out_at = Some(self.una);
             self.apply_report(now, &report, phase, true);
         }
-        self.evidence.begin_timeout(self.nxt, phase);
+        self.evidence.begin_timeout(now, self.nxt, phase);
         self.probe_pending = false;
         self.back_off();
         self.timed = None;
