@@ -14,7 +14,7 @@ fn main(){
  for k in 0..=reps {
  let t0=std::fs::metadata("/proc/self").map(|_|()).ok(); let _=t0;
  #[allow(clippy::disallowed_methods)] let t=std::time::Instant::now();
- let mut e=TraceEngine::new(EngineConfig{model:SenderProfile::named(&profile).map_or_else(||SenderModel::of_scheme(&profile).unwrap(), SenderModel::of),..Default::default()},S{quiet:reps>0,..Default::default()});
+ let mut e=TraceEngine::new(EngineConfig{acks_only:std::env::var_os("ACKS").is_some(),model:SenderProfile::named(&profile).map_or_else(||SenderModel::of_scheme(&profile).unwrap(), SenderModel::of),..Default::default()},S{quiet:reps>0,..Default::default()});
  for s in &v { e.on_segment(s); }
  let (s,tally)=e.finish_all();
  let dt=t.elapsed();

@@ -84,6 +84,8 @@ pub(crate) struct RebuiltSender {
     outstanding_before_ack: u64,
     last_in_flight: u64,
     probe_pending: bool,
+    /// Where one of the next segments of a predicted sender ends.
+    edge: Option<u64>,
     evidence: Evidence,
 }
 
@@ -124,6 +126,7 @@ impl RebuiltSender {
             outstanding_before_ack: 0,
             last_in_flight: 0,
             probe_pending: false,
+            edge: None,
             evidence: Evidence::default(),
         }
     }

@@ -54,6 +54,8 @@ impl StampClock {
 /// A sender that is predicted, and what it waits for.
 pub(crate) struct Predictor {
     waiting: VecDeque<Waiting>,
+    /// Acknowledgements that wait, ascending: each ends a segment.
+    edges: VecDeque<u64>,
     /// Requests that wait.
     requests: u32,
     /// Highest acknowledgement seen.
@@ -70,7 +72,16 @@ pub(crate) struct Predictor {
 impl Predictor {
     /// Of a stream whose number of offset 0 is `origin`.
     pub(crate) fn new(origin: u32, high: u64, clock: Option<StampClock>) -> Self {
-        Self { waiting: VecDeque::new(), requests: 0, high, fin: false, clock, origin, release: None }
+        Self {
+            waiting: VecDeque::new(),
+            edges: VecDeque::new(),
+            requests: 0,
+            high,
+            fin: false,
+            clock,
+            origin,
+            release: None,
+        }
     }
 
     /// A segment of a request, `bytes` long.
@@ -84,6 +95,7 @@ impl Predictor {
         if ack.una > self.high {
             self.fin = ack.una == self.high + 1 && self.high > 1;
             self.high = ack.una;
+            self.edges.push_back(ack.una);
         }
         self.waiting.push_back(Waiting::Ack(*ack));
     }
@@ -177,6 +189,14 @@ impl Predictor {
         Some(if prompt || delayed || timeout { at } else { first - rtt.min(gap) })
     }
 
+    /// The next place beyond what was sent where a segment is known to end, if the response goes on there.
+    fn next_edge(&mut self, sender: &RebuiltSender) -> Option<u64> {
+        while self.edges.front().is_some_and(|&edge| edge <= sender.nxt()) {
+            self.edges.pop_front();
+        }
+        self.edges.front().copied().filter(|&edge| edge < sender.written)
+    }
+
     /// Runs what runs out before `until`.
     fn run_timers<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, until: Instant) {
         loop {
@@ -224,6 +244,7 @@ impl Predictor {
     /// Sends what window, recovery and pacer let go.
     fn send<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, now: Instant) {
         for _ in 0..MOST_SENT {
+            on.sender.edge = self.next_edge(on.sender);
             match on.sender.next_predicted(now) {
                 NextSend::New(bytes) => {
                     on.sender.book_new(now, bytes, bytes);
@@ -334,7 +355,7 @@ impl RebuiltSender {
 
     /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4).
     fn is_held_back(&self, len: u64) -> bool {
-        if len >= self.terms.mss {
+        if len >= self.full_len() {
             false
         } else if self.nxt + len >= self.written {
             self.nagle && !self.board.is_empty()
@@ -345,7 +366,14 @@ impl RebuiltSender {
 
     fn next_new_len(&self) -> u64 {
         let end = self.written.min(self.window_edge());
-        end.saturating_sub(self.nxt).min(self.terms.mss)
+        end.saturating_sub(self.nxt).min(self.full_len())
+    }
+
+    /// A full segment; a shorter one where full ones would not end where an ACK shows that one did.
+    fn full_len(&self) -> u64 {
+        let mss = self.terms.mss;
+        let odd = self.edge.map_or(0, |edge| edge.saturating_sub(self.nxt) % mss);
+        if odd == 0 { mss } else { odd }
     }
 
     /// The segment at `index` leaves again.
