@@ -51,6 +51,12 @@ pub(crate) struct SenderAck {
 }
 
 impl SenderAck {
+    /// The byte at `offset` has arrived.
+    pub(crate) fn covers(&self, offset: u64) -> bool {
+        let inside = |block: &(u64, u64)| (block.0..block.1).contains(&offset);
+        self.una > offset || self.sack.as_slice().iter().any(inside)
+    }
+
     /// One past the highest byte that has arrived.
     pub(crate) fn highest(&self) -> u64 {
         self.sack.as_slice().iter().fold(self.una, |highest, block| highest.max(block.1))

@@ -197,6 +197,15 @@ impl Predictor {
         self.edges.front().copied().filter(|&edge| edge < sender.written)
     }
 
+    /// The byte at `offset` is acknowledged before `until`: what left a round trip before did it.
+    fn arrives_before(&self, offset: u64, until: Instant) -> bool {
+        let acks = self.waiting.iter().filter_map(|waiting| match waiting {
+            Waiting::Ack(ack) => Some(ack),
+            Waiting::Request { .. } => None,
+        });
+        acks.take_while(|ack| ack.at < until).any(|ack| ack.covers(offset))
+    }
+
     /// Runs what runs out before `until`.
     fn run_timers<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, until: Instant) {
         loop {
@@ -251,9 +260,14 @@ impl Predictor {
                     on.pass(now, Passage::Response { bytes });
                 }
                 NextSend::Again { index, probe } => {
+                    let repeated = !probe && on.sender.was_sent_again(index);
                     let stamp = self.clock.map(|clock| clock.stamp(now));
                     let mut again = on.sender.send_again(now, index, probe, stamp);
                     again.seq = self.origin.wrapping_add(again.start as u32);
+                    if repeated && self.arrives_before(again.start, now + on.sender.min_rtt() * 7 / 8) {
+                        // The retransmission before it did: this one was never sent.
+                        continue;
+                    }
                     on.pass(now, Passage::Again { kind: again.kind });
                     (on.emit)(PredictedEvent::Again(again));
                 }
@@ -301,6 +315,12 @@ impl RebuiltSender {
     fn offer(&mut self, limit: u64) {
         self.written = self.written.max(limit);
         self.ended = true;
+    }
+
+    /// The segment at `index` has gone again before, by ACKs and not by the timer.
+    fn was_sent_again(&self, index: usize) -> bool {
+        let again = self.board.segment(index).is_some_and(|s| s.was_retransmitted());
+        again && self.evidence.next_kind() != RetransmissionKind::Timeout
     }
 
     /// A FIN alone left at `at`.
