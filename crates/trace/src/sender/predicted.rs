@@ -260,12 +260,12 @@ impl Predictor {
                     on.pass(now, Passage::Response { bytes });
                 }
                 NextSend::Again { index, probe } => {
-                    let repeated = !probe && on.sender.was_sent_again(index);
+                    let soonest = on.sender.soonest_answer(now, index, probe);
                     let stamp = self.clock.map(|clock| clock.stamp(now));
                     let mut again = on.sender.send_again(now, index, probe, stamp);
                     again.seq = self.origin.wrapping_add(again.start as u32);
-                    if repeated && self.arrives_before(again.start, now + on.sender.min_rtt() * 7 / 8) {
-                        // The retransmission before it did: this one was never sent.
+                    if self.arrives_before(again.start, soonest) {
+                        // Another transmission did that: this one was never sent.
                         continue;
                     }
                     on.pass(now, Passage::Again { kind: again.kind });
@@ -317,10 +317,18 @@ impl RebuiltSender {
         self.ended = true;
     }
 
-    /// The segment at `index` has gone again before, by ACKs and not by the timer.
-    fn was_sent_again(&self, index: usize) -> bool {
+    /// When an ACK can answer a retransmission of the segment at `index` at the soonest: a round trip later,
+    /// or half of one where the retransmission may have left before it is thought to. Timeouts and probes
+    /// may be for nothing.
+    fn soonest_answer(&self, now: Instant, index: usize, probe: bool) -> Instant {
+        let kind = self.evidence.next_kind();
+        let by_ack = matches!(kind, RetransmissionKind::Fast | RetransmissionKind::Recovery);
+        let rtt = self.path.rtt.min_rtt();
+        if probe || !by_ack || rtt == Duration::MAX {
+            return now;
+        }
         let again = self.board.segment(index).is_some_and(|s| s.was_retransmitted());
-        again && self.evidence.next_kind() != RetransmissionKind::Timeout
+        now + if again { rtt * 7 / 8 } else { rtt / 2 }
     }
 
     /// A FIN alone left at `at`.
