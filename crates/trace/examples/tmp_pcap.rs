@@ -11,10 +11,11 @@ fn main(){
  let reps:usize=std::env::args().nth(3).map_or(0,|x|x.parse().unwrap());
  let b=std::fs::read(&f).unwrap(); let v=parse(&b);
  eprintln!("{} segments", v.len());
+ let models = if profile=="auto" { let mut s=ProfileSurvey::new(&EngineConfig::default()); for x in v.iter().take(100000){s.on_segment(x);} let (h,m)=s.finish(); for x in &h { eprintln!("{} {} {:?}", x.host, x.profile, x.misfits.map(|m|(m.seen,m.charge,m.corrections))); } m } else { SenderModels::all(SenderProfile::named(&profile).map_or_else(||SenderModel::of_scheme(&profile).unwrap(), SenderModel::of)) };
  for k in 0..=reps {
  let t0=std::fs::metadata("/proc/self").map(|_|()).ok(); let _=t0;
  #[allow(clippy::disallowed_methods)] let t=std::time::Instant::now();
- let mut e=TraceEngine::new(EngineConfig{acks_only:std::env::var_os("ACKS").is_some(),model:SenderProfile::named(&profile).map_or_else(||SenderModel::of_scheme(&profile).unwrap(), SenderModel::of),..Default::default()},S{quiet:reps>0,..Default::default()});
+ let mut e=TraceEngine::new(EngineConfig{acks_only:std::env::var_os("ACKS").is_some(),models:models.clone(),..Default::default()},S{quiet:reps>0,..Default::default()});
  for s in &v { e.on_segment(s); }
  let (s,tally)=e.finish_all();
  let dt=t.elapsed();

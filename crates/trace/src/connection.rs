@@ -2,8 +2,8 @@
 
 use crate::half::{Half, Late, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
-use crate::profile::SenderModel;
-use crate::sender::{PredictedEvent, Predicting, SeenData, SenderAck};
+use crate::profile::SenderModels;
+use crate::sender::{Misfit, PredictedEvent, Predicting, SeenData, SenderAck};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionSummary, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
@@ -17,7 +17,7 @@ pub(crate) type Side = usize;
 
 /// What all connections share while a segment is digested.
 pub(crate) struct Digesting<'a, S> {
-    pub(crate) model: &'a SenderModel,
+    pub(crate) models: &'a SenderModels,
     /// What servers send is ignored, as if it had not been captured.
     pub(crate) acks_only: bool,
     /// Where the capture was made, if that is known.
@@ -228,7 +228,8 @@ impl TracedConnection {
         }
         let syn = self.halves[side].syn;
         let mut terms = self.halves[1 - side].terms(&self.halves[side], 1448);
-        let config = with.model.config();
+        let model = with.models.of(self.ends[self.server].ip);
+        let config = model.config();
         let stamps = segment.options.timestamps();
         let known = syn.is_some_and(|syn| syn.mss.is_some());
         let full = if known { terms.mss + if terms.timestamps { 12 } else { 0 } } else { 1460 };
@@ -238,7 +239,7 @@ impl TracedConnection {
         let opened = (self.opened.unwrap_or(segment.at), stamps.map(|stamps| stamps.echo));
         let una = self.halves[1 - side].offset(segment.ack);
         self.halves[1 - side].reach(una);
-        self.halves[1 - side].predict(with.model, terms, syn.as_ref(), opened);
+        self.halves[1 - side].predict(model, terms, syn.as_ref(), opened);
     }
 
     /// An ACK for a sender that is predicted; a request with it.
@@ -330,7 +331,7 @@ impl TracedConnection {
         self.deliver(side, segment.at + lag / 8, with);
         let terms = self.halves[side].terms(&self.halves[1 - side], segment.payload);
         let opened = self.opened.map(|opened| opened + if side == self.server { lag } else { Duration::ZERO });
-        let sender = self.halves[side].sender(with.model, terms, opened);
+        let sender = self.halves[side].sender(with.models.of(self.ends[self.server].ip), terms, opened);
         let fin = segment.has(Flags::FIN);
         let digest = sender.on_data(&SeenData {
             at: segment.at,
@@ -415,6 +416,12 @@ impl TracedConnection {
         Some(self.opened?.saturating_since(answer.at))
     }
 
+    fn tally(&self, side: Side) -> SenderTally {
+        let sender = self.halves[side].sender.as_ref();
+        let misfit = sender.map_or_else(Misfit::default, |sender| *sender.misfit());
+        SenderTally { misfit, ..self.tallies[side] }
+    }
+
     /// What is told of it.
     pub(crate) fn summary(&self, end: TraceEnd) -> ConnectionSummary {
         let (client, server) = (1 - self.server, self.server);
@@ -429,8 +436,8 @@ impl TracedConnection {
             client_rtt: self.client_rtt(),
             server_rtt: self.server_rtt(),
             vantage: self.place.vantage,
-            client_sent: self.tallies[client],
-            server_sent: self.tallies[server],
+            client_sent: self.tally(client),
+            server_sent: self.tally(server),
             copies: self.copies,
         }
     }

@@ -1,7 +1,7 @@
 //! The engine: segments in, connections told apart, results out.
 
 use crate::connection::{Digesting, TracedConnection};
-use crate::profile::{SenderModel, SenderProfile};
+use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::sink::TraceSink;
 use crate::summary::TraceEnd;
 use crate::table::ConnectionTable;
@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
     /// What senders run.
-    pub model: SenderModel,
+    pub models: SenderModels,
     /// Where the capture was made; `None`: as the handshake of each connection tells.
     pub vantage: Option<Vantage>,
     /// What servers send is ignored, as if it had not been captured: their senders are predicted.
@@ -27,7 +27,7 @@ pub struct EngineConfig {
 impl Default for EngineConfig {
     fn default() -> Self {
         Self {
-            model: SenderModel::of(SenderProfile::Linux),
+            models: SenderModels::all(SenderModel::of(SenderProfile::Linux)),
             vantage: None,
             acks_only: false,
             max_connections: 1 << 20,
@@ -91,8 +91,8 @@ impl<S: TraceSink> TraceEngine<S> {
             }
             None => self.begin(segment),
         };
-        let EngineConfig { model, acks_only, vantage, .. } = &self.config;
-        let mut with = Digesting { model, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
+        let EngineConfig { models, acks_only, vantage, .. } = &self.config;
+        let mut with = Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
         if let Some((connection, side)) = self.table.at(place, segment) {
             connection.on_segment(side, segment, &mut with);
         }
@@ -128,8 +128,8 @@ impl<S: TraceSink> TraceEngine<S> {
 
     fn finish(&mut self, place: u32, end: TraceEnd) {
         if let Some(mut connection) = self.table.remove(place) {
-            let EngineConfig { model, acks_only, vantage, .. } = &self.config;
-            let mut with = Digesting { model, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
+            let EngineConfig { models, acks_only, vantage, .. } = &self.config;
+            let mut with = Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
             connection.finish(&mut with);
             self.sink.on_connection(&connection.summary(end));
         }

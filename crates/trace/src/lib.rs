@@ -13,14 +13,17 @@ mod profile;
 mod sender;
 mod sink;
 mod summary;
+mod survey;
 mod table;
 mod transfer;
 mod vantage;
 
 pub use engine::{EngineConfig, EngineTally, TraceEngine};
 pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
-pub use profile::{SenderModel, SenderProfile};
+pub use profile::{SenderModel, SenderModels, SenderProfile};
+pub use sender::Misfit;
 pub use sink::{TraceSink, TracedSender, WindowPoint};
 pub use summary::{ConnectionSummary, SenderTally, TraceEnd};
 pub use vantage::Vantage;
+pub use survey::{ProfileSurvey, SurveyedHost};
 pub use transfer::{TimeShare, TimeShares, TransferReport};

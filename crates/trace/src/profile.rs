@@ -2,7 +2,9 @@
 
 use policy::config::{Config, RttSampling};
 use policy::recovery::rack::RACK_TLP;
+use rustc_hash::FxHashMap;
 use std::fmt;
+use std::net::IpAddr;
 use tcp::{Scheme, SchemeError};
 
 /// A kind of sender.
@@ -111,6 +113,33 @@ impl SenderModel {
     /// When its senders measure round trips.
     pub fn sampling(&self) -> RttSampling {
         self.config().rtt_sampling
+    }
+}
+
+/// What the senders of each host are made from.
+#[derive(Clone, Debug)]
+pub struct SenderModels {
+    usual: SenderModel,
+    by_host: FxHashMap<IpAddr, SenderModel>,
+}
+
+impl SenderModels {
+    /// The same for all hosts.
+    pub fn all(model: SenderModel) -> Self {
+        Self { usual: model, by_host: FxHashMap::default() }
+    }
+
+    /// Sets that of one server.
+    pub fn set(&mut self, host: IpAddr, model: SenderModel) {
+        self.by_host.insert(host, model);
+    }
+
+    /// That of a server's connections.
+    pub fn of(&self, server: IpAddr) -> &SenderModel {
+        if self.by_host.is_empty() {
+            return &self.usual;
+        }
+        self.by_host.get(&server).unwrap_or(&self.usual)
     }
 }
 

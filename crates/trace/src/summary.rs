@@ -1,6 +1,7 @@
 //! What is told of a connection when it is over.
 
 use crate::kinds::{RetransmissionKind, SparedBy};
+use crate::sender::Misfit;
 use crate::vantage::Vantage;
 use capture::TcpEnd;
 use units::{Duration, Instant};
@@ -46,6 +47,8 @@ pub struct SenderTally {
     pub probes: u64,
     /// Retransmissions of bytes that had arrived (D-SACK).
     pub spurious: u64,
+    /// How badly the rebuilt sender explains what was seen.
+    pub misfit: Misfit,
 }
 
 impl SenderTally {
@@ -61,6 +64,7 @@ impl SenderTally {
         self.control_again += other.control_again;
         self.probes += other.probes;
         self.spurious += other.spurious;
+        self.misfit.add(&other.misfit);
         add(&mut self.retransmissions, &other.retransmissions);
         add(&mut self.unexpected, &other.unexpected);
         add(&mut self.spared_by, &other.spared_by);

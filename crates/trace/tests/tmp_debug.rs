@@ -10,7 +10,7 @@ use tcp::Scheme; use trace::*; use units::{Duration, Instant};
  let sizes=[3_000 + seed * 7_001, 200_000, 40_000];
  let s=run(&Exchange{server:&Scheme::parse(&scheme).unwrap(),client:&Scheme::parse(&client).unwrap(),pipe:pipes[n as usize],sizes:&sizes,think:Duration::from_millis(30*seed),seed:seed*100+n,port:40000,begin:Instant::ZERO+Duration::from_secs(1000)});
  let m=SenderModel::of_scheme(&scheme).unwrap();
- let (f,_)=collect(EngineConfig{model:m,acks_only:true,..Default::default()},&s);
+ let (f,_)=collect(EngineConfig{models:SenderModels::all(m),acks_only:true,..Default::default()},&s);
  let isn=s.segments.iter().find(|x|x.source.port==80).unwrap().seq.0;
  let mut ev=vec![];
  for x in &s.segments { if x.source.port==80 {ev.push((x.at,1,format!("      > {}+{} {:?}",x.seq.0.wrapping_sub(isn),x.payload,x.flags)))} else {ev.push((x.at,0,format!("< ack {} len {} win {} {:?} sack {:?}",x.ack.0.wrapping_sub(isn),x.payload,x.window,x.flags,x.options.sack().as_slice().iter().map(|b|(b.0.0.wrapping_sub(isn),b.1.0.wrapping_sub(isn))).collect::<Vec<_>>())))} }

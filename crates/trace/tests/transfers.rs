@@ -5,7 +5,7 @@ mod common;
 use common::collect::collect;
 use common::{Exchange, Pipe, Scenario, run};
 use tcp::Scheme;
-use trace::{EngineConfig, SenderModel, TimeShare, TransferReport};
+use trace::{EngineConfig, SenderModel, SenderModels, TimeShare, TransferReport};
 use units::{Duration, Instant};
 
 const SIZES: [u64; 4] = [3_000, 200_000, 14_000, 60_000];
@@ -27,7 +27,7 @@ fn scenario(scheme: &str, pipe: Pipe, seed: u64) -> Scenario {
 
 fn transfers(scheme: &str, scenario: &Scenario, acks_only: bool) -> Vec<TransferReport> {
     let model = SenderModel::of_scheme(scheme).unwrap().without_nagle();
-    let (found, _) = collect(EngineConfig { model, acks_only, ..EngineConfig::default() }, scenario);
+    let (found, _) = collect(EngineConfig { models: SenderModels::all(model), acks_only, ..EngineConfig::default() }, scenario);
     found.transfers.iter().map(|(_, report)| *report).collect()
 }
 

@@ -5,7 +5,7 @@ mod common;
 use common::collect::{Agreement, collect};
 use common::{Exchange, Pipe, run};
 use tcp::Scheme;
-use trace::{EngineConfig, RetransmissionKind, SenderModel};
+use trace::{EngineConfig, RetransmissionKind, SenderModel, SenderModels};
 use units::{Duration, Instant};
 
 const PATHS: [Pipe; 5] = [
@@ -34,7 +34,8 @@ fn agreement(scheme: &str, client: &str, acks_only: bool) -> Agreement {
                 begin: Instant::ZERO + Duration::from_secs(1_000),
             });
             let model = model.clone();
-            let config = EngineConfig { model, acks_only, ..EngineConfig::default() };
+            let models = SenderModels::all(model);
+            let config = EngineConfig { models, acks_only, ..EngineConfig::default() };
             let (found, _) = collect(config, &scenario);
             if std::env::var_os("SHOW").is_some() { eprintln!("== path {n} seed {seed}"); }
             agreement.compare(&scenario, &found);

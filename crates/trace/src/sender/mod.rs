@@ -7,12 +7,14 @@
 
 mod acks;
 mod evidence;
+mod fit;
 mod observed;
 mod predicted;
 mod sends;
 mod timers;
 
 pub(crate) use acks::{SackOffsets, SenderAck};
+pub use fit::Misfit;
 pub(crate) use observed::SeenData;
 pub(crate) use predicted::{PredictedEvent, Predicting, Predictor, StampClock};
 
@@ -20,6 +22,7 @@ use crate::kinds::SenderPhase;
 use crate::profile::SenderModel;
 use crate::sink::WindowPoint;
 use evidence::Evidence;
+use fit::Fit;
 use path::Path;
 use policy::ack::{DeliveryMarks, Scoreboard};
 use policy::config::RttSampling;
@@ -87,6 +90,7 @@ pub(crate) struct RebuiltSender {
     /// Where one of the next segments of a predicted sender ends.
     edge: Option<u64>,
     evidence: Evidence,
+    fit: Fit,
 }
 
 impl RebuiltSender {
@@ -128,6 +132,7 @@ impl RebuiltSender {
             probe_pending: false,
             edge: None,
             evidence: Evidence::default(),
+            fit: Fit::default(),
         }
     }
 

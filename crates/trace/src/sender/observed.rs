@@ -57,8 +57,10 @@ impl RebuiltSender {
             digest.again = Some(self.on_again(seen, end.min(self.nxt)));
         }
         if end > self.nxt {
+            self.check_answer(seen.at, u64::from(seen.payload));
             digest.unseen = self.book_unseen(seen.at, seen.start);
             digest.fresh = self.book_fresh(seen, end);
+            self.check_outstanding();
         }
         digest
     }
@@ -66,7 +68,7 @@ impl RebuiltSender {
     /// An ACK reaches the sender.
     pub(crate) fn on_seen_ack(&mut self, ack: &SenderAck) -> (AckDigest, u64) {
         self.catch_up(ack.at, false);
-        self.note_stop();
+        self.note_stop(ack.una > self.una);
         let unseen = self.book_unseen(ack.at, ack.una);
         (self.on_ack(ack), unseen)
     }
@@ -90,7 +92,7 @@ impl RebuiltSender {
     }
 
     /// The last sending ended because of the window, or because there was no more.
-    fn note_stop(&mut self) {
+    fn note_stop(&mut self, advances: bool) {
         let mss = self.terms.mss;
         let waiting = self.board.waiting() > 0;
         let new_data = self.new_data_waits();
@@ -99,6 +101,7 @@ impl RebuiltSender {
         if !waiting {
             self.path.on_send_stopped(new_data && allowance < mss);
         }
+        self.note_left(allowance, advances);
     }
 
     /// What lies before `start` was sent without being seen.
@@ -154,6 +157,7 @@ impl RebuiltSender {
             self.board.split_at(start);
             self.board.split_at(end);
             let (kind, expected) = self.judge(at, self.board.index_from(start), end);
+            self.count_foreseen(expected);
             spared_by = (kind == RetransmissionKind::Timeout).then_some(self.evidence.spared_now);
             let mut index = self.board.index_from(start);
             while self.board.segment(index).is_some_and(|s| s.start < end) {
@@ -192,9 +196,10 @@ impl RebuiltSender {
     fn judge(&mut self, at: Instant, index: usize, end: u64) -> (RetransmissionKind, bool) {
         use RetransmissionKind::{Fast, TailProbe, Timeout};
         let answer = self.is_answer(at);
-        if self.una == 0 || !answer && (self.is_timer_due(at) || self.is_overdue(at)) {
+        let overdue = !answer && self.is_overdue(at);
+        if self.una == 0 || overdue || !answer && self.is_timer_due(at) {
             self.time_out(at);
-            return (Timeout, true);
+            return (Timeout, !overdue);
         }
         let last = end >= self.nxt;
         if last && self.is_probe_due(at) {
@@ -234,7 +239,7 @@ impl RebuiltSender {
     }
 
     /// What happens at `at` answers the last ACK: sooner than another would come.
-    fn is_answer(&self, at: Instant) -> bool {
+    pub(super) fn is_answer(&self, at: Instant) -> bool {
         let window = (self.srtt() / 8).clamp(Duration::from_micros(300), Duration::from_millis(5));
         self.evidence.last_ack.is_some_and(|ack| at.saturating_since(ack) <= window)
     }
