@@ -1,9 +1,10 @@
 //! One connection: its two directions, its handshake, and what a segment does to both of its senders.
 
+use crate::counts::Counts;
 use crate::half::{Half, Late, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::profile::SenderModels;
-use crate::sender::{Misfit, PredictedEvent, Predicting, SeenData, SenderAck};
+use crate::sender::{DataDigest, Misfit, PredictedEvent, Predicting, SeenData, SenderAck};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionSummary, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
@@ -35,7 +36,7 @@ pub(crate) struct TracedConnection {
     /// The handshake was completed by an ACK of the SYN-ACK.
     opened: Option<Instant>,
     halves: [Half; 2],
-    tallies: [SenderTally; 2],
+    tallies: [Counts; 2],
     meter: TransferMeter,
     place: Place,
     copies: u64,
@@ -100,9 +101,7 @@ impl TracedConnection {
             return;
         }
         for side in [0, 1] {
-            if !self.halves[side].late.is_empty() {
-                self.deliver(side, segment.at, with);
-            }
+            self.deliver(side, segment.at, with);
         }
         if segment.has(Flags::SYN) {
             self.on_syn(side, segment, with);
@@ -126,7 +125,7 @@ impl TracedConnection {
         self.server = if segment.has(Flags::ACK) { side } else { 1 - side };
         if again && self.opened.is_none() {
             let again = syn_again(segment);
-            count_again(&mut self.tallies[side], &again);
+            self.tallies[side].count_again(&again);
             with.sink.on_retransmission(&self.told(side), &again);
         }
     }
@@ -145,9 +144,18 @@ impl TracedConnection {
             self.fins_acked[1 - side] = true;
         }
         let Some(sender) = &self.halves[1 - side].sender else {
-            return self.halves[1 - side].reach(una);
+            return self.on_quiet_ack(side, segment, una);
         };
         let fresh = una >= sender.una();
+        let settled = una == sender.nxt() && sender.outstanding() == 0;
+        let predicted = self.halves[1 - side].predictor.is_some();
+        if settled && !predicted && segment.options.sack().is_empty() {
+            let window = self.offered_window(side, segment, 0);
+            if let Some(sender) = &mut self.halves[1 - side].sender {
+                sender.set_window(window);
+            }
+            return;
+        }
         let outstanding = sender.outstanding();
         let ack = self.read_ack(side, segment, fresh, outstanding);
         if self.halves[1 - side].predictor.is_some() {
@@ -159,7 +167,22 @@ impl TracedConnection {
         }
         let at = segment.at + lag;
         let ack = Some(SenderAck { at, ..ack });
-        self.halves[1 - side].late.push_back(Late { at, ack, request: 0 });
+        self.halves[1 - side].push_late(Late { at, ack, request: 0 });
+    }
+
+    /// An ACK for a side without a sender.
+    fn on_quiet_ack(&mut self, side: Side, segment: &Observed, una: u64) {
+        if self.halves[1 - side].parked_at().is_some() {
+            let window = self.offered_window(side, segment, 0);
+            self.halves[1 - side].set_parked_window(window);
+        }
+        self.halves[1 - side].note_acked(una);
+    }
+
+    /// The window that a segment of `side` offers.
+    fn offered_window(&mut self, side: Side, segment: &Observed, outstanding: u64) -> u64 {
+        let peer = if self.is_blind_to(1 - side) { None } else { self.halves[1 - side].syn };
+        self.halves[side].window(segment, peer.as_ref(), outstanding)
     }
 
     /// How much later than the capture saw it something reaches the host of `side`.
@@ -169,10 +192,7 @@ impl TracedConnection {
 
     /// Hands over what has reached the host of `side` by `now`, or is about to.
     fn deliver<S: TraceSink>(&mut self, side: Side, now: Instant, with: &mut Digesting<'_, S>) {
-        while let Some(late) = self.halves[side].late.front().copied()
-            && late.at <= now
-        {
-            self.halves[side].late.pop_front();
+        while let Some(late) = self.halves[side].pop_late(now) {
             if let Some(ack) = late.ack {
                 self.on_arrived_ack(side, &ack, with);
             }
@@ -196,8 +216,12 @@ impl TracedConnection {
             with.sink.on_round_trip(&self.told(side), ack.at, rtt);
         }
         let tally = &mut self.tallies[side];
-        tally.unseen_bytes += unseen;
-        tally.spurious += u64::from(digest.dsack.is_some());
+        if unseen > 0 {
+            tally.rare().unseen_bytes += unseen;
+        }
+        if digest.dsack.is_some() {
+            tally.rare().spurious += 1;
+        }
         if let Some(point) = point {
             with.sink.on_window(&self.told(side), &point);
         }
@@ -207,10 +231,7 @@ impl TracedConnection {
     }
 
     fn read_ack(&mut self, side: Side, segment: &Observed, fresh: bool, outstanding: u64) -> SenderAck {
-        let peer = self.halves[1 - side].syn;
-        let blind = self.is_blind_to(1 - side);
-        let peer = if blind { None } else { peer };
-        let window = self.halves[side].window(segment, peer.as_ref(), outstanding);
+        let window = self.offered_window(side, segment, outstanding);
         let ack = self.halves[1 - side].read_ack(segment, fresh.then_some(window));
         self.halves[1 - side].reach(ack.una);
         ack
@@ -223,7 +244,7 @@ impl TracedConnection {
 
     /// Begins to predict what the peer of `side` sends, once the handshake is over.
     fn predict<S: TraceSink>(&mut self, side: Side, segment: &Observed, with: &Digesting<'_, S>) {
-        if self.halves[1 - side].sender.is_some() || segment.has(Flags::SYN) {
+        if self.halves[1 - side].has_sender() || segment.has(Flags::SYN) {
             return;
         }
         let syn = self.halves[side].syn;
@@ -269,12 +290,12 @@ impl TracedConnection {
         let wants_windows = sink.wants_windows();
         let emit = |event| match event {
             PredictedEvent::Again(again) => {
-                count_again(tally, &again);
+                tally.count_again(&again);
                 sink.on_retransmission(&told, &again);
             }
             PredictedEvent::Window(point) if wants_windows => sink.on_window(&told, &point),
             PredictedEvent::Window(_) => {}
-            PredictedEvent::Unforeseen(bytes) => tally.unseen_bytes += bytes,
+            PredictedEvent::Unforeseen(bytes) => tally.rare().unseen_bytes += bytes,
             PredictedEvent::Transfer(report) => sink.on_transfer(&told, &report),
             PredictedEvent::RoundTrip(at, rtt) => sink.on_round_trip(&told, at, rtt),
         };
@@ -329,29 +350,25 @@ impl TracedConnection {
         // Answers come a little sooner than the lag of the handshake.
         let lag = self.lag(side);
         self.deliver(side, segment.at + lag / 8, with);
-        let terms = self.halves[side].terms(&self.halves[1 - side], segment.payload);
-        let opened = self.opened.map(|opened| opened + if side == self.server { lag } else { Duration::ZERO });
-        let sender = self.halves[side].sender(with.models.of(self.ends[self.server].ip), terms, opened);
-        let fin = segment.has(Flags::FIN);
-        let digest = sender.on_data(&SeenData {
-            at: segment.at,
-            start,
-            seq: segment.seq.0,
-            payload: segment.payload,
-            syn: false,
-            fin,
-            push: segment.has(Flags::PSH),
-            stamp: segment.options.timestamps().map(|timestamps| timestamps.value),
-        });
-        self.halves[side].reach(end);
-        if fin {
+        if segment.has(Flags::FIN) {
             self.fins[side] = Some(end);
         }
+        let little = side != self.server && self.halves[side].send_little(segment.at, start, end);
+        let digest = if little {
+            DataDigest { fresh: segment.payload.into(), ..DataDigest::default() }
+        } else {
+            self.digest_data(side, segment, start, with)
+        };
+        self.halves[side].reach(end);
         let tally = &mut self.tallies[side];
-        tally.data_packets += u64::from(segment.payload > 0);
+        tally.data_packets += u32::from(segment.payload > 0);
         tally.bytes += digest.fresh;
-        tally.unseen_bytes += digest.unseen;
-        tally.probes += u64::from(digest.probe);
+        if digest.unseen > 0 {
+            tally.rare().unseen_bytes += digest.unseen;
+        }
+        if digest.probe {
+            tally.rare().probes += 1;
+        }
         if let Some(again) = digest.again {
             self.on_again(side, &again, with);
         }
@@ -365,9 +382,37 @@ impl TracedConnection {
                 self.pass(segment.at, Passage::Request { bytes }, with);
             } else {
                 let late = Late { at: segment.at + lag, ack: None, request: bytes };
-                self.halves[self.server].late.push_back(late);
+                self.halves[self.server].push_late(late);
             }
         }
+    }
+
+    /// Has the sender of `side` digest its data.
+    fn digest_data<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        start: u64,
+        with: &Digesting<'_, S>,
+    ) -> DataDigest {
+        if self.halves[side].sender.is_none() {
+            let terms = self.halves[side].terms(&self.halves[1 - side], segment.payload);
+            let lag = if side == self.server { self.place.to_server } else { Duration::ZERO };
+            let opened = self.opened.map(|opened| opened + lag);
+            let model = with.models.of(self.ends[self.server].ip);
+            self.halves[side].make_sender(model, terms, opened);
+        }
+        let Some(sender) = &mut self.halves[side].sender else { return DataDigest::default() };
+        sender.on_data(&SeenData {
+            at: segment.at,
+            start,
+            seq: segment.seq.0,
+            payload: segment.payload,
+            syn: false,
+            fin: segment.has(Flags::FIN),
+            push: segment.has(Flags::PSH),
+            stamp: segment.options.timestamps().map(|timestamps| timestamps.value),
+        })
     }
 
     /// Data of a side whose ACKs are not captured.
@@ -375,7 +420,7 @@ impl TracedConnection {
         let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
         let high = self.halves[side].high();
         let tally = &mut self.tallies[side];
-        tally.data_packets += u64::from(segment.payload > 0);
+        tally.data_packets += u32::from(segment.payload > 0);
         tally.bytes += end.saturating_sub(high.max(start)).min(u64::from(segment.payload));
         self.halves[side].reach(end);
     }
@@ -386,7 +431,7 @@ impl TracedConnection {
         again: &Retransmission,
         with: &mut Digesting<'_, S>,
     ) {
-        count_again(&mut self.tallies[side], again);
+        self.tallies[side].count_again(again);
         with.sink.on_retransmission(&self.told(side), again);
         if side == self.server && again.len > 0 {
             self.pass(again.at, Passage::Again { kind: again.kind }, with);
@@ -418,8 +463,18 @@ impl TracedConnection {
 
     fn tally(&self, side: Side) -> SenderTally {
         let sender = self.halves[side].sender.as_ref();
-        let misfit = sender.map_or_else(Misfit::default, |sender| *sender.misfit());
-        SenderTally { misfit, ..self.tallies[side] }
+        self.tallies[side].tally(sender.map_or_else(Misfit::default, |sender| *sender.misfit()))
+    }
+
+    /// Makes small what is idle.
+    pub(crate) fn park(&mut self) {
+        for (half, counts) in self.halves.iter_mut().zip(&mut self.tallies) {
+            if let Some(misfit) = half.park()
+                && misfit != Misfit::default()
+            {
+                counts.rare().misfit.add(&misfit);
+            }
+        }
     }
 
     /// What is told of it.
@@ -456,19 +511,6 @@ fn syn_again(segment: &Observed) -> Retransmission {
         outstanding: 0,
         expected: true,
         predicted: false,
-    }
-}
-
-fn count_again(tally: &mut SenderTally, again: &Retransmission) {
-    if again.len == 0 {
-        tally.control_again += 1;
-        return;
-    }
-    let kind = again.kind as usize;
-    tally.retransmissions[kind] += 1;
-    tally.unexpected[kind] += u64::from(!again.expected);
-    if let Some(spared_by) = again.spared_by {
-        tally.spared_by[spared_by as usize] += 1;
     }
 }
 

@@ -2,12 +2,16 @@
 
 use crate::connection::{Digesting, TracedConnection};
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
+use crate::sender::PARK_AFTER;
 use crate::sink::TraceSink;
 use crate::summary::TraceEnd;
 use crate::table::ConnectionTable;
 use crate::vantage::Vantage;
 use capture::Observed;
 use units::{Duration, Instant};
+
+/// Segments between two looks for idle connections.
+const SWEEP_EVERY: u64 = 256;
 
 /// What the engine is told of its input, and its limits.
 #[derive(Clone, Debug)]
@@ -96,7 +100,17 @@ impl<S: TraceSink> TraceEngine<S> {
         if let Some((connection, side)) = self.table.at(place, segment) {
             connection.on_segment(side, segment, &mut with);
         }
-        self.table.touch(place);
+        self.table.touch(place, segment.at);
+        if self.tally.segments % SWEEP_EVERY == 0 {
+            self.sweep();
+        }
+    }
+
+    /// Parks what has been idle for a while, and ends what has been for too long.
+    fn sweep(&mut self) {
+        if let Some(then) = self.now.as_nanos().checked_sub(PARK_AFTER.as_nanos()) {
+            self.table.park_before(Instant::from_nanos(then));
+        }
         self.end_idle();
     }
 

@@ -2,7 +2,9 @@
 //! captured twice, and the sender behind it.
 
 use crate::profile::SenderModel;
-use crate::sender::{Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms};
+use crate::sender::{
+    Misfit, ParkedSender, Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms,
+};
 use capture::Observed;
 use segment::Flags;
 use std::collections::VecDeque;
@@ -14,6 +16,8 @@ const RECENT: usize = 4;
 const COPIED_WITHIN: Duration = Duration::from_micros(200);
 /// The same where packets carry no number: copies are told from duplicate ACKs by time alone.
 const UNNUMBERED_WITHIN: Duration = Duration::from_micros(3);
+/// Bytes under way up to which a client's sender is not rebuilt: its request.
+const LITTLE: u64 = 4 * 1460;
 /// Payload of a segment where nothing tells (Ethernet, with timestamps).
 const USUAL_MSS: u64 = 1448;
 
@@ -54,6 +58,9 @@ pub(crate) struct Half {
     origin: Option<SeqNum>,
     /// Highest offset sent or acknowledged.
     high: u64,
+    /// While no sender is rebuilt: all below is acknowledged, and what lies above was sent then.
+    una: u64,
+    sent: Instant,
     pub(crate) syn: Option<Offer>,
     /// Shift of the windows it offers where no SYN told: what has to be, by what was outstanding.
     guessed_shift: u8,
@@ -62,10 +69,12 @@ pub(crate) struct Half {
     /// The last timestamp sent and when, to read the sender's clock by.
     stamp: Option<(u32, Instant)>,
     pub(crate) sender: Option<Box<RebuiltSender>>,
+    /// The sender, idle.
+    parked: Option<Box<ParkedSender>>,
     /// Of a sender whose data is not captured.
     pub(crate) predictor: Option<Box<Predictor>>,
     /// What reaches its host only after a lag: ACKs, with the payload that came with them.
-    pub(crate) late: VecDeque<Late>,
+    late: Option<Box<VecDeque<Late>>>,
 }
 
 impl Default for Half {
@@ -73,14 +82,17 @@ impl Default for Half {
         Self {
             origin: None,
             high: 0,
+            una: 0,
+            sent: Instant::ZERO,
             syn: None,
             guessed_shift: 0,
             recent: [Print::default(); RECENT],
             at_recent: 0,
             stamp: None,
             sender: None,
+            parked: None,
             predictor: None,
-            late: VecDeque::new(),
+            late: None,
         }
     }
 }
@@ -200,18 +212,81 @@ impl Half {
         Terms { mss: mss.max(64), sack: both(|offer| offer.sack), timestamps }
     }
 
-    /// The sender, made when its first data is seen: the handshake is told to it then.
-    pub(crate) fn sender(&mut self, model: &SenderModel, terms: Terms, opened: Option<Instant>) -> &mut RebuiltSender {
-        let syn = self.syn;
-        let high = self.high;
-        self.sender.get_or_insert_with(|| {
-            let mut sender = Box::new(RebuiltSender::new(model, terms));
-            match (syn, opened) {
-                (Some(syn), Some(opened)) => sender.open(syn.at, syn.again, opened),
-                _ => sender.begin_at(high.max(1)),
-            }
-            sender
-        })
+    /// Takes new data of a side that sends little, without a sender; false if one is needed.
+    pub(crate) fn send_little(&mut self, at: Instant, start: u64, end: u64) -> bool {
+        let little = self.sender.is_none()
+            && self.parked.is_none()
+            && start >= self.high
+            && end - self.una.max(1).min(end) <= LITTLE;
+        if little {
+            self.high = end;
+            self.sent = at;
+        }
+        little
+    }
+
+    /// Notes an acknowledgement where no sender is rebuilt.
+    pub(crate) fn note_acked(&mut self, una: u64) {
+        self.reach(una);
+        self.una = self.una.max(una);
+    }
+
+    /// There is a sender, or there was one.
+    pub(crate) const fn has_sender(&self) -> bool {
+        self.sender.is_some() || self.parked.is_some()
+    }
+
+    /// Makes the sender that its first data needs; the handshake and what was sent are told to it now.
+    pub(crate) fn make_sender(&mut self, model: &SenderModel, terms: Terms, opened: Option<Instant>) {
+        if let Some(parked) = self.parked.take() {
+            self.sender = Some(Box::new(parked.unpark(model)));
+            return;
+        }
+        let mut sender = Box::new(RebuiltSender::new(model, terms));
+        match (self.syn, opened) {
+            (Some(syn), Some(opened)) if self.una <= 1 => sender.open(syn.at, syn.again, opened),
+            _ if self.una > 0 => sender.begin_at(self.una),
+            _ => sender.begin_at(self.high.max(1)),
+        }
+        if self.high > sender.nxt() && self.una > 0 {
+            sender.book_before(self.sent, self.high);
+        }
+        self.sender = Some(sender);
+    }
+
+    /// The window that the peer offers a parked sender.
+    pub(crate) fn set_parked_window(&mut self, window: u64) {
+        if let Some(parked) = &mut self.parked {
+            parked.set_window(window);
+        }
+    }
+
+    /// All below is acknowledged of a parked sender.
+    pub(crate) fn parked_at(&self) -> Option<u64> {
+        self.parked.as_ref().map(|parked| parked.at())
+    }
+
+    /// Parks the sender if it is idle. Answers its misfit.
+    pub(crate) fn park(&mut self) -> Option<Misfit> {
+        if self.predictor.is_some() || self.late.as_ref().is_some_and(|late| !late.is_empty()) {
+            return None;
+        }
+        self.late = None;
+        let (parked, misfit) = self.sender.as_ref()?.park()?;
+        self.parked = Some(Box::new(parked));
+        self.sender = None;
+        Some(misfit)
+    }
+
+    /// Something is on its way to the host.
+    pub(crate) fn push_late(&mut self, late: Late) {
+        self.late.get_or_insert_default().push_back(late);
+    }
+
+    /// What has reached the host by `now`.
+    pub(crate) fn pop_late(&mut self, now: Instant) -> Option<Late> {
+        let late = self.late.as_mut()?;
+        if late.front()?.at > now { None } else { late.pop_front() }
     }
 
     /// From here on the sender is predicted. The peer's SYN was `syn`, acknowledged at `opened`, with

@@ -6,6 +6,7 @@
 //! No I/O, no clock, no randomness. Why it is built so: `docs/adr/0017-trace-engine.md`.
 
 mod connection;
+mod counts;
 mod engine;
 mod half;
 mod kinds;

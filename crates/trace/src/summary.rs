@@ -47,6 +47,8 @@ pub struct SenderTally {
     pub probes: u64,
     /// Retransmissions of bytes that had arrived (D-SACK).
     pub spurious: u64,
+    /// Packets that others of the same sender had overtaken before the capture.
+    pub reordered: u64,
     /// How badly the rebuilt sender explains what was seen.
     pub misfit: Misfit,
 }
@@ -64,6 +66,7 @@ impl SenderTally {
         self.control_again += other.control_again;
         self.probes += other.probes;
         self.spurious += other.spurious;
+        self.reordered += other.reordered;
         self.misfit.add(&other.misfit);
         add(&mut self.retransmissions, &other.retransmissions);
         add(&mut self.unexpected, &other.unexpected);

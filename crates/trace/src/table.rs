@@ -8,7 +8,7 @@ use capture::{Observed, TcpEnd};
 use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
-use units::Instant;
+use units::{Duration, Instant};
 
 const NONE: u32 = u32::MAX;
 
@@ -21,7 +21,10 @@ struct Ends {
 
 impl Ends {
     fn of(segment: &Observed) -> Self {
-        let (a, b) = (segment.source, segment.destination);
+        Self::between(segment.source, segment.destination)
+    }
+
+    fn between(a: TcpEnd, b: TcpEnd) -> Self {
         if a <= b { Self { low: a, high: b } } else { Self { low: b, high: a } }
     }
 }
@@ -43,12 +46,28 @@ impl Hash for Ends {
     }
 }
 
+/// A list of places, from the one used longest ago to the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum List {
+    Active,
+    Parked,
+}
+
 /// A place of the table.
 struct Place {
     connection: Option<TracedConnection>,
-    ends: Ends,
     older: u32,
     newer: u32,
+    list: List,
+    /// When it became the latest of its list.
+    touched: Instant,
+}
+
+/// The ends of a list.
+#[derive(Clone, Copy, Debug)]
+struct ListEnds {
+    oldest: u32,
+    newest: u32,
 }
 
 /// The connections under way.
@@ -56,18 +75,23 @@ pub(crate) struct ConnectionTable {
     by_ends: FxHashMap<Ends, u32>,
     places: Vec<Place>,
     free: Vec<u32>,
-    oldest: u32,
-    newest: u32,
+    lists: [ListEnds; 2],
+    /// Whose segment was looked up last: the next is often of the same connection.
+    last: Option<(TcpEnd, TcpEnd, u32)>,
 }
+
+/// A connection is moved to the end of its list at most this often.
+const TOUCH_EVERY: Duration = Duration::from_millis(100);
 
 impl ConnectionTable {
     pub(crate) fn new() -> Self {
+        let none = ListEnds { oldest: NONE, newest: NONE };
         Self {
             by_ends: FxHashMap::default(),
             places: Vec::new(),
             free: Vec::new(),
-            oldest: NONE,
-            newest: NONE,
+            lists: [none; 2],
+            last: None,
         }
     }
 
@@ -77,29 +101,65 @@ impl ConnectionTable {
     }
 
     /// The place of the connection of a segment.
-    pub(crate) fn find(&self, segment: &Observed) -> Option<u32> {
-        self.by_ends.get(&Ends::of(segment)).copied()
+    pub(crate) fn find(&mut self, segment: &Observed) -> Option<u32> {
+        if let Some((source, destination, place)) = self.last
+            && source == segment.source
+            && destination == segment.destination
+        {
+            return Some(place);
+        }
+        let place = self.by_ends.get(&Ends::of(segment)).copied()?;
+        self.last = Some((segment.source, segment.destination, place));
+        Some(place)
     }
 
     /// The connection at a place, and the side that sent `segment`.
-    pub(crate) fn at(&mut self, place: u32, segment: &Observed) -> Option<(&mut TracedConnection, Side)> {
+    pub(crate) fn at(
+        &mut self,
+        place: u32,
+        segment: &Observed,
+    ) -> Option<(&mut TracedConnection, Side)> {
         let connection = self.places[place as usize].connection.as_mut()?;
         let side = usize::from(connection.ends[0] != segment.source);
         Some((connection, side))
     }
 
-    /// Makes the connection at a place the latest.
-    pub(crate) fn touch(&mut self, place: u32) {
-        if self.newest != place {
-            self.unlink(place);
-            self.link_newest(place);
+    /// Makes the connection at a place the latest of the active ones.
+    pub(crate) fn touch(&mut self, place: u32, now: Instant) {
+        let known = &self.places[place as usize];
+        if known.list == List::Parked || now.saturating_since(known.touched) > TOUCH_EVERY {
+            self.move_to(place, List::Active, now);
+        }
+    }
+
+    /// Makes active connections small whose last packet was before `then`.
+    pub(crate) fn park_before(&mut self, then: Instant) {
+        loop {
+            let place = self.lists[List::Active as usize].oldest;
+            let Some(found) = self.places.get_mut(place as usize) else { return };
+            let Some(connection) = &mut found.connection else { return };
+            let last = connection.last;
+            if last >= then && found.touched >= then {
+                return;
+            }
+            if last < then {
+                connection.park();
+                self.move_to(place, List::Parked, last);
+            } else {
+                self.move_to(place, List::Active, last);
+            }
         }
     }
 
     /// Adds a connection that begins with `segment`.
     pub(crate) fn insert(&mut self, segment: &Observed, connection: TracedConnection) -> u32 {
-        let ends = Ends::of(segment);
-        let fresh = Place { connection: Some(connection), ends, older: NONE, newer: NONE };
+        let fresh = Place {
+            connection: Some(connection),
+            older: NONE,
+            newer: NONE,
+            list: List::Active,
+            touched: segment.at,
+        };
         let place = match self.free.pop() {
             Some(place) => {
                 self.places[place as usize] = fresh;
@@ -110,7 +170,7 @@ impl ConnectionTable {
                 (self.places.len() - 1) as u32
             }
         };
-        self.by_ends.insert(ends, place);
+        self.by_ends.insert(Ends::of(segment), place);
         self.link_newest(place);
         place
     }
@@ -118,36 +178,60 @@ impl ConnectionTable {
     /// Takes the connection at a place out.
     pub(crate) fn remove(&mut self, place: u32) -> Option<TracedConnection> {
         self.unlink(place);
-        self.by_ends.remove(&self.places[place as usize].ends);
+        self.last = None;
         self.free.push(place);
-        self.places[place as usize].connection.take()
+        let connection = self.places[place as usize].connection.take()?;
+        self.by_ends.remove(&Ends::between(connection.ends[0], connection.ends[1]));
+        Some(connection)
     }
 
-    /// The place of the connection with the earliest last packet, and when that was.
+    /// The place of the connection used longest ago, and when its last packet was.
     pub(crate) fn oldest(&self) -> Option<(u32, Instant)> {
-        let place = self.places.get(self.oldest as usize)?;
-        place.connection.as_ref().map(|connection| (self.oldest, connection.last))
+        [List::Parked, List::Active].into_iter().find_map(|list| {
+            let oldest = self.lists[list as usize].oldest;
+            let place = self.places.get(oldest as usize)?;
+            place.connection.as_ref().map(|connection| (oldest, connection.last))
+        })
+    }
+
+    fn move_to(&mut self, place: u32, list: List, touched: Instant) {
+        self.unlink(place);
+        let known = &mut self.places[place as usize];
+        known.list = list;
+        known.touched = touched;
+        self.link_newest(place);
     }
 
     fn link_newest(&mut self, place: u32) {
-        let before = std::mem::replace(&mut self.newest, place);
+        let list = &mut self.lists[self.places[place as usize].list as usize];
+        let before = std::mem::replace(&mut list.newest, place);
+        if before == NONE {
+            list.oldest = place;
+        }
         self.places[place as usize].older = before;
         self.places[place as usize].newer = NONE;
-        match self.places.get_mut(before as usize) {
-            Some(before) => before.newer = place,
-            None => self.oldest = place,
+        if let Some(before) = self.places.get_mut(before as usize) {
+            before.newer = place;
         }
     }
 
     fn unlink(&mut self, place: u32) {
-        let Place { older, newer, .. } = self.places[place as usize];
+        let Place { older, newer, list, .. } = self.places[place as usize];
         match self.places.get_mut(older as usize) {
             Some(older) => older.newer = newer,
-            None => self.oldest = newer,
+            None => self.lists[list as usize].oldest = newer,
         }
         match self.places.get_mut(newer as usize) {
             Some(newer) => newer.older = older,
-            None => self.newest = older,
+            None => self.lists[list as usize].newest = older,
         }
+    }
+}
+
+#[cfg(test)]
+mod sizes {
+    #[test]
+    fn print() {
+        println!("connection {} half {} sender {} meter {} tally {} place {} predictor {} evidence {} fit {} offer {} late {}", size_of::<super::TracedConnection>(), size_of::<crate::half::Half>(), size_of::<crate::sender::RebuiltSender>(), size_of::<crate::transfer::TransferMeter>(), size_of::<crate::summary::SenderTally>(), size_of::<super::Place>(), size_of::<crate::sender::Predictor>(), 0,0, size_of::<crate::half::Offer>(), size_of::<crate::half::Late>());
     }
 }

@@ -32,6 +32,7 @@ use policy::sharing::Sharing;
 use policy::startup::{Occasion, Phase, Remembered, Start, StartUp, Transfer};
 use policy::window::{Cause, Window};
 use segment::Segment;
+pub use restart::ParkedPath;
 pub use send_log::{Front, SendLog};
 use shared::Shared;
 pub use shared::{Origin, Upheaval};

@@ -140,6 +140,11 @@ impl RebuiltSender {
         AckDigest { acked, rtt: sample.rtt, dsack: info.dsack }
     }
 
+    /// The receiver offers another window, and acknowledges nothing.
+    pub(crate) fn set_window(&mut self, window: u64) {
+        self.update_window(Some(window));
+    }
+
     fn update_window(&mut self, window: Option<u64>) -> bool {
         match window {
             Some(window) if window != self.snd_wnd => {

@@ -104,9 +104,7 @@ impl RebuiltSender {
 
     /// A sender that is not paced sends when an ACK lets it, or its application.
     fn check_delay(&mut self) {
-        let mss = self.terms.mss;
-        let (recovery, cx) = self.recovery_parts();
-        if recovery.allowance(&cx) >= 2 * mss {
+        if self.allowance() >= 2 * self.terms.mss {
             self.fit.misfit.seen += 1;
             self.fit.misfit.charge += 1;
         }

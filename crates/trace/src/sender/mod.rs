@@ -9,13 +9,15 @@ mod acks;
 mod evidence;
 mod fit;
 mod observed;
+mod parked;
 mod predicted;
 mod sends;
 mod timers;
 
 pub(crate) use acks::{SackOffsets, SenderAck};
 pub use fit::Misfit;
-pub(crate) use observed::SeenData;
+pub(crate) use observed::{DataDigest, SeenData};
+pub(crate) use parked::{PARK_AFTER, ParkedSender};
 pub(crate) use predicted::{PredictedEvent, Predicting, Predictor, StampClock};
 
 use crate::kinds::SenderPhase;
@@ -256,6 +258,16 @@ impl RebuiltSender {
         }
     }
 
+    /// Bytes that recovery lets go now.
+    fn allowance(&mut self) -> u64 {
+        if self.board.is_clean() && self.evidence.duplicates == 0 && self.una > 0 {
+            // All recoveries agree on that.
+            return self.path.usable_cwnd().saturating_sub(self.board.outstanding());
+        }
+        let (recovery, cx) = self.recovery_parts();
+        recovery.allowance(&cx)
+    }
+
     /// Whether more could leave.
     pub(crate) fn room(&mut self) -> WindowRoom {
         let mss = self.terms.mss;
@@ -263,8 +275,7 @@ impl RebuiltSender {
             return WindowRoom::Free;
         }
         let edge = self.window_edge();
-        let (recovery, cx) = self.recovery_parts();
-        if recovery.allowance(&cx) < mss {
+        if self.allowance() < mss {
             WindowRoom::CongestionFull
         } else if edge < self.nxt + mss {
             WindowRoom::ReceiverFull

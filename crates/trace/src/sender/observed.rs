@@ -73,6 +73,12 @@ impl RebuiltSender {
         (self.on_ack(ack), unseen)
     }
 
+    /// All up to `end` was sent at `at`, before the sender was rebuilt.
+    pub(crate) fn book_before(&mut self, at: Instant, end: u64) {
+        self.written = self.written.max(end);
+        self.book_up_to(at, end, false);
+    }
+
     /// Runs the timer of recovery as often as it was due before `now`, or at `now` too.
     fn catch_up(&mut self, now: Instant, inclusive: bool) {
         for _ in 0..MOST_TIMERS {
@@ -96,8 +102,7 @@ impl RebuiltSender {
         let mss = self.terms.mss;
         let waiting = self.board.waiting() > 0;
         let new_data = self.new_data_waits();
-        let (recovery, cx) = self.recovery_parts();
-        let allowance = recovery.allowance(&cx);
+        let allowance = self.allowance();
         if !waiting {
             self.path.on_send_stopped(new_data && allowance < mss);
         }

@@ -62,9 +62,9 @@ impl OpenTransfer {
 }
 
 /// Meters the transfers of one server.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct TransferMeter {
-    open: Option<OpenTransfer>,
+    open: Option<Box<OpenTransfer>>,
     wait: Wait,
     mark: Instant,
     next_index: u32,
@@ -77,7 +77,7 @@ impl TransferMeter {
     /// Of a connection that began at `began`, with a SYN or in the middle.
     pub(crate) fn new(began: Instant, by_syn: bool) -> Self {
         Self {
-            open: by_syn.then(|| OpenTransfer::new(began)),
+            open: by_syn.then(|| Box::new(OpenTransfer::new(began))),
             wait: if by_syn { Wait::Opening } else { Wait::Done },
             mark: began,
             next_index: 0,
@@ -134,7 +134,7 @@ impl TransferMeter {
         if sender.min_rtt() != Duration::MAX {
             self.min_rtt = sender.min_rtt();
         }
-        if self.open.is_some_and(|open| open.answering) {
+        if self.open.as_ref().is_some_and(|open| open.answering) {
             self.wait = wait_of(sender);
         }
     }
@@ -173,9 +173,9 @@ impl TransferMeter {
 
     fn on_request(&mut self, now: Instant, bytes: u64) -> Option<TransferReport> {
         // A request that comes while an answer is under way is pipelined, or belongs to the same exchange.
-        let is_next = self.wait == Wait::Done && self.open.is_some_and(|open| open.answering);
+        let is_next = self.wait == Wait::Done && self.open.as_ref().is_some_and(|open| open.answering);
         let ended = if is_next { self.close() } else { None };
-        let open = self.open.get_or_insert_with(|| OpenTransfer::new(now));
+        let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now)));
         open.report.asked.get_or_insert(now);
         open.report.request_bytes += bytes;
         if !open.answering {
@@ -186,7 +186,7 @@ impl TransferMeter {
     }
 
     fn on_response(&mut self, now: Instant, bytes: u64) {
-        let open = self.open.get_or_insert_with(|| OpenTransfer::new(now));
+        let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now)));
         if !open.answering {
             open.answering = true;
             open.report.answered = now;
