@@ -80,6 +80,12 @@ impl TracedConnection {
         self.reset || self.fins_acked == [true; 2]
     }
 
+    /// How it ended, if it did.
+    pub(crate) fn end(&self) -> Option<TraceEnd> {
+        let end = if self.reset { TraceEnd::Reset } else { TraceEnd::Closed };
+        self.is_over().then_some(end)
+    }
+
     /// Digests a segment from `side`.
     pub(crate) fn on_segment<S: TraceSink>(
         &mut self,

@@ -109,7 +109,9 @@ impl<S: TraceSink> TraceEngine<S> {
     /// Parks what has been idle for a while, and ends what has been for too long.
     fn sweep(&mut self) {
         if let Some(then) = self.now.as_nanos().checked_sub(PARK_AFTER.as_nanos()) {
-            self.table.park_before(Instant::from_nanos(then));
+            while let Some(place) = self.table.park_before(Instant::from_nanos(then)) {
+                self.finish(place, TraceEnd::Closed);
+            }
         }
         self.end_idle();
     }
@@ -145,6 +147,7 @@ impl<S: TraceSink> TraceEngine<S> {
             let EngineConfig { models, acks_only, vantage, .. } = &self.config;
             let mut with = Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
             connection.finish(&mut with);
+            let end = connection.end().unwrap_or(end);
             self.sink.on_connection(&connection.summary(end));
         }
     }

@@ -16,6 +16,8 @@ mod sink;
 mod summary;
 mod survey;
 mod table;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod transfer;
 mod vantage;
 

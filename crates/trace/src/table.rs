@@ -132,15 +132,19 @@ impl ConnectionTable {
         }
     }
 
-    /// Makes active connections small whose last packet was before `then`.
-    pub(crate) fn park_before(&mut self, then: Instant) {
+    /// Makes active connections small whose last packet was before `then`; answers the next of them that is
+    /// over.
+    pub(crate) fn park_before(&mut self, then: Instant) -> Option<u32> {
         loop {
             let place = self.lists[List::Active as usize].oldest;
-            let Some(found) = self.places.get_mut(place as usize) else { return };
-            let Some(connection) = &mut found.connection else { return };
+            let found = self.places.get_mut(place as usize)?;
+            let connection = found.connection.as_mut()?;
             let last = connection.last;
             if last >= then && found.touched >= then {
-                return;
+                return None;
+            }
+            if last < then && connection.is_over() {
+                return Some(place);
             }
             if last < then {
                 connection.park();

@@ -4,20 +4,27 @@ mod json;
 mod summary;
 
 use crate::failure::{Failure, remark};
-use capture::{CaptureFiles, SegmentSource};
+use capture::{CaptureFiles, Observed, SegmentSource};
 use json::JsonSink;
 use std::path::PathBuf;
 use summary::SummarySink;
-use trace::{EngineConfig, EngineTally, SenderModel, SenderProfile, TraceEngine, TraceSink};
+use trace::{
+    EngineConfig, EngineTally, ProfileSurvey, SenderModel, SenderModels, SenderProfile, TraceEngine,
+    TraceSink, Vantage,
+};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Captures: pcap or pcapng, also compressed by gzip or zstd; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// What TCP the senders run: linux, newreno, reno, bbr, or a scheme that `headstart schemes` lists
-    #[arg(long, value_name = "NAME", default_value = "linux")]
+    /// What TCP the servers run: linux, linux-sack, newreno, reno, bbr, or a scheme that `headstart schemes` lists;
+    /// auto: for each server the one that explains its first packets best
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     sender: String,
+    /// Where the captures were made: server, client or middle [default: as each handshake tells]
+    #[arg(long, value_name = "PLACE")]
+    vantage: Option<String>,
     /// Ignore what servers send, and predict it from the ACKs of their clients
     #[arg(long)]
     acks_only: bool,
@@ -28,43 +35,96 @@ pub(crate) struct Args {
 
 /// Segments handed over at once.
 const BATCH: usize = 4096;
+/// Segments that a survey of senders takes.
+const SURVEYED: usize = 100_000;
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let model = match SenderProfile::named(&args.sender) {
-        Some(profile) => SenderModel::of(profile),
-        None => SenderModel::of_scheme(&args.sender).map_err(Failure::input)?,
-    };
-    let config = EngineConfig { model, acks_only: args.acks_only, ..EngineConfig::default() };
+    let vantage = args.vantage.as_deref().map(vantage_named).transpose()?;
+    let config = EngineConfig { acks_only: args.acks_only, vantage, ..EngineConfig::default() };
+    let mut feed = Feed::open(&args.files);
+    let models = feed.models(&args.sender, &config)?;
+    let config = EngineConfig { models, ..config };
     if args.json {
-        let (sink, _) = feed(&args.files, config, JsonSink::begin())?;
+        let (sink, _) = feed.run(config, JsonSink::begin())?;
         return sink.end();
     }
-    let (sink, tally) = feed(&args.files, config, SummarySink::default())?;
+    let (sink, tally) = feed.run(config, SummarySink::default())?;
     sink.print(&tally)
 }
 
-/// Has an engine read all files; what cannot be read is said, and is a failure if nothing else could.
-fn feed<S: TraceSink>(
-    files: &[PathBuf],
-    config: EngineConfig,
-    sink: S,
-) -> Result<(S, EngineTally), Failure> {
-    let mut source = CaptureFiles::new(files);
-    let mut engine = TraceEngine::new(config, sink);
-    let mut batch = Vec::with_capacity(BATCH);
-    let mut failures = 0;
-    loop {
-        match source.next_batch(&mut batch) {
-            Ok(true) => batch.iter().for_each(|segment| engine.on_segment(segment)),
-            Ok(false) => break,
-            Err(error) => {
-                failures += 1;
-                remark(&format!("headstart: {error}"));
+fn vantage_named(name: &str) -> Result<Vantage, Failure> {
+    let all = [Vantage::Server, Vantage::Client, Vantage::Middle];
+    let found = all.into_iter().find(|vantage| vantage.name() == name);
+    found.ok_or_else(|| Failure::Input(format!("--vantage {name}: server, client or middle")))
+}
+
+/// What all senders run, by a name.
+pub(crate) fn model_named(name: &str) -> Result<SenderModel, Failure> {
+    match SenderProfile::named(name) {
+        Some(profile) => Ok(SenderModel::of(profile)),
+        None => SenderModel::of_scheme(name).map_err(Failure::input),
+    }
+}
+
+/// Captures on their way to an engine.
+pub(crate) struct Feed {
+    source: CaptureFiles,
+    /// Read already, for the survey.
+    ahead: Vec<Observed>,
+    failures: u32,
+}
+
+impl Feed {
+    pub(crate) fn open(files: &[PathBuf]) -> Self {
+        Self { source: CaptureFiles::new(files), ahead: Vec::new(), failures: 0 }
+    }
+
+    /// What senders run, by its name; `auto` surveys the first segments.
+    pub(crate) fn models(
+        &mut self,
+        name: &str,
+        config: &EngineConfig,
+    ) -> Result<SenderModels, Failure> {
+        if name != "auto" {
+            return Ok(SenderModels::all(model_named(name)?));
+        }
+        let mut batch = Vec::with_capacity(BATCH);
+        while self.ahead.len() < SURVEYED && self.next(&mut batch) {
+            self.ahead.extend_from_slice(&batch);
+        }
+        let mut survey = ProfileSurvey::new(config);
+        self.ahead.iter().for_each(|segment| survey.on_segment(segment));
+        Ok(survey.finish().1)
+    }
+
+    /// The next segments; false if there are no more. What cannot be read is said.
+    fn next(&mut self, batch: &mut Vec<Observed>) -> bool {
+        loop {
+            match self.source.next_batch(batch) {
+                Ok(more) => return more,
+                Err(error) => {
+                    self.failures += 1;
+                    remark(&format!("headstart: {error}"));
+                }
             }
         }
     }
-    if failures > 0 && source.tally().packets == 0 {
-        return Err(Failure::Input("no packet could be read".to_owned()));
+
+    /// Has an engine read all; a failure if nothing could be read.
+    pub(crate) fn run<S: TraceSink>(
+        mut self,
+        config: EngineConfig,
+        sink: S,
+    ) -> Result<(S, EngineTally), Failure> {
+        let mut engine = TraceEngine::new(config, sink);
+        let mut batch = std::mem::take(&mut self.ahead);
+        batch.iter().for_each(|segment| engine.on_segment(segment));
+        while self.next(&mut batch) {
+            batch.iter().for_each(|segment| engine.on_segment(segment));
+        }
+        if self.failures > 0 && self.source.tally().packets == 0 {
+            return Err(Failure::Input("no packet could be read".to_owned()));
+        }
+        Ok(engine.finish_all())
     }
-    Ok(engine.finish_all())
 }

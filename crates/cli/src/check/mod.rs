@@ -1,8 +1,9 @@
-//! `headstart check`: the simulator against measurements made with another, and against real worlds; what an agent
-//! gains against what is asked of it.
+//! `headstart check`: the simulator against measurements made with another, and against real worlds; the trace engine
+//! against labelled captures; what an agent gains against what is asked of it.
 
 mod agent;
 mod table;
+mod traces;
 mod worlds;
 
 use crate::failure::{Failure, remark};
@@ -38,6 +39,8 @@ enum Against {
     },
     /// Simulation, our endpoint and the Linux kernel, on the same paths
     Worlds(worlds::Args),
+    /// Captures whose retransmissions have labels
+    Traces(traces::Args),
     /// What Linux gains by an agent, over emulated links
     Agent(agent::Args),
 }
@@ -71,6 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.against {
         Against::Ns2 { files, suite, quick, json } => against_ns2(files, (suite, *quick), *json),
         Against::Worlds(args) => worlds::run(args),
+        Against::Traces(args) => traces::run(args),
         Against::Agent(args) => agent::run(args),
     }
 }

@@ -41,6 +41,9 @@ pub(crate) struct Terms {
     pub(crate) timestamps: bool,
 }
 
+/// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
+const MOST_SYNS: u32 = 8;
+
 /// Whether a sender's windows have room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WindowRoom {
@@ -142,8 +145,11 @@ impl RebuiltSender {
     /// again whenever the timer ran out.
     pub(crate) fn open_unseen(&mut self, syn: Instant, acked: Instant) {
         self.book_new(syn, 1, 0);
-        while self.rto_at < acked {
+        for _ in 0..MOST_SYNS {
             let at = self.rto_at;
+            if at >= acked {
+                break;
+            }
             self.time_out(at);
             self.book_again(at, 0, None);
         }

@@ -7,6 +7,7 @@ use super::RebuiltSender;
 use super::acks::{AckDigest, SenderAck};
 use super::evidence::Episode;
 use crate::kinds::{Retransmission, RetransmissionKind};
+use policy::ack::Scoreboard;
 use units::{Duration, Instant};
 
 /// A segment with data, SYN or FIN, as the capture shows it.
@@ -39,6 +40,8 @@ pub(crate) struct DataDigest {
     pub(crate) probe: bool,
 }
 
+/// Segments that are booked without being seen: more than that is no window.
+const MOST_UNSEEN: u64 = 4096;
 /// Runs of the recovery's timer before one event; each waits a round trip's part, so more are no sender's.
 const MOST_TIMERS: u32 = 16;
 
@@ -116,8 +119,21 @@ impl RebuiltSender {
             self.book_new(at, 1, 0);
         }
         self.written = self.written.max(start);
-        self.book_up_to(at, start, false);
+        if start.saturating_sub(before) > MOST_UNSEEN * self.terms.mss {
+            self.jump_to(start);
+        } else {
+            self.book_up_to(at, start, false);
+        }
         self.nxt.saturating_sub(before.max(1))
+    }
+
+    /// More is missing than any window holds: the sender goes on behind it, as if all was acknowledged.
+    fn jump_to(&mut self, offset: u64) {
+        self.board = Scoreboard::default();
+        self.una = offset;
+        self.nxt = offset;
+        self.rto_at = Instant::FAR_FUTURE;
+        self.settle_in_flight();
     }
 
     fn book_fresh(&mut self, seen: &SeenData, end: u64) -> u64 {

@@ -17,6 +17,9 @@ const MOST_WAITING: usize = 4096;
 /// Sends in answer to one event at most.
 const MOST_SENT: u32 = 1 << 16;
 
+/// Timers that run out between two events at most: senders give up before.
+const MOST_RUN_OUT: u32 = 4096;
+
 /// What a predicted sender does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PredictedEvent {
@@ -208,7 +211,7 @@ impl Predictor {
 
     /// Runs what runs out before `until`.
     fn run_timers<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, until: Instant) {
-        loop {
+        for _ in 0..MOST_RUN_OUT {
             let recovery = on.sender.recovery_timeout().unwrap_or(Instant::FAR_FUTURE);
             let release = self.release.unwrap_or(Instant::FAR_FUTURE);
             let at = on.sender.rto_at.min(recovery).min(release);

@@ -102,6 +102,8 @@ impl TransferMeter {
         passage: Passage,
         sender: Option<&mut RebuiltSender>,
     ) -> Option<TransferReport> {
+        // Lags may have put what came before this later.
+        let now = now.max(self.mark);
         self.cut(now, passage);
         let ended = match passage {
             Passage::Request { bytes } => self.on_request(now, bytes),
