@@ -101,6 +101,11 @@ impl TracedConnection {
             return;
         }
         self.last = segment.at;
+        if self.tallies[side].packets == 0 && self.halves[side].predictor.is_some() {
+            // It is captured after all.
+            self.run_predictor(side, true, with);
+            self.halves[side].predictor = None;
+        }
         self.tallies[side].packets += 1;
         if segment.has(Flags::RST) {
             self.reset = true;
@@ -143,7 +148,7 @@ impl TracedConnection {
             return;
         }
         self.note_opening(side, una, segment.at, with.vantage);
-        if self.is_blind_to(1 - side) {
+        if self.is_blind_to(1 - side) && self.is_evidently_blind(side, una, with.acks_only) {
             self.predict(side, segment, with);
         }
         if self.fins[1 - side].is_some_and(|end| una >= end) {
@@ -246,6 +251,13 @@ impl TracedConnection {
     /// Nothing that this side sends is captured.
     fn is_blind_to(&self, side: Side) -> bool {
         side == self.server && self.tallies[side].packets == 0
+    }
+
+    /// The peer of `side` sends, and is not captured: it has answered the SYN, or what `side` acknowledges.
+    fn is_evidently_blind(&self, side: Side, una: u64, acks_only: bool) -> bool {
+        let answered = self.halves[side].syn.is_some() && self.opened.is_some();
+        let high = self.halves[1 - side].high();
+        acks_only || answered || high > 0 && una > high
     }
 
     /// Begins to predict what the peer of `side` sends, once the handshake is over.
