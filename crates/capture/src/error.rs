@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// A file, pipe or interface that cannot be read any further.
 #[derive(Debug)]
 pub struct CaptureError {
-    /// Which input, as it was named; `-` is standard input.
+    /// Which input, as it was named; `-` is standard input, and of an interface it is its name.
     pub input: PathBuf,
     /// Where: bytes from its beginning, after decompression.
     pub offset: u64,
@@ -22,6 +22,10 @@ pub enum CaptureTrouble {
     Io(io::Error),
     /// It is not a capture: what it looks like, and what to do.
     NotACapture(String),
+    /// There is no such interface: what there is.
+    NoInterface(String),
+    /// The right to capture is missing.
+    NotPermitted,
     /// It ends within a record: its last packet is not complete.
     Truncated,
     /// A record or block contradicts the format.
@@ -34,6 +38,10 @@ impl fmt::Display for CaptureError {
         match &self.trouble {
             CaptureTrouble::Io(error) => write!(f, "{input}: {error}"),
             CaptureTrouble::NotACapture(why) => write!(f, "{input}: {why}"),
+            CaptureTrouble::NoInterface(why) => f.write_str(why),
+            CaptureTrouble::NotPermitted => {
+                f.write_str("capturing needs root, or CAP_NET_RAW: try sudo")
+            }
             CaptureTrouble::Truncated => {
                 write!(f, "{input}: ends within a packet, at byte {}", self.offset)
             }

@@ -5,6 +5,8 @@
 //! business of its user. A packet that is not a TCP segment is counted by its kind in a [`Tally`].
 //! What cannot be read is a [`CaptureError`] with its file and byte; all before it is handed over.
 
+mod ahead;
+mod anonymize;
 mod batch;
 mod decode;
 mod error;
@@ -12,15 +14,23 @@ mod files;
 mod format;
 mod input;
 mod link_type;
+mod live;
 mod observed;
 mod options;
 mod source;
 mod tally;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod write;
 
+pub use ahead::ReadAhead;
+pub use anonymize::Anonymizer;
 pub use error::{CaptureError, CaptureTrouble};
 pub use files::CaptureFiles;
 pub use link_type::LinkType;
+pub use live::{LiveCapture, LiveOptions, LivePacket, PortRange};
 pub use observed::{Observed, PacketDirection, TcpEnd};
 pub use options::TcpOptions;
 pub use source::{InputProgress, SegmentSource};
 pub use tally::{NotASegment, Tally};
+pub use write::{CaptureWriter, Rotation};

@@ -6,15 +6,6 @@ use crate::observed::Observed;
 use crate::tally::NotASegment;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an IP header carries.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Carried<'a> {
-    pub(super) rest: Rest<'a>,
-    /// The first of several fragments.
-    pub(super) is_fragment: bool,
-    protocol: u8,
-}
-
 /// Protocol numbers (IANA).
 const IPV6_HOP_BY_HOP: u8 = 0;
 const ICMP: u8 = 1;
@@ -29,7 +20,6 @@ const ESP: u8 = 50;
 const AUTHENTICATION: u8 = 51;
 const ICMPV6: u8 = 58;
 const IPV6_DESTINATION: u8 = 60;
-const MOBILITY: u8 = 135;
 const HIP: u8 = 139;
 const SHIM6: u8 = 140;
 
@@ -40,46 +30,50 @@ const MOST_EXTENSIONS: usize = 12;
 
 /// Reads IP headers down to TCP, and notes in `slot` what the innermost says.
 #[inline]
-pub(super) fn read<'a>(
+pub(super) fn read(
     protocol: NetworkProtocol,
-    rest: Rest<'a>,
+    rest: &mut Rest<'_>,
     slot: &mut Observed,
-) -> Result<Carried<'a>, NotASegment> {
+) -> Result<(), NotASegment> {
     let carried = header(protocol, rest, slot)?;
-    if carried.protocol == TCP { Ok(carried) } else { through_tunnels(carried, slot) }
+    if carried == TCP {
+        return Ok(());
+    }
+    // A copy leaves, so that the original can stay in registers.
+    let mut inner = *rest;
+    let read = through_tunnels(carried, &mut inner, slot);
+    *rest = inner;
+    read
 }
 
+/// Reads what IP carries that is not TCP.
 #[cold]
-fn through_tunnels<'a>(
-    mut carried: Carried<'a>,
+fn through_tunnels(
+    mut carried: u8,
+    rest: &mut Rest<'_>,
     slot: &mut Observed,
-) -> Result<Carried<'a>, NotASegment> {
+) -> Result<(), NotASegment> {
     for _ in 0..MOST_TUNNELS {
-        let (protocol, rest) = tunnelled(&carried)?;
+        let protocol = match carried {
+            UDP => return Err(NotASegment::Udp),
+            ICMP | ICMPV6 => return Err(NotASegment::Icmp),
+            ESP => return Err(NotASegment::Encrypted),
+            IPV4 => NetworkProtocol::V4,
+            IPV6 => NetworkProtocol::V6,
+            GRE => gre(rest)?,
+            _ => return Err(NotASegment::OtherTransport),
+        };
         carried = header(protocol, rest, slot)?;
-        if carried.protocol == TCP {
-            return Ok(carried);
+        if carried == TCP {
+            return Ok(());
         }
     }
     Err(NotASegment::Tunnelled)
 }
 
-/// What a tunnel carries.
-fn tunnelled<'a>(outer: &Carried<'a>) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
-    match outer.protocol {
-        UDP => Err(NotASegment::Udp),
-        ICMP | ICMPV6 => Err(NotASegment::Icmp),
-        ESP => Err(NotASegment::Encrypted),
-        IPV4 => Ok((NetworkProtocol::V4, outer.rest)),
-        IPV6 => Ok((NetworkProtocol::V6, outer.rest)),
-        GRE => gre(outer.rest),
-        _ => Err(NotASegment::OtherTransport),
-    }
-}
-
 /// GRE (RFC 2784 §2, RFC 2890 §2): four bytes, then checksum, key and number, four bytes each where flags
 /// say so. Source routes and version 1 (PPTP) are not looked into.
-fn gre(rest: Rest<'_>) -> Result<(NetworkProtocol, Rest<'_>), NotASegment> {
+fn gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const CHECKSUM: u16 = 0x8000;
     const KEY: u16 = 0x2000;
     const NUMBER: u16 = 0x1000;
@@ -90,8 +84,7 @@ fn gre(rest: Rest<'_>) -> Result<(NetworkProtocol, Rest<'_>), NotASegment> {
     if flags & !(CHECKSUM | KEY | NUMBER) != 0 {
         return Err(NotASegment::Tunnelled);
     }
-    let words = 1 + (flags & (CHECKSUM | KEY | NUMBER)).count_ones() as usize;
-    let rest = rest.behind(4 * words)?;
+    rest.skip(4 + 4 * flags.count_ones() as usize)?;
     match carried {
         ETHERNET => ethernet(rest),
         _ => ethertype(carried, rest).map_err(|why| match why {
@@ -101,103 +94,112 @@ fn gre(rest: Rest<'_>) -> Result<(NetworkProtocol, Rest<'_>), NotASegment> {
     }
 }
 
+/// Reads an IP header with its extensions, and answers the protocol of what follows.
 #[inline]
-fn header<'a>(
+fn header(
     protocol: NetworkProtocol,
-    rest: Rest<'a>,
+    rest: &mut Rest<'_>,
     slot: &mut Observed,
-) -> Result<Carried<'a>, NotASegment> {
+) -> Result<u8, NotASegment> {
     let [first] = *rest.head()?;
-    match (first >> 4, protocol) {
-        (4, NetworkProtocol::Ip | NetworkProtocol::V4) => v4(rest, slot),
-        (6, NetworkProtocol::Ip | NetworkProtocol::V6) => v6(rest, slot),
-        (_, NetworkProtocol::Ip) => Err(NotASegment::NotIp),
+    match first >> 4 {
+        4 if protocol != NetworkProtocol::V6 => v4(rest, slot),
+        6 if protocol != NetworkProtocol::V4 => v6(rest, slot),
+        _ if protocol == NetworkProtocol::Ip => Err(NotASegment::NotIp),
         _ => Err(NotASegment::Malformed),
     }
 }
 
 /// RFC 791 §3.1.
 #[inline]
-fn v4<'a>(rest: Rest<'a>, slot: &mut Observed) -> Result<Carried<'a>, NotASegment> {
+fn v4(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<u8, NotASegment> {
     const MORE_FRAGMENTS: u16 = 0x2000;
     const OFFSET: u16 = 0x1fff;
     let head: &[u8; 20] = rest.head()?;
     let header = usize::from(head[0] & 15) * 4;
     let total = u32::from(u16::from_be_bytes([head[2], head[3]]));
     // A super-segment of more than 64 KiB does not fit the field.
-    let length = if total == 0 { rest.length } else { total };
-    if header < head.len() || (length as usize) < header {
+    if total != 0 {
+        rest.length = total;
+    }
+    if header < head.len() {
         return Err(NotASegment::Malformed);
     }
     let fragment = u16::from_be_bytes([head[6], head[7]]);
     if fragment & OFFSET != 0 {
         return Err(NotASegment::LaterFragment);
     }
+    rest.is_fragment |= fragment & MORE_FRAGMENTS != 0;
     slot.source.ip = IpAddr::V4(Ipv4Addr::new(head[12], head[13], head[14], head[15]));
     slot.destination.ip = IpAddr::V4(Ipv4Addr::new(head[16], head[17], head[18], head[19]));
     slot.ttl = head[8];
     slot.traffic_class = head[1];
     slot.ip_id = u32::from(u16::from_be_bytes([head[4], head[5]]));
-    let carried = Carried {
-        rest: Rest { length, ..rest }.behind(header)?,
-        is_fragment: fragment & MORE_FRAGMENTS != 0,
-        protocol: head[9],
-    };
-    if carried.protocol == AUTHENTICATION { extensions(carried, false) } else { Ok(carried) }
+    rest.skip(header)?;
+    if head[9] == AUTHENTICATION { extensions(head[9], rest, false) } else { Ok(head[9]) }
 }
 
 /// RFC 8200 §3.
 #[inline]
-fn v6<'a>(rest: Rest<'a>, slot: &mut Observed) -> Result<Carried<'a>, NotASegment> {
+fn v6(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<u8, NotASegment> {
     let head: &[u8; 40] = rest.head()?;
     let [a, b, c, d] = [head[0], head[1], head[2], head[3]].map(u32::from);
     let payload = u32::from(u16::from_be_bytes([head[4], head[5]]));
     // A jumbo payload (RFC 2675), or a super-segment, does not fit the field.
-    let length = if payload == 0 { rest.length } else { 40 + payload };
+    if payload != 0 {
+        rest.length = 40 + payload;
+    }
     let (addresses, _) = head[8..].as_chunks::<16>();
     slot.source.ip = IpAddr::V6(Ipv6Addr::from(addresses[0]));
     slot.destination.ip = IpAddr::V6(Ipv6Addr::from(addresses[1]));
     slot.ttl = head[7];
     slot.traffic_class = (a << 4 | b >> 4) as u8;
     slot.ip_id = (b & 15) << 16 | c << 8 | d;
-    let rest = Rest { length, ..rest }.behind(40)?;
-    let carried = Carried { rest, is_fragment: false, protocol: head[6] };
-    if carried.protocol == TCP { Ok(carried) } else { extensions(carried, true) }
+    rest.skip(40)?;
+    if head[6] == TCP { Ok(TCP) } else { extensions(head[6], rest, true) }
 }
 
 /// Skips extension headers of IPv6 (RFC 8200 §4), and authentication (RFC 4302 §2) also of IPv4.
+#[inline]
+fn extensions(protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result<u8, NotASegment> {
+    // A copy leaves, so that the original can stay in registers.
+    let mut behind = *rest;
+    let carried = skip_extensions(protocol, &mut behind, is_v6);
+    *rest = behind;
+    carried
+}
+
 #[cold]
-fn extensions(mut carried: Carried<'_>, is_v6: bool) -> Result<Carried<'_>, NotASegment> {
+fn skip_extensions(mut protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result<u8, NotASegment> {
     for _ in 0..=MOST_EXTENSIONS {
-        let header = match carried.protocol {
+        let header = match protocol {
             AUTHENTICATION => {
-                let [_, words] = carried.rest.head::<2>()?;
+                let [_, words] = rest.head::<2>()?;
                 (usize::from(*words) + 2) * 4
             }
             IPV6_FRAGMENT if is_v6 => {
-                note_fragment(&mut carried)?;
+                note_fragment(rest)?;
                 8
             }
-            IPV6_HOP_BY_HOP | IPV6_ROUTING | IPV6_DESTINATION | MOBILITY | HIP | SHIM6 if is_v6 => {
-                let [_, units] = carried.rest.head::<2>()?;
+            IPV6_HOP_BY_HOP | IPV6_ROUTING | IPV6_DESTINATION | HIP | SHIM6 if is_v6 => {
+                let [_, units] = rest.head::<2>()?;
                 (usize::from(*units) + 1) * 8
             }
-            _ => return Ok(carried),
+            _ => return Ok(protocol),
         };
-        let [next] = *carried.rest.head()?;
-        carried.rest = carried.rest.behind(header)?;
-        carried.protocol = next;
+        [protocol] = *rest.head()?;
+        rest.skip(header)?;
     }
     Err(NotASegment::Malformed)
 }
 
 /// RFC 8200 §4.5: the offset in the upper 13 bits of bytes 2 and 3, whether more follow in the lowest.
-fn note_fragment(carried: &mut Carried<'_>) -> Result<(), NotASegment> {
-    let head: &[u8; 8] = carried.rest.head()?;
+fn note_fragment(rest: &mut Rest<'_>) -> Result<(), NotASegment> {
+    let head: &[u8; 8] = rest.head()?;
     let field = u16::from_be_bytes([head[2], head[3]]);
     if field >> 3 != 0 {
         return Err(NotASegment::LaterFragment);
     }
-    carried.is_fragment |= field & 1 != 0;
+    rest.is_fragment |= field & 1 != 0;
     Ok(())
 }

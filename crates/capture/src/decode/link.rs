@@ -1,6 +1,6 @@
 //! Link layers: Ethernet with VLAN tags, Linux cooked captures, BSD loopback, raw IP.
 
-use super::{Frame, Rest};
+use super::Rest;
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::tally::NotASegment;
@@ -14,18 +14,16 @@ pub(super) enum NetworkProtocol {
     V6,
 }
 
-/// Takes the link layer off, and notes in `slot` what it says.
+/// Skips the link layer, and notes in `slot` what it says.
 #[inline]
-pub(super) fn strip<'a>(
-    frame: &Frame<'a>,
+pub(super) fn skip(
+    link: LinkType,
+    rest: &mut Rest<'_>,
     slot: &mut Observed,
-) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
-    let rest = Rest { bytes: frame.bytes, length: frame.length };
-    slot.interface = frame.interface;
-    slot.direction = frame.direction;
-    match frame.link {
+) -> Result<NetworkProtocol, NotASegment> {
+    match link {
         LinkType::Ethernet => ethernet(rest),
-        LinkType::Raw => Ok((NetworkProtocol::Ip, rest)),
+        LinkType::Raw => Ok(NetworkProtocol::Ip),
         LinkType::Loopback => loopback(rest),
         LinkType::LinuxSll => sll(rest, slot),
         LinkType::LinuxSll2 => sll2(rest, slot),
@@ -35,9 +33,10 @@ pub(super) fn strip<'a>(
 
 /// IEEE 802.3 §3.1.1: two addresses of six bytes each, and the EtherType.
 #[inline]
-pub(super) fn ethernet(frame: Rest<'_>) -> Result<(NetworkProtocol, Rest<'_>), NotASegment> {
-    let head: &[u8; 14] = frame.head()?;
-    ethertype(u16::from_be_bytes([head[12], head[13]]), frame.behind(14)?)
+pub(super) fn ethernet(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    let head: &[u8; 14] = rest.head()?;
+    rest.skip(14)?;
+    ethertype(u16::from_be_bytes([head[12], head[13]]), rest)
 }
 
 const IPV4: u16 = 0x0800;
@@ -50,21 +49,36 @@ const OTHER_TUNNELS: [u16; 3] = [0x8847, 0x8848, 0x8864];
 /// Tags on a frame; more than a provider's and a customer's are rare.
 const MOST_TAGS: usize = 4;
 
-/// Takes VLAN tags off.
+/// What an EtherType says that follows, behind VLAN tags.
 #[inline]
 pub(super) fn ethertype(
-    mut ethertype: u16,
-    mut rest: Rest<'_>,
-) -> Result<(NetworkProtocol, Rest<'_>), NotASegment> {
+    ethertype: u16,
+    rest: &mut Rest<'_>,
+) -> Result<NetworkProtocol, NotASegment> {
+    match ethertype {
+        IPV4 => Ok(NetworkProtocol::V4),
+        IPV6 => Ok(NetworkProtocol::V6),
+        _ => {
+            // A copy leaves, so that the original can stay in registers.
+            let mut behind = *rest;
+            let protocol = rare_ethertype(ethertype, &mut behind);
+            *rest = behind;
+            protocol
+        }
+    }
+}
+
+#[cold]
+fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     for _ in 0..=MOST_TAGS {
         match ethertype {
-            IPV4 => return Ok((NetworkProtocol::V4, rest)),
-            IPV6 => return Ok((NetworkProtocol::V6, rest)),
+            IPV4 => return Ok(NetworkProtocol::V4),
+            IPV6 => return Ok(NetworkProtocol::V6),
             ARP => return Err(NotASegment::Arp),
             tag if VLAN.contains(&tag) => {
                 let head: &[u8; 4] = rest.head()?;
                 ethertype = u16::from_be_bytes([head[2], head[3]]);
-                rest = rest.behind(4)?;
+                rest.skip(4)?;
             }
             tunnel if OTHER_TUNNELS.contains(&tunnel) => return Err(NotASegment::Tunnelled),
             _ => return Err(NotASegment::NotIp),
@@ -74,39 +88,34 @@ pub(super) fn ethertype(
 }
 
 /// An address family of four bytes, in either order: all families are small numbers.
-fn loopback(frame: Rest<'_>) -> Result<(NetworkProtocol, Rest<'_>), NotASegment> {
-    let head = *frame.head::<4>()?;
-    let family = u32::from_be_bytes(head).min(u32::from_le_bytes(head));
-    let protocol = match family {
-        2 => NetworkProtocol::V4,
+fn loopback(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    let head = *rest.head::<4>()?;
+    rest.skip(4)?;
+    match u32::from_be_bytes(head).min(u32::from_le_bytes(head)) {
+        2 => Ok(NetworkProtocol::V4),
         // Linux and Windows; NetBSD, OpenBSD and BSD/OS; FreeBSD; macOS.
-        10 | 23 | 24 | 28 | 30 => NetworkProtocol::V6,
-        _ => return Err(NotASegment::NotIp),
-    };
-    Ok((protocol, frame.behind(4)?))
+        10 | 23 | 24 | 28 | 30 => Ok(NetworkProtocol::V6),
+        _ => Err(NotASegment::NotIp),
+    }
 }
 
 /// LINKTYPE_LINUX_SLL: packet type, ARP hardware type, length and bytes of the sender's address, and the
 /// protocol in the last two of 16 bytes.
-fn sll<'a>(
-    rest: Rest<'a>,
-    slot: &mut Observed,
-) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
+fn sll(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 16] = rest.head()?;
+    rest.skip(16)?;
     slot.direction = direction(u16::from_be_bytes([head[0], head[1]]));
-    ethertype(u16::from_be_bytes([head[14], head[15]]), rest.behind(16)?)
+    ethertype(u16::from_be_bytes([head[14], head[15]]), rest)
 }
 
 /// LINKTYPE_LINUX_SLL2: protocol, 2 bytes reserved, interface index, ARP hardware type, packet type of one
 /// byte, length and bytes of the address; 20 bytes.
-fn sll2<'a>(
-    rest: Rest<'a>,
-    slot: &mut Observed,
-) -> Result<(NetworkProtocol, Rest<'a>), NotASegment> {
+fn sll2(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 20] = rest.head()?;
+    rest.skip(20)?;
     slot.direction = direction(u16::from(head[10]));
     slot.interface = u16::from_be_bytes([head[6], head[7]]);
-    ethertype(u16::from_be_bytes([head[0], head[1]]), rest.behind(20)?)
+    ethertype(u16::from_be_bytes([head[0], head[1]]), rest)
 }
 
 /// Packet types of Linux (`PACKET_HOST` and so on in `if_packet.h`).

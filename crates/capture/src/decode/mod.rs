@@ -29,30 +29,34 @@ pub(crate) struct Frame<'a> {
     pub(crate) direction: PacketDirection,
 }
 
-/// What follows a header that has been read.
+/// What has not been read of a packet. Layers move it on; what they return are bytes, since structs in results
+/// cost copies.
 #[derive(Clone, Copy, Debug)]
 struct Rest<'a> {
     /// As much as was captured; may be longer than the packet by the padding of its frame.
     bytes: &'a [u8],
     /// Bytes on the wire.
     length: u32,
+    /// A layer has said that this is the first of several fragments.
+    is_fragment: bool,
 }
 
 impl<'a> Rest<'a> {
-    /// What follows the next `n` bytes.
+    /// Moves on by `n` bytes.
     #[inline]
-    fn behind(self, n: usize) -> Result<Self, NotASegment> {
-        let length = self.length.checked_sub(n as u32).ok_or(NotASegment::Malformed)?;
-        let bytes = self.bytes.get(n..).ok_or(NotASegment::Cut)?;
-        Ok(Self { bytes, length })
+    fn skip(&mut self, n: usize) -> Result<(), NotASegment> {
+        self.length = self.length.checked_sub(n as u32).ok_or(NotASegment::Malformed)?;
+        self.bytes = self.bytes.get(n..).ok_or(NotASegment::Cut)?;
+        Ok(())
     }
 
     /// The next `N` bytes.
     #[inline]
     fn head<const N: usize>(&self) -> Result<&'a [u8; N], NotASegment> {
-        let long_enough = self.length as usize >= N;
-        let why = if long_enough { NotASegment::Cut } else { NotASegment::Malformed };
-        self.bytes.first_chunk().filter(|_| long_enough).ok_or(why)
+        if (self.length as usize) < N {
+            return Err(NotASegment::Malformed);
+        }
+        self.bytes.first_chunk().ok_or(NotASegment::Cut)
     }
 }
 
@@ -79,8 +83,19 @@ pub(crate) fn decode(frame: &Frame<'_>, tally: &mut Tally, slot: &mut Observed) 
 /// Reads the headers of a segment into `slot`, and answers whether it is the first of several fragments.
 #[inline]
 fn read(frame: &Frame<'_>, slot: &mut Observed) -> Result<bool, NotASegment> {
-    let (protocol, rest) = link::strip(frame, slot)?;
-    let packet = ip::read(protocol, rest, slot)?;
-    tcp::read(packet.rest, slot)?;
-    Ok(packet.is_fragment)
+    let mut rest = Rest { bytes: frame.bytes, length: frame.length, is_fragment: false };
+    slot.interface = frame.interface;
+    slot.direction = frame.direction;
+    let protocol = link::skip(frame.link, &mut rest, slot)?;
+    ip::read(protocol, &mut rest, slot)?;
+    tcp::read(rest, slot)?;
+    Ok(rest.is_fragment)
+}
+
+/// Bytes of the headers of a segment that begins with its IP header; `None` if it is none, or its TCP header is cut.
+pub(crate) fn headers_len(bytes: &[u8], length: u32) -> Option<usize> {
+    let mut rest = Rest { bytes, length, is_fragment: false };
+    ip::read(link::NetworkProtocol::Ip, &mut rest, &mut Observed::default()).ok()?;
+    let header = tcp::header_len(rest).ok()?;
+    Some(bytes.len() - rest.bytes.len() + header)
 }

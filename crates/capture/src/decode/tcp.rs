@@ -26,3 +26,9 @@ pub(super) fn read(rest: Rest<'_>, slot: &mut Observed) -> Result<(), NotASegmen
     slot.options.read(&rest.bytes[SHORTEST..captured], captured < header);
     Ok(())
 }
+
+/// Bytes of the header.
+pub(super) fn header_len(rest: Rest<'_>) -> Result<usize, NotASegment> {
+    let head: &[u8; TCP_HEADER as usize] = rest.head()?;
+    Ok(usize::from(head[12] >> 4) * 4)
+}

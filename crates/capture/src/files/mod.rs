@@ -22,10 +22,10 @@ use std::path::{Path, PathBuf};
 use units::Instant;
 
 /// Segments of a batch: few enough to stay in a core's cache.
-const BATCH: usize = 1024;
+const BATCH: usize = 512;
 /// Packets after which a batch ends, whatever it has.
 const PACKETS: u64 = 1 << 16;
-/// Files that stay open while they wait for their time; others are closed and opened again.
+/// Files that stay open while they wait for their time; of more, each is closed and opened again.
 const STAY_OPEN: usize = 8;
 
 /// Captures in files, pipes and standard input.
@@ -36,21 +36,46 @@ pub struct CaptureFiles {
     /// Not opened yet, in the order given.
     unopened: Vec<PathBuf>,
     /// Those whose time has not come, the next one last.
-    waiting: Vec<Waiting>,
-    active: Vec<CaptureReader>,
+    waiting: Vec<WaitingFile>,
+    active: Vec<ActiveFile>,
     errors: VecDeque<CaptureError>,
     tally: Tally,
     progress: InputProgress,
-    /// Of files that have been read.
+    /// Packets that captures of files that have been read say they have lost.
     lost: u64,
-    is_begun: bool,
 }
 
-struct Waiting {
-    first: Instant,
+/// A file whose time has not come.
+struct WaitingFile {
+    first: Place,
     path: PathBuf,
     /// `None` if it was closed again.
     reader: Option<CaptureReader>,
+}
+
+/// A file whose time has come.
+struct ActiveFile {
+    given: Given,
+    reader: CaptureReader,
+}
+
+/// Which of the files, in the order given, backwards.
+type Given = Reverse<usize>;
+
+/// When a file's next packet is due. Of packets of the same time, that of the file given last goes first, as
+/// `mergecap` has it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    at: Instant,
+    given: Given,
+}
+
+impl Place {
+    /// The last instant at which a packet of another file goes before this one.
+    fn limit(self, other: Given) -> Instant {
+        let before = u64::from(other > self.given);
+        Instant::from_nanos(self.at.as_nanos().saturating_sub(before))
+    }
 }
 
 impl CaptureFiles {
@@ -66,7 +91,6 @@ impl CaptureFiles {
             tally: Tally::default(),
             progress,
             lost: 0,
-            is_begun: false,
         }
     }
 
@@ -75,37 +99,35 @@ impl CaptureFiles {
     /// # Errors
     /// If it does not begin as a capture does.
     pub fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Self, CaptureError> {
-        let name = Path::new(name);
-        let reader = CaptureReader::begin(name, input::begin(reader))?;
+        let reader = CaptureReader::begin(Path::new(name), input::begin(reader))?;
         let mut files = Self::new(Vec::<PathBuf>::new());
         files.progress.total = None;
-        files.active.push(reader);
+        files.active.push(ActiveFile { given: Reverse(0), reader });
         Ok(files)
     }
 
     /// Opens all files and finds out when each begins.
     fn begin(&mut self) {
-        self.is_begun = true;
-        let stay_open = self.unopened.len() <= STAY_OPEN;
-        for path in std::mem::take(&mut self.unopened) {
+        let unopened = std::mem::take(&mut self.unopened);
+        let stay_open = unopened.len() <= STAY_OPEN;
+        for (given, path) in unopened.into_iter().enumerate() {
             match CaptureReader::open(&path) {
-                Ok(reader) => self.wait(path, reader, stay_open),
+                Ok(reader) => self.wait(Reverse(given), path, reader, stay_open),
                 Err(error) => self.errors.push_back(error),
             }
         }
-        // Later in the list is earlier in time; of the same time, earlier as given.
-        self.waiting.reverse();
-        self.waiting.sort_by_key(|waiting| Reverse(waiting.first));
+        self.waiting.sort_by_key(|file| Reverse(file.first));
     }
 
     /// Has a file wait for the time of its first packet.
-    fn wait(&mut self, path: PathBuf, mut reader: CaptureReader, mut stay_open: bool) {
-        stay_open |= !path.is_file();
+    fn wait(&mut self, given: Given, path: PathBuf, mut reader: CaptureReader, stay_open: bool) {
+        let mut stay_open = stay_open || !path.is_file();
         loop {
             match reader.peek(true) {
-                Ok(Next::At(first)) => {
+                Ok(Next::At(at)) => {
+                    let first = Place { at, given };
                     let reader = Some(reader).filter(|_| stay_open);
-                    return self.waiting.push(Waiting { first, path, reader });
+                    return self.waiting.push(WaitingFile { first, path, reader });
                 }
                 Ok(_) => return self.retire(&reader),
                 Err(error) => {
@@ -125,51 +147,54 @@ impl CaptureFiles {
 
     /// Begins to read the next of the waiting files.
     fn activate(&mut self) {
-        let Some(Waiting { path, reader, .. }) = self.waiting.pop() else { return };
+        let Some(WaitingFile { first, path, reader }) = self.waiting.pop() else { return };
         match reader.map_or_else(|| CaptureReader::open(&path), Ok) {
-            Ok(reader) => self.active.push(reader),
+            Ok(reader) => self.active.push(ActiveFile { given: first.given, reader }),
             Err(error) => self.errors.push_back(error),
         }
     }
 
-    /// The reader whose packet is next, and until when it stays so.
-    fn earliest(&mut self, may_read: bool) -> Turn {
+    /// Whose packet is next.
+    fn turn(&mut self, may_read: bool) -> Turn {
+        let mut first: Option<(usize, Place)> = None;
+        let mut second = self.waiting.last().map(|file| file.first);
         let mut index = 0;
-        let mut turn: Option<(usize, Instant)> = None;
-        let mut until = self.waiting.last().map_or(Instant::FAR_FUTURE, |waiting| waiting.first);
-        while index < self.active.len() {
-            match self.active[index].peek(may_read) {
-                Ok(Next::At(at)) => {
-                    match turn {
-                        Some((_, earlier)) if earlier <= at => until = until.min(at),
-                        Some((_, later)) => (turn, until) = (Some((index, at)), until.min(later)),
-                        None => turn = Some((index, at)),
-                    }
-                    index += 1;
-                }
+        while let Some(ActiveFile { given, reader }) = self.active.get_mut(index) {
+            let place = match reader.peek(may_read) {
+                Ok(Next::At(at)) => Place { at, given: *given },
                 Ok(Next::Unread) => return Turn::Unread,
                 Ok(Next::End) => {
-                    let reader = self.active.remove(index);
-                    self.retire(&reader);
+                    let ended = self.active.swap_remove(index);
+                    self.retire(&ended.reader);
+                    continue;
                 }
                 Err(error) => {
                     self.errors.push_back(error);
                     return Turn::Error;
                 }
-            }
+            };
+            let later = match first {
+                Some((_, earlier)) if earlier < place => Some(place),
+                _ => first.replace((index, place)).map(|(_, later)| later),
+            };
+            second = second.into_iter().chain(later).min();
+            index += 1;
         }
-        match turn {
-            Some((reader, at)) if at <= until => Turn::Of { reader, until },
-            _ if self.waiting.is_empty() => Turn::End,
+        match (first, second) {
+            (None, None) => Turn::End,
+            (Some((file, _)), None) => Turn::Of { file, until: Instant::FAR_FUTURE },
+            (Some((file, place)), Some(other)) if place < other => {
+                Turn::Of { file, until: other.limit(place.given) }
+            }
             _ => Turn::OfWaiting,
         }
     }
 
-    /// Reads packets of one reader while it is the earliest and has them at hand.
-    fn read(&mut self, reader: usize, until: Instant, batch: &mut BatchFiller<'_>) {
+    /// Reads packets of one file while they are the earliest and at hand.
+    fn read(&mut self, file: usize, until: Instant, batch: &mut BatchFiller<'_>) {
         let Self { active, tally, errors, .. } = self;
         let enough = tally.packets + PACKETS;
-        let read = active[reader].drain(until, |frame, is_untimed| {
+        let read = active[file].reader.drain(until, |frame, is_untimed| {
             tally.untimed += u64::from(is_untimed);
             if decode(frame, tally, batch.slot()) {
                 batch.keep();
@@ -185,10 +210,11 @@ impl CaptureFiles {
     /// Fills a batch; `false` if there is nothing more.
     fn fill(&mut self, batch: &mut BatchFiller<'_>) -> bool {
         let before = self.tally.packets;
-        while self.errors.is_empty() && batch.len() < BATCH && self.tally.packets < before + PACKETS
-        {
-            match self.earliest(self.tally.packets == before) {
-                Turn::Of { reader, until } => self.read(reader, until, batch),
+        let enough = before + PACKETS;
+        while self.errors.is_empty() && batch.len() < BATCH && self.tally.packets < enough {
+            // What has been read is not held back by waiting for more.
+            match self.turn(self.tally.packets == before) {
+                Turn::Of { file, until } => self.read(file, until, batch),
                 Turn::OfWaiting => self.activate(),
                 Turn::Error => {}
                 Turn::Unread => return true,
@@ -201,23 +227,21 @@ impl CaptureFiles {
 
 /// Whose packet is next.
 enum Turn {
-    /// That of a reader, while its packets are not later than `until`.
-    Of {
-        reader: usize,
-        until: Instant,
-    },
+    /// That of an active file, as long as its packets are not later than `until`.
+    Of { file: usize, until: Instant },
     /// That of the next waiting file.
     OfWaiting,
-    /// Somebody would have to read to tell.
+    /// To tell, something would have to be read.
     Unread,
     /// An error has to be told first.
     Error,
+    /// There is none.
     End,
 }
 
 impl SegmentSource for CaptureFiles {
     fn next_batch(&mut self, batch: &mut Vec<Observed>) -> Result<bool, CaptureError> {
-        if !self.is_begun {
+        if !self.unopened.is_empty() {
             self.begin();
         }
         let before = self.tally.packets;
@@ -230,15 +254,15 @@ impl SegmentSource for CaptureFiles {
     }
 
     fn tally(&self) -> Tally {
-        let active: u64 = self.active.iter().map(CaptureReader::lost).sum();
         let mut tally = self.tally;
-        tally.lost = self.lost + active;
+        tally.lost = self.lost + self.active.iter().map(|file| file.reader.lost()).sum::<u64>();
         tally
     }
 
     fn progress(&self) -> InputProgress {
-        let waiting = self.waiting.iter().filter_map(|waiting| waiting.reader.as_ref());
-        let open: u64 = self.active.iter().chain(waiting).map(CaptureReader::bytes_read).sum();
+        let waiting = self.waiting.iter().filter_map(|file| file.reader.as_ref());
+        let active = self.active.iter().map(|file| &file.reader);
+        let open: u64 = active.chain(waiting).map(CaptureReader::bytes_read).sum();
         InputProgress { read: self.progress.read + open, ..self.progress }
     }
 }
@@ -246,10 +270,9 @@ impl SegmentSource for CaptureFiles {
 /// Bytes of all files; `None` if one is no file.
 fn total(paths: &[PathBuf]) -> Option<u64> {
     let size = |path: &PathBuf| {
-        let metadata = path.metadata().ok().filter(|metadata| metadata.is_file());
-        metadata
-            .filter(|_| path.as_os_str() != input::STANDARD_INPUT)
-            .map(|metadata| metadata.len())
+        let is_named = path.as_os_str() != input::STANDARD_INPUT;
+        let metadata = path.metadata().ok().filter(|metadata| is_named && metadata.is_file());
+        metadata.map(|metadata| metadata.len())
     };
     paths.iter().map(size).sum()
 }

@@ -21,7 +21,8 @@ pub(super) struct CaptureReader {
     compression: Option<Compression>,
     read: Arc<AtomicU64>,
     format: Format,
-    next: Option<FrameHead>,
+    /// Time of the packet that the buffer begins with, where it has been looked at.
+    next: Option<Instant>,
     /// Bytes to be passed over, which may not have been read yet.
     skip: usize,
     faults: u32,
@@ -82,12 +83,13 @@ impl CaptureReader {
 
     /// What the next packet's time is; reads only if it may.
     pub(super) fn peek(&mut self, may_read: bool) -> Result<Next, CaptureError> {
+        let mut head = FrameHead::NONE;
         loop {
-            if let Some(next) = &self.next {
-                return Ok(Next::At(next.at));
+            if let Some(at) = self.next {
+                return Ok(Next::At(at));
             }
-            match self.step()? {
-                Step::Frame(head) => self.next = Some(head),
+            match self.step(&mut head)? {
+                Step::Frame => self.next = Some(head.at),
                 Step::Skip(bytes) => self.skip = bytes as usize,
                 Step::Need if self.is_done => return Ok(Next::End),
                 Step::Need if may_read => self.fill()?,
@@ -103,18 +105,18 @@ impl CaptureReader {
         until: Instant,
         mut each: impl FnMut(&Frame<'_>, bool) -> ControlFlow<()>,
     ) -> Result<(), CaptureError> {
+        self.next = None;
+        let mut head = FrameHead::NONE;
         loop {
-            let step =
-                self.next.take().map_or_else(|| self.step(), |head| Ok(Step::Frame(head)))?;
-            match step {
-                Step::Frame(head) if head.at <= until => {
+            match self.step(&mut head)? {
+                Step::Frame if head.at <= until => {
                     let record = self.buffer.take(head.record as usize);
                     if each(&head.frame(record), head.is_untimed).is_break() {
                         return Ok(());
                     }
                 }
-                Step::Frame(head) => {
-                    self.next = Some(head);
+                Step::Frame => {
+                    self.next = Some(head.at);
                     return Ok(());
                 }
                 Step::Skip(bytes) => self.skip = bytes as usize,
@@ -124,20 +126,20 @@ impl CaptureReader {
     }
 
     #[inline]
-    fn step(&mut self) -> Result<Step, CaptureError> {
-        if self.skip > 0 || self.is_done {
-            self.pass_over();
-            if self.skip > 0 || self.is_done {
-                return Ok(Step::Need);
-            }
+    fn step(&mut self, head: &mut FrameHead) -> Result<Step, CaptureError> {
+        if (self.skip > 0 || self.is_done) && !self.pass_over() {
+            return Ok(Step::Need);
         }
-        self.format.step(self.buffer.available()).map_err(|fault| self.note(fault))
+        self.format.step(self.buffer.available(), head).map_err(|fault| self.note(fault))
     }
 
-    fn pass_over(&mut self) {
+    /// Passes over bytes; `false` if there are none behind them yet.
+    #[cold]
+    fn pass_over(&mut self) -> bool {
         let now = self.skip.min(self.buffer.available().len());
         self.buffer.take(now);
         self.skip -= now;
+        self.skip == 0 && !self.is_done
     }
 
     #[cold]

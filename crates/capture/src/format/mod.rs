@@ -23,8 +23,8 @@ pub(crate) const LONGEST_PACKET: u32 = 1 << 20;
 /// What stands at the beginning of the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// A packet.
-    Frame(FrameHead),
+    /// A packet: the one whose head was filled in.
+    Frame,
     /// Something else, of so many bytes.
     Skip(u32),
     /// More bytes are needed to tell.
@@ -50,9 +50,22 @@ pub(crate) struct FrameHead {
 }
 
 impl FrameHead {
+    /// Of no packet yet.
+    pub(crate) const NONE: Self = Self {
+        record: 0,
+        data: 0,
+        captured: 0,
+        length: 0,
+        at: Instant::ZERO,
+        is_untimed: false,
+        link: LinkType::Unknown(0),
+        interface: 0,
+        direction: PacketDirection::Unknown,
+    };
+
     /// The packet of the record.
     #[inline]
-    pub(crate) fn frame(self, record: &[u8]) -> Frame<'_> {
+    pub(crate) fn frame<'a>(&self, record: &'a [u8]) -> Frame<'a> {
         let data = self.data as usize;
         Frame {
             at: self.at,
@@ -107,12 +120,12 @@ impl Format {
         Pcap::begin(bytes).map(|pcap| (Self::Pcap(pcap), Pcap::HEADER))
     }
 
-    /// What stands at the beginning of `bytes`.
+    /// What stands at the beginning of `bytes`; fills in `head` if it is a packet.
     #[inline]
-    pub(crate) fn step(&mut self, bytes: &[u8]) -> Result<Step, FormatFault> {
+    pub(crate) fn step(&mut self, bytes: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
         match self {
-            Self::Pcap(pcap) => pcap.step(bytes),
-            Self::PcapNg(pcapng) => pcapng.step(bytes),
+            Self::Pcap(pcap) => pcap.step(bytes, head),
+            Self::PcapNg(pcapng) => pcapng.step(bytes, head),
         }
     }
 

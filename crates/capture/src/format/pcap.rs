@@ -7,8 +7,8 @@ use units::Instant;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// Version 2.4 as the word in which it stands, in either order of its file.
-const VERSIONS: [u32; 2] = [0x0004_0002, 0x0002_0004];
+/// Version 2.4 in either order of bytes.
+const VERSIONS: [[u8; 4]; 2] = [[2, 0, 4, 0], [0, 2, 0, 4]];
 /// Bytes before each packet.
 const RECORD: usize = 16;
 
@@ -36,28 +36,33 @@ impl Pcap {
     }
 
     #[inline]
-    pub(super) fn step(&mut self, bytes: &[u8]) -> Result<Step, FormatFault> {
+    pub(super) fn step(&mut self, bytes: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
         let Some([seconds, fraction, captured, length]) = self.order.words(bytes) else {
             return Ok(Step::Need);
         };
-        if VERSIONS.contains(&fraction) || fraction >= self.units || captured > LONGEST_PACKET {
-            return self.odd(bytes, [seconds, fraction, captured, length]);
+        if is_version(bytes) || fraction >= self.units || captured > LONGEST_PACKET {
+            return self.odd(bytes, [seconds, fraction, captured, length], head);
         }
         if seconds | fraction | captured | length == 0 {
             return Err(FormatFault::fatal("zeros where a packet should be"));
         }
-        self.record([seconds, fraction, captured, length], bytes.len())
+        self.record([seconds, fraction, captured, length], bytes.len(), head)
     }
 
     #[inline]
-    fn record(&self, words: [u32; 4], available: usize) -> Result<Step, FormatFault> {
+    fn record(
+        &self,
+        words: [u32; 4],
+        available: usize,
+        head: &mut FrameHead,
+    ) -> Result<Step, FormatFault> {
         let [seconds, fraction, captured, length] = words;
         let record = RECORD as u32 + captured;
         if available < record as usize {
             return Ok(Step::Need);
         }
         let nanos = u64::from(seconds) * 1_000_000_000 + u64::from(fraction * self.unit);
-        Ok(Step::Frame(FrameHead {
+        *head = FrameHead {
             record,
             data: RECORD as u32,
             captured,
@@ -67,14 +72,20 @@ impl Pcap {
             link: self.link,
             interface: 0,
             direction: PacketDirection::Unknown,
-        }))
+        };
+        Ok(Step::Frame)
     }
 
     /// A record that cannot be one, or the header of a file that was appended to this one.
     #[cold]
-    fn odd(&mut self, bytes: &[u8], words: [u32; 4]) -> Result<Step, FormatFault> {
+    fn odd(
+        &mut self,
+        bytes: &[u8],
+        words: [u32; 4],
+        head: &mut FrameHead,
+    ) -> Result<Step, FormatFault> {
         let [_, fraction, captured, _] = words;
-        if VERSIONS.contains(&fraction) && precision(bytes).is_some() {
+        if is_version(bytes) && precision(bytes).is_some() {
             let Some(appended) = Self::begin(bytes) else { return Ok(Step::Need) };
             *self = appended;
             return Ok(Step::Skip(Self::HEADER as u32));
@@ -89,8 +100,14 @@ impl Pcap {
             let why = format!("a packet of {captured} bytes; {LONGEST_PACKET} are the most");
             return Err(FormatFault::fatal(why));
         }
-        self.record(words, bytes.len())
+        self.record(words, bytes.len(), head)
     }
+}
+
+/// True if what might be the fraction of a second might be the version in the header of a file.
+#[inline]
+fn is_version(bytes: &[u8]) -> bool {
+    bytes[4..].first_chunk().is_some_and(|version| VERSIONS.contains(version))
 }
 
 /// The byte order of a file that begins so, and its unit of time: nanoseconds of one, and how many a second has.

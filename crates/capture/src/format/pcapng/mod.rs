@@ -60,7 +60,7 @@ impl PcapNg {
     }
 
     #[inline]
-    pub(super) fn step(&mut self, bytes: &[u8]) -> Result<Step, FormatFault> {
+    pub(super) fn step(&mut self, bytes: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
         let Some([kind, length]) = self.order.words(bytes) else { return Ok(Step::Need) };
         if kind == SECTION {
             return self.begin_section(bytes);
@@ -78,9 +78,9 @@ impl PcapNg {
         };
         self.check_trailer(block, length)?;
         match kind {
-            ENHANCED_PACKET => self.packet(block, enhanced),
-            OBSOLETE_PACKET => self.packet(block, obsolete),
-            SIMPLE_PACKET => self.simple_packet(block),
+            ENHANCED_PACKET => self.packet(block, enhanced, head),
+            OBSOLETE_PACKET => self.packet(block, obsolete, head),
+            SIMPLE_PACKET => self.simple_packet(block, head),
             INTERFACE => self.add_interface(block),
             _ => Ok(self.note_statistics(block)),
         }
@@ -143,6 +143,7 @@ impl PcapNg {
         &mut self,
         block: &[u8],
         read: impl FnOnce(ByteOrder, [u32; 5]) -> PacketBlock,
+        head: &mut FrameHead,
     ) -> Result<Step, FormatFault> {
         const DATA: u32 = 28;
         let whole = block.len() as u32;
@@ -166,7 +167,7 @@ impl PcapNg {
         } else {
             PacketDirection::Unknown
         };
-        Ok(Step::Frame(FrameHead {
+        *head = FrameHead {
             record: whole,
             data: DATA,
             captured: packet.captured,
@@ -176,11 +177,12 @@ impl PcapNg {
             link: interface.link,
             interface: packet.interface as u16,
             direction,
-        }))
+        };
+        Ok(Step::Frame)
     }
 
     /// A packet of the first interface, of which only the length on the wire is told.
-    fn simple_packet(&self, block: &[u8]) -> Result<Step, FormatFault> {
+    fn simple_packet(&self, block: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
         const DATA: u32 = 12;
         let whole = block.len() as u32;
         let Some([length]) = self.order.words(&block[8..block.len() - 4]) else {
@@ -190,7 +192,7 @@ impl PcapNg {
             return Err(unknown_interface(whole, 0));
         };
         let captured = length.min(whole - DATA - 4).min(interface.snap);
-        Ok(Step::Frame(FrameHead {
+        *head = FrameHead {
             record: whole,
             data: DATA,
             captured,
@@ -200,7 +202,8 @@ impl PcapNg {
             link: interface.link,
             interface: 0,
             direction: PacketDirection::Unknown,
-        }))
+        };
+        Ok(Step::Frame)
     }
 }
 

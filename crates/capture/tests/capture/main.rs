@@ -1,0 +1,12 @@
+//! Captures read: by formats and link types beside Wireshark's tools, damaged, merged, piped, live.
+
+mod build;
+mod corpus;
+
+mod damaged;
+mod formats;
+mod links;
+mod merging;
+mod piped;
+mod tools;
+mod tshark;
