@@ -4,6 +4,9 @@ use segment::{Flags, Options, SackBlocks, Timestamps};
 #[derive(Default)] struct S { again: Vec<(TracedSender, Retransmission)>, n: u64, t: [SenderTally;2], quiet: bool, sums: Vec<ConnectionSummary> }
 impl TraceSink for S {
  fn on_connection(&mut self, c:&ConnectionSummary){ self.n+=1; for (k,s) in [c.client_sent,c.server_sent].iter().enumerate(){ let t=&mut self.t[k]; t.packets+=s.packets;t.data_packets+=s.data_packets;t.bytes+=s.bytes;t.unseen_bytes+=s.unseen_bytes;t.control_again+=s.control_again;t.probes+=s.probes;t.spurious+=s.spurious; for i in 0..5{t.retransmissions[i]+=s.retransmissions[i];t.unexpected[i]+=s.unexpected[i];} for i in 0..4{t.spared_by[i]+=s.spared_by[i];} } if !self.quiet {self.sums.push(*c);} }
+ fn wants_windows(&self)->bool{std::env::var_os("WIN").is_some()}
+ fn on_window(&mut self,s:&TracedSender,p:&WindowPoint){ if s.is_server {println!("W {} {:.6} {} {} {} {:?} {}", s.client.port, p.at.as_secs_f64(), p.cwnd, p.ssthresh, p.srtt.as_micros(), p.phase, p.una);} }
+ fn on_round_trip(&mut self,s:&TracedSender,at:Instant,r:Duration){ if s.is_server && std::env::var_os("WIN").is_some(){println!("R {} {:.6} {}", s.client.port, at.as_secs_f64(), r.as_micros());} }
  fn on_retransmission(&mut self,s:&TracedSender,r:&Retransmission){ if !self.quiet {self.again.push((*s,*r));} }
 }
 fn main(){

@@ -387,11 +387,15 @@ impl TracedConnection {
         if digest.probe {
             tally.rare().probes += 1;
         }
+        if digest.overtaken {
+            tally.rare().reordered += 1;
+            tally.rare().unseen_bytes -= digest.fresh.min(tally.rare().unseen_bytes);
+        }
         if let Some(again) = digest.again {
             self.on_again(side, &again, with);
         }
         let bytes = digest.fresh;
-        if bytes > 0 {
+        if bytes > 0 && !digest.overtaken {
             let is_response = side == self.server;
             let lag = self.place.to_server;
             if is_response {

@@ -36,6 +36,10 @@ pub struct WindowPoint {
     pub in_flight: u64,
     /// The window that the receiver offers, bytes.
     pub receive_window: u64,
+    /// Smoothed round trip; zero before the first sample.
+    pub srtt: Duration,
+    /// Retransmission timeout in force.
+    pub rto: Duration,
     /// What the sender does.
     pub phase: SenderPhase,
 }

@@ -217,6 +217,26 @@ fn acks_of_data_that_the_capture_missed_are_booked_as_unseen() {
 }
 
 #[test]
+fn packets_that_others_overtook_were_sent_once() {
+    let mut wire = begun(false, 1);
+    // 2 comes before 1; a retransmission would take a round trip of 100 ms.
+    wire.send(111, [2, 1, 3]);
+    wire.ack(211, 4);
+    let found = summary("newreno", &wire).server_sent;
+    assert_eq!((found.reordered, found.retransmitted(), found.unseen_bytes), (1, 0, 0));
+    assert_eq!(found.bytes, 4_000);
+    // A hole that is filled a round trip later was lost on its way to the capture.
+    let mut wire = begun(true, 1);
+    wire.send(111, [2, 3, 4]);
+    for n in 3..=5 {
+        wire.sack(208 + u64::from(n), 1, &[(2, n)]);
+    }
+    wire.send(213, [1]);
+    let found = summary("linux", &wire).server_sent;
+    assert_eq!((found.reordered, found.retransmitted()), (0, 1));
+}
+
+#[test]
 fn without_a_handshake_the_lower_port_serves_and_numbers_begin_where_they_are_met() {
     let mut wire = Wire::new();
     wire.ask(110, 0, 300, 0);

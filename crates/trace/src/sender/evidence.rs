@@ -1,7 +1,7 @@
 //! What packets alone say of the episode that a sender is in: duplicates, retransmissions, timeouts.
 
 use crate::kinds::{RetransmissionKind, SenderPhase, SparedBy};
-use units::Instant;
+use units::{Duration, Instant};
 
 /// Why the sender repairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,17 @@ pub(super) enum Episode {
     /// The timer ran out.
     Timeout,
 }
+
+/// Sequence space that the capture has not shown, though what follows it was sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hole {
+    from: u64,
+    to: u64,
+    seen: Instant,
+}
+
+/// Holes that are remembered.
+const HOLES: usize = 2;
 
 /// The evidence.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +47,8 @@ pub(super) struct Evidence {
     pub(super) spared_now: SparedBy,
     /// The last ACK.
     pub(super) last_ack: Option<Instant>,
+    /// The latest holes.
+    holes: [Hole; HOLES],
 }
 
 impl Default for Evidence {
@@ -51,6 +64,7 @@ impl Default for Evidence {
             found_in: SenderPhase::Handshake,
             spared_now: SparedBy::Nothing,
             last_ack: None,
+            holes: [Hole::default(); HOLES],
         }
     }
 }
@@ -89,6 +103,19 @@ impl Evidence {
         self.found_in = phase;
         self.repaired = false;
         self.loss_end = Some(nxt);
+    }
+
+    /// `[from, to)` was not seen at `now`, though more was.
+    pub(super) fn note_hole(&mut self, now: Instant, from: u64, to: u64) {
+        self.holes.rotate_right(1);
+        self.holes[0] = Hole { from, to, seen: now };
+    }
+
+    /// `[from, to)` fills a hole, sooner than `least` after that was seen: it was overtaken.
+    pub(super) fn is_overtaken(&self, now: Instant, from: u64, to: u64, least: Duration) -> bool {
+        self.holes.iter().any(|hole| {
+            hole.from <= from && to <= hole.to && now.saturating_since(hole.seen) < least
+        })
     }
 
     /// What was repaired was not lost.

@@ -260,6 +260,8 @@ impl RebuiltSender {
             ssthresh: self.ssthresh(),
             in_flight: self.in_flight(),
             receive_window: self.receive_window(),
+            srtt: self.srtt(),
+            rto: self.rto(),
             phase: self.phase(),
         }
     }

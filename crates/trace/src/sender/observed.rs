@@ -38,10 +38,14 @@ pub(crate) struct DataDigest {
     pub(crate) again: Option<Retransmission>,
     /// A keep-alive or a probe of a shut window.
     pub(crate) probe: bool,
+    /// Others of the same sender had overtaken it before the capture.
+    pub(crate) overtaken: bool,
 }
 
 /// Segments that are booked without being seen: more than that is no window.
 const MOST_UNSEEN: u64 = 4096;
+/// Packets overtake each other within so much, where no round trip is known.
+const OVERTAKEN_WITHIN: Duration = Duration::from_millis(3);
 /// Runs of the recovery's timer before one event; each waits a round trip's part, so more are no sender's.
 const MOST_TIMERS: u32 = 16;
 
@@ -56,11 +60,19 @@ impl RebuiltSender {
             digest.probe = true;
             return digest;
         }
+        if seen.start < self.nxt && self.is_overtaken(seen, end) {
+            digest.overtaken = true;
+            digest.fresh = seen.payload.into();
+            return digest;
+        }
         if seen.start < self.nxt {
             digest.again = Some(self.on_again(seen, end.min(self.nxt)));
         }
         if end > self.nxt {
             self.check_answer(seen.at, u64::from(seen.payload));
+            if seen.start > self.nxt.max(1) {
+                self.evidence.note_hole(seen.at, self.nxt.max(1), seen.start);
+            }
             digest.unseen = self.book_unseen(seen.at, seen.start);
             digest.fresh = self.book_fresh(seen, end);
             self.check_outstanding();
@@ -98,6 +110,15 @@ impl RebuiltSender {
         let alive = end <= self.una && seen.start + 1 >= self.una && self.una > 0;
         let shut = self.snd_wnd == 0 && seen.start >= self.una && self.una > 0;
         small && (alive || shut)
+    }
+
+    /// The segment fills a hole too soon for a retransmission: that takes a round trip, of which nothing lies
+    /// between the hole and its filling next to the sender. Hosts and switches do not keep packets back for
+    /// long.
+    fn is_overtaken(&self, seen: &SeenData, end: u64) -> bool {
+        let rtt = self.min_rtt();
+        let least = if rtt == Duration::MAX { OVERTAKEN_WITHIN } else { rtt * 3 / 4 };
+        seen.start >= self.una && self.evidence.is_overtaken(seen.at, seen.start, end, least)
     }
 
     /// The last sending ended because of the window, or because there was no more.
