@@ -39,6 +39,8 @@ pub(crate) struct TracedConnection {
     tallies: [Counts; 2],
     meter: TransferMeter,
     place: Place,
+    /// Something reaches one of the hosts later than the capture.
+    lags: bool,
     copies: u64,
     /// Offsets one past the FIN of each side, once sent.
     fins: [Option<u64>; 2],
@@ -61,6 +63,7 @@ impl TracedConnection {
             tallies: Default::default(),
             meter: TransferMeter::new(segment.at, segment.has(Flags::SYN)),
             place: Place::default(),
+            lags: false,
             copies: 0,
             fins: [None; 2],
             fins_acked: [false; 2],
@@ -111,8 +114,10 @@ impl TracedConnection {
             self.reset = true;
             return;
         }
-        for side in [0, 1] {
-            self.deliver(side, segment.at, with);
+        if self.lags {
+            for side in [0, 1] {
+                self.deliver(side, segment.at, with);
+            }
         }
         if segment.has(Flags::SYN) {
             self.on_syn(side, segment, with);
@@ -147,7 +152,9 @@ impl TracedConnection {
         if una > self.halves[1 - side].high() + (1 << 30) {
             return;
         }
-        self.note_opening(side, una, segment.at, with.vantage);
+        if self.opened.is_none() {
+            self.note_opening(side, una, segment.at, with.vantage);
+        }
         if self.is_blind_to(1 - side) && self.is_evidently_blind(side, una, with.acks_only) {
             self.predict(side, segment, with);
         }
@@ -347,9 +354,10 @@ impl TracedConnection {
     fn note_opening(&mut self, side: Side, una: u64, at: Instant, vantage: Option<Vantage>) {
         let blind = self.is_blind_to(1 - side) && self.halves[side].syn.is_some();
         let answered = self.halves[1 - side].syn.is_some() || blind;
-        if self.opened.is_none() && 1 - side == self.server && una >= 1 && answered {
+        if 1 - side == self.server && una >= 1 && answered {
             self.opened = Some(at);
             self.place = Place::of(self.client_rtt(), self.server_rtt()).given(vantage);
+            self.lags = !(self.place.to_server + self.place.to_client).is_zero();
             self.meter.on_opened(at + self.place.to_server);
         }
     }
@@ -367,7 +375,9 @@ impl TracedConnection {
         }
         // Answers come a little sooner than the lag of the handshake.
         let lag = self.lag(side);
-        self.deliver(side, segment.at + lag / 8, with);
+        if self.lags {
+            self.deliver(side, segment.at + lag / 8, with);
+        }
         if segment.has(Flags::FIN) {
             self.fins[side] = Some(end);
         }

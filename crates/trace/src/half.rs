@@ -163,14 +163,6 @@ impl Half {
         }
     }
 
-    /// How old an echo of its timestamps is, by its clock of milliseconds.
-    pub(crate) fn echo_age(&self, now: Instant, echo: u32) -> Option<Duration> {
-        let (stamp, at) = self.stamp?;
-        let now = stamp.wrapping_add(now.saturating_since(at).as_millis() as u32);
-        let age = now.wrapping_sub(echo) as i32;
-        (age > 0 && echo != 0).then(|| Duration::from_millis(age as u64))
-    }
-
     /// The shift of the windows it offers, given that the peer's SYN, if seen, offered to scale or not.
     fn shift(&self, peer: Option<&Offer>) -> u8 {
         match (&self.syn, peer) {
@@ -321,7 +313,7 @@ impl Half {
             bare: segment.sequence_len() == 0,
             sack: self.sack_offsets(segment),
             echo,
-            echo_age: echo.and_then(|echo| self.echo_age(segment.at, echo)),
+            clock: self.stamp.map(|(value, at)| StampClock { value, at }),
         }
     }
 

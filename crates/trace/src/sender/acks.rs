@@ -46,8 +46,28 @@ pub(crate) struct SenderAck {
     pub(crate) sack: SackOffsets,
     /// The echoed timestamp.
     pub(crate) echo: Option<u32>,
-    /// Age of the echoed timestamp by the sender's clock, if it is known.
-    pub(crate) echo_age: Option<Duration>,
+    /// The sender's clock of timestamps, if it is known.
+    pub(crate) clock: Option<StampClock>,
+}
+
+/// How a sender's clock of timestamps is read: it showed a value at an instant, and counts milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StampClock {
+    pub(crate) value: u32,
+    pub(crate) at: Instant,
+}
+
+impl StampClock {
+    /// What it shows.
+    pub(crate) fn stamp(self, now: Instant) -> u32 {
+        self.value.wrapping_add(now.saturating_since(self.at).as_millis() as u32)
+    }
+
+    /// How old an echo is.
+    fn age(self, now: Instant, echo: u32) -> Option<Duration> {
+        let age = self.stamp(now).wrapping_sub(echo) as i32;
+        (age > 0 && echo != 0).then(|| Duration::from_millis(age as u64))
+    }
 }
 
 impl SenderAck {
@@ -198,7 +218,8 @@ impl RebuiltSender {
             self.backoff = 0;
         } else if self.sampling != RttSampling::OnePerRoundTrip && info.advanced() {
             // Only what was sent again was acknowledged; the echo still tells, coarsely (RFC 7323 §4.1).
-            let age = ack.echo_age.filter(|age| self.terms.timestamps && !age.is_zero());
+            let clock = ack.clock.filter(|_| self.terms.timestamps);
+            let age = clock.zip(ack.echo).and_then(|(clock, echo)| clock.age(ack.at, echo));
             if let Some(age) = age {
                 self.path.on_coarse_rtt_sample(info.now - age, info.now);
                 self.backoff = 0;

@@ -14,11 +14,11 @@ mod predicted;
 mod sends;
 mod timers;
 
-pub(crate) use acks::{SackOffsets, SenderAck};
+pub(crate) use acks::{SackOffsets, SenderAck, StampClock};
 pub use fit::Misfit;
 pub(crate) use observed::{DataDigest, SeenData};
 pub(crate) use parked::{PARK_AFTER, ParkedSender};
-pub(crate) use predicted::{PredictedEvent, Predicting, Predictor, StampClock};
+pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
 
 use crate::kinds::SenderPhase;
 use crate::profile::SenderModel;
@@ -169,8 +169,8 @@ impl RebuiltSender {
     /// The SYN is acknowledged.
     fn on_opened(&mut self, acked: Instant) {
         let (sack, window) = (SackOffsets::default(), None);
-        let (echo, echo_age) = (None, None);
-        self.on_ack(&SenderAck { at: acked, una: 1, window, bare: true, sack, echo, echo_age });
+        let (echo, clock) = (None, None);
+        self.on_ack(&SenderAck { at: acked, una: 1, window, bare: true, sack, echo, clock });
     }
 
     /// A sender that is met in the middle of its stream: all below `at` is acknowledged.

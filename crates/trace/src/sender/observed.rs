@@ -136,7 +136,10 @@ impl RebuiltSender {
     /// What lies before `start` was sent without being seen.
     pub(super) fn book_unseen(&mut self, at: Instant, start: u64) -> u64 {
         let before = self.nxt;
-        if before == 0 && start > 0 {
+        if start <= before {
+            return 0;
+        }
+        if before == 0 {
             self.book_new(at, 1, 0);
         }
         self.written = self.written.max(start);

@@ -5,7 +5,7 @@
 //! is known to have ended. So data is never sent that there was not.
 
 use super::RebuiltSender;
-use super::acks::SenderAck;
+use super::acks::{SenderAck, StampClock};
 use crate::kinds::{Retransmission, RetransmissionKind};
 use crate::sink::WindowPoint;
 use crate::transfer::{Passage, TransferMeter, TransferReport};
@@ -39,19 +39,6 @@ enum Waiting {
     Ack(SenderAck),
     /// A request, before which all below `before` had been acknowledged.
     Request { at: Instant, before: u64, bytes: u64 },
-}
-
-/// How the sender's clock of timestamps is read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StampClock {
-    pub(crate) value: u32,
-    pub(crate) at: Instant,
-}
-
-impl StampClock {
-    fn stamp(self, now: Instant) -> u32 {
-        self.value.wrapping_add(now.saturating_since(self.at).as_millis() as u32)
-    }
 }
 
 /// A sender that is predicted, and what it waits for.
