@@ -254,7 +254,7 @@ impl RebuiltSender {
         if segment.is_some_and(|s| s.is_lost() && !s.is_retransmission_in_flight()) {
             return (self.evidence.next_kind(), true);
         }
-        if !answer && !self.is_repairing() {
+        if !answer && (!self.is_repairing() || self.is_silent(at)) {
             if last && self.looks_like_probe(at) {
                 return (TailProbe, false);
             }
@@ -278,9 +278,14 @@ impl RebuiltSender {
     /// The rebuilt sender would have sent something again long ago: this one does not know of the loss, or
     /// repairs by its timer alone.
     fn is_overdue(&self, at: Instant) -> bool {
+        self.board.waiting() > 0 && self.is_silent(at)
+    }
+
+    /// For longer than a round trip neither an ACK came nor anything was sent again.
+    fn is_silent(&self, at: Instant) -> bool {
         let last = self.evidence.last_act.max(self.evidence.last_ack);
         let since = last.map_or(Duration::ZERO, |last| at.saturating_since(last));
-        self.board.waiting() > 0 && since > self.srtt() + Duration::from_millis(4)
+        since > self.srtt() + Duration::from_millis(4)
     }
 
     /// What happens at `at` answers the last ACK: sooner than another would come.
