@@ -4,7 +4,8 @@
 
 use capture::{CaptureFiles, SegmentSource};
 use trace::{
-    ConnectionSummary, EngineConfig, SenderModel, SenderModels, SenderProfile, TraceEngine, TraceSink,
+    ConnectionSummary, EngineConfig, SenderModel, SenderModels, SenderProfile, TraceEngine,
+    TraceSink,
 };
 
 /// Counts.
@@ -25,7 +26,8 @@ impl TraceSink for Counts {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
-    let profile = args.next().and_then(|name| SenderProfile::named(&name)).ok_or("which profile?")?;
+    let profile =
+        args.next().and_then(|name| SenderProfile::named(&name)).ok_or("which profile?")?;
     let repeats: u32 = args.next().ok_or("how often?")?.parse()?;
     let files: Vec<String> = args.collect();
     for _ in 0..repeats {
@@ -38,7 +40,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             batch.iter().for_each(|segment| engine.on_segment(segment));
         }
         let (Counts { connections, again, bytes }, tally) = engine.finish_all();
-        println!("{} segments, {connections} connections, {again} again, {bytes} bytes", tally.segments);
+        println!(
+            "{} segments, {connections} connections, {again} again, {bytes} bytes",
+            tally.segments
+        );
     }
     Ok(())
 }

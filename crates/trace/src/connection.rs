@@ -4,7 +4,7 @@ use crate::counts::Counts;
 use crate::half::{Half, Late, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::profile::SenderModels;
-use crate::sender::{DataDigest, Misfit, PredictedEvent, Predicting, SeenData, SenderAck};
+use crate::sender::{DataDigest, Misfit, PredictedEvent, Predicting, SeenData, SenderAck, is_idle};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionSummary, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
@@ -39,11 +39,9 @@ pub(crate) struct TracedConnection {
     tallies: [Counts; 2],
     meter: TransferMeter,
     place: Place,
-    /// Something reaches one of the hosts later than the capture.
-    lags: bool,
     copies: u64,
-    /// Offsets one past the FIN of each side, once sent.
-    fins: [Option<u64>; 2],
+    /// Offsets one past the FIN of each side; 0 before it was sent.
+    fins: [u64; 2],
     fins_acked: [bool; 2],
     reset: bool,
 }
@@ -63,9 +61,8 @@ impl TracedConnection {
             tallies: Default::default(),
             meter: TransferMeter::new(segment.at, segment.has(Flags::SYN)),
             place: Place::default(),
-            lags: false,
             copies: 0,
-            fins: [None; 2],
+            fins: [0; 2],
             fins_acked: [false; 2],
             reset: false,
         }
@@ -75,7 +72,9 @@ impl TracedConnection {
     pub(crate) fn is_replaced_by(&self, side: Side, segment: &Observed) -> bool {
         let is_new = self.halves[side].origin().is_some_and(|origin| origin != segment.seq);
         let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
-        opens && is_new && (self.is_over() || self.halves[side].syn.is_some() || self.opened.is_some())
+        opens
+            && is_new
+            && (self.is_over() || self.halves[side].syn.is_some() || self.opened.is_some())
     }
 
     /// Nothing more is to come.
@@ -103,6 +102,10 @@ impl TracedConnection {
             self.copies += 1;
             return;
         }
+        if is_idle(self.last, segment.at) {
+            // Whether others' packets have made the engine look for idle connections must not matter.
+            self.park(with);
+        }
         self.last = segment.at;
         if self.tallies[side].packets == 0 && self.halves[side].predictor.is_some() {
             // It is captured after all.
@@ -114,8 +117,8 @@ impl TracedConnection {
             self.reset = true;
             return;
         }
-        if self.lags {
-            for side in [0, 1] {
+        for side in [0, 1] {
+            if self.halves[side].has_late() {
                 self.deliver(side, segment.at, with);
             }
         }
@@ -147,7 +150,12 @@ impl TracedConnection {
     }
 
     /// The segment acknowledges what the other side sent.
-    fn on_ack<S: TraceSink>(&mut self, side: Side, segment: &Observed, with: &mut Digesting<'_, S>) {
+    fn on_ack<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) {
         let una = self.halves[1 - side].offset(segment.ack);
         if una > self.halves[1 - side].high() + (1 << 30) {
             return;
@@ -158,7 +166,8 @@ impl TracedConnection {
         if self.is_blind_to(1 - side) && self.is_evidently_blind(side, una, with.acks_only) {
             self.predict(side, segment, with);
         }
-        if self.fins[1 - side].is_some_and(|end| una >= end) {
+        let fin = self.fins[1 - side];
+        if fin > 0 && una >= fin {
             self.fins_acked[1 - side] = true;
         }
         let Some(sender) = &self.halves[1 - side].sender else {
@@ -248,7 +257,13 @@ impl TracedConnection {
         }
     }
 
-    fn read_ack(&mut self, side: Side, segment: &Observed, fresh: bool, outstanding: u64) -> SenderAck {
+    fn read_ack(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        fresh: bool,
+        outstanding: u64,
+    ) -> SenderAck {
         let window = self.offered_window(side, segment, outstanding);
         let ack = self.halves[1 - side].read_ack(segment, fresh.then_some(window));
         self.halves[1 - side].reach(ack.una);
@@ -309,7 +324,9 @@ impl TracedConnection {
     fn run_predictor<S: TraceSink>(&mut self, side: Side, over: bool, with: &mut Digesting<'_, S>) {
         let told = self.told(side);
         let half = &mut self.halves[side];
-        let (Some(predictor), Some(sender)) = (&mut half.predictor, &mut half.sender) else { return };
+        let (Some(predictor), Some(sender)) = (&mut half.predictor, &mut half.sender) else {
+            return;
+        };
         let tally = &mut self.tallies[side];
         let sink = &mut *with.sink;
         let wants_windows = sink.wants_windows();
@@ -357,13 +374,17 @@ impl TracedConnection {
         if 1 - side == self.server && una >= 1 && answered {
             self.opened = Some(at);
             self.place = Place::of(self.client_rtt(), self.server_rtt()).given(vantage);
-            self.lags = !(self.place.to_server + self.place.to_client).is_zero();
             self.meter.on_opened(at + self.place.to_server);
         }
     }
 
     /// The segment has data, or ends the stream.
-    fn on_data<S: TraceSink>(&mut self, side: Side, segment: &Observed, with: &mut Digesting<'_, S>) {
+    fn on_data<S: TraceSink>(
+        &mut self,
+        side: Side,
+        segment: &Observed,
+        with: &mut Digesting<'_, S>,
+    ) {
         let start = self.halves[side].offset(segment.seq) + u64::from(segment.has(Flags::SYN));
         if self.is_blind_to(1 - side) {
             // Nothing would ever acknowledge it.
@@ -375,11 +396,11 @@ impl TracedConnection {
         }
         // Answers come a little sooner than the lag of the handshake.
         let lag = self.lag(side);
-        if self.lags {
+        if self.halves[side].has_late() {
             self.deliver(side, segment.at + lag / 8, with);
         }
         if segment.has(Flags::FIN) {
-            self.fins[side] = Some(end);
+            self.fins[side] = end;
         }
         let little = side != self.server && self.halves[side].send_little(segment.at, start, end);
         let digest = if little {
@@ -498,8 +519,12 @@ impl TracedConnection {
         self.tallies[side].tally(sender.map_or_else(Misfit::default, |sender| *sender.misfit()))
     }
 
-    /// Makes small what is idle.
-    pub(crate) fn park(&mut self) {
+    /// Makes small what is idle. An answer that pauses for so long is over.
+    pub(crate) fn park<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
+        let predicted = self.halves[self.server].predictor.is_some();
+        if !predicted && let Some(report) = self.meter.finish_answered() {
+            with.sink.on_transfer(&self.told(self.server), &report);
+        }
         for (half, counts) in self.halves.iter_mut().zip(&mut self.tallies) {
             if let Some(misfit) = half.park()
                 && misfit != Misfit::default()

@@ -96,7 +96,8 @@ impl<S: TraceSink> TraceEngine<S> {
             None => self.begin(segment),
         };
         let EngineConfig { models, acks_only, vantage, .. } = &self.config;
-        let mut with = Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
+        let mut with =
+            Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
         if let Some((connection, side)) = self.table.at(place, segment) {
             connection.on_segment(side, segment, &mut with);
         }
@@ -109,11 +110,18 @@ impl<S: TraceSink> TraceEngine<S> {
     /// Parks what has been idle for a while, and ends what has been for too long.
     fn sweep(&mut self) {
         if let Some(then) = self.now.as_nanos().checked_sub(PARK_AFTER.as_nanos()) {
-            while let Some(place) = self.table.park_before(Instant::from_nanos(then)) {
+            while let Some(place) = self.park_before(Instant::from_nanos(then)) {
                 self.finish(place, TraceEnd::Closed);
             }
         }
         self.end_idle();
+    }
+
+    fn park_before(&mut self, then: Instant) -> Option<u32> {
+        let EngineConfig { models, acks_only, vantage, .. } = &self.config;
+        let (acks_only, vantage) = (*acks_only, *vantage);
+        let mut with = Digesting { models, acks_only, vantage, sink: &mut self.sink };
+        self.table.park_before(then, &mut with)
     }
 
     fn is_replaced(&mut self, place: u32, segment: &Observed) -> bool {
@@ -145,7 +153,12 @@ impl<S: TraceSink> TraceEngine<S> {
     fn finish(&mut self, place: u32, end: TraceEnd) {
         if let Some(mut connection) = self.table.remove(place) {
             let EngineConfig { models, acks_only, vantage, .. } = &self.config;
-            let mut with = Digesting { models, acks_only: *acks_only, vantage: *vantage, sink: &mut self.sink };
+            let mut with = Digesting {
+                models,
+                acks_only: *acks_only,
+                vantage: *vantage,
+                sink: &mut self.sink,
+            };
             connection.finish(&mut with);
             let end = connection.end().unwrap_or(end);
             self.sink.on_connection(&connection.summary(end));

@@ -66,8 +66,9 @@ pub(crate) struct Half {
     guessed_shift: u8,
     recent: [Print; RECENT],
     at_recent: u8,
-    /// The last timestamp sent and when, to read the sender's clock by.
-    stamp: Option<(u32, Instant)>,
+    /// The last timestamp sent and when, to read the sender's clock by; never before the first.
+    stamp: u32,
+    stamped: Instant,
     pub(crate) sender: Option<Box<RebuiltSender>>,
     /// The sender, idle.
     parked: Option<Box<ParkedSender>>,
@@ -88,7 +89,8 @@ impl Default for Half {
             guessed_shift: 0,
             recent: [Print::default(); RECENT],
             at_recent: 0,
-            stamp: None,
+            stamp: 0,
+            stamped: Instant::ZERO,
             sender: None,
             parked: None,
             predictor: None,
@@ -159,8 +161,13 @@ impl Half {
     /// Notes the sender's clock.
     pub(crate) fn note_stamp(&mut self, segment: &Observed) {
         if let Some(timestamps) = segment.options.timestamps() {
-            self.stamp = Some((timestamps.value, segment.at));
+            (self.stamp, self.stamped) = (timestamps.value, segment.at);
         }
+    }
+
+    fn clock(&self) -> Option<StampClock> {
+        let clock = StampClock { value: self.stamp, at: self.stamped };
+        (self.stamped > Instant::ZERO).then_some(clock)
     }
 
     /// The shift of the windows it offers, given that the peer's SYN, if seen, offered to scale or not.
@@ -175,7 +182,12 @@ impl Half {
 
     /// The window that a segment of this direction offers, bytes; `outstanding` of the peer's are not
     /// acknowledged by it.
-    pub(crate) fn window(&mut self, segment: &Observed, peer: Option<&Offer>, outstanding: u64) -> u64 {
+    pub(crate) fn window(
+        &mut self,
+        segment: &Observed,
+        peer: Option<&Offer>,
+        outstanding: u64,
+    ) -> u64 {
         let field = u64::from(segment.window);
         if segment.has(Flags::SYN) {
             return field;
@@ -229,7 +241,12 @@ impl Half {
     }
 
     /// Makes the sender that its first data needs; the handshake and what was sent are told to it now.
-    pub(crate) fn make_sender(&mut self, model: &SenderModel, terms: Terms, opened: Option<Instant>) {
+    pub(crate) fn make_sender(
+        &mut self,
+        model: &SenderModel,
+        terms: Terms,
+        opened: Option<Instant>,
+    ) {
         if let Some(parked) = self.parked.take() {
             self.sender = Some(Box::new(parked.unpark(model)));
             return;
@@ -275,6 +292,11 @@ impl Half {
         self.late.get_or_insert_default().push_back(late);
     }
 
+    /// Something is, or was, on its way to the host.
+    pub(crate) const fn has_late(&self) -> bool {
+        self.late.is_some()
+    }
+
     /// What has reached the host by `now`.
     pub(crate) fn pop_late(&mut self, now: Instant) -> Option<Late> {
         let late = self.late.as_mut()?;
@@ -291,7 +313,9 @@ impl Half {
         opened: (Instant, Option<u32>),
     ) {
         let clock = syn.zip(opened.1).map(|(syn, value)| StampClock { value, at: syn.at });
-        self.stamp = clock.map(|clock| (clock.value, clock.at));
+        if let Some(clock) = clock {
+            (self.stamp, self.stamped) = (clock.value, clock.at);
+        }
         let mut sender = Box::new(RebuiltSender::new(model, terms));
         match syn {
             Some(syn) => sender.open_unseen(syn.at, opened.0),
@@ -313,7 +337,7 @@ impl Half {
             bare: segment.sequence_len() == 0,
             sack: self.sack_offsets(segment),
             echo,
-            clock: self.stamp.map(|(value, at)| StampClock { value, at }),
+            clock: self.clock(),
         }
     }
 

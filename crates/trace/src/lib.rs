@@ -27,6 +27,6 @@ pub use profile::{SenderModel, SenderModels, SenderProfile};
 pub use sender::Misfit;
 pub use sink::{TraceSink, TracedSender, WindowPoint};
 pub use summary::{ConnectionSummary, SenderTally, TraceEnd};
-pub use vantage::Vantage;
 pub use survey::{ProfileSurvey, SurveyedHost};
 pub use transfer::{TimeShare, TimeShares, TransferReport};
+pub use vantage::Vantage;

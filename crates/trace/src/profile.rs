@@ -24,8 +24,7 @@ pub enum SenderProfile {
 
 impl SenderProfile {
     /// All profiles, the likeliest first.
-    pub const ALL: [Self; 5] =
-        [Self::Linux, Self::LinuxSack, Self::NewReno, Self::Reno, Self::Bbr];
+    pub const ALL: [Self; 5] = [Self::Linux, Self::LinuxSack, Self::NewReno, Self::Reno, Self::Bbr];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -72,7 +71,8 @@ impl SenderModel {
     ///
     /// Web servers of today switch Nagle's algorithm off.
     pub fn of(profile: SenderProfile) -> Self {
-        let model = Self::of_scheme(profile.scheme()).expect("profiles are schemes of the catalogue");
+        let model =
+            Self::of_scheme(profile.scheme()).expect("profiles are schemes of the catalogue");
         match profile {
             SenderProfile::Linux | SenderProfile::LinuxSack | SenderProfile::Bbr => {
                 model.without_nagle()

@@ -99,9 +99,14 @@ mod tests {
 
     #[test]
     fn a_profile_has_to_beat_a_likelier_one_clearly() {
-        let of = |charges: [u64; 5]| best(&charges.map(|charge| Misfit { charge, ..Misfit::default() }));
+        let of =
+            |charges: [u64; 5]| best(&charges.map(|charge| Misfit { charge, ..Misfit::default() }));
         assert_eq!(of([25, 25, 92, 92, 14]), SenderProfile::Linux, "a difference of 11 is chance");
-        assert_eq!(of([48, 24, 18, 34, 95]), SenderProfile::LinuxSack, "18 is not clearly less than 24");
+        assert_eq!(
+            of([48, 24, 18, 34, 95]),
+            SenderProfile::LinuxSack,
+            "18 is not clearly less than 24"
+        );
         assert_eq!(of([11_262, 18_075, 27_711, 26_579, 4_523]), SenderProfile::Bbr);
         assert_eq!(of([100, 100, 84, 100, 100]), SenderProfile::Linux, "less than a fifth");
     }

@@ -3,7 +3,8 @@
 //! A connection has one key for both directions. The least recently used one is the first to be idle and
 //! the first to be evicted, so neither needs a search.
 
-use crate::connection::{Side, TracedConnection};
+use crate::connection::{Digesting, Side, TracedConnection};
+use crate::sink::TraceSink;
 use capture::{Observed, TcpEnd};
 use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
@@ -55,7 +56,7 @@ enum List {
 
 /// A place of the table.
 struct Place {
-    connection: Option<TracedConnection>,
+    connection: Option<Box<TracedConnection>>,
     older: u32,
     newer: u32,
     list: List,
@@ -119,7 +120,7 @@ impl ConnectionTable {
         place: u32,
         segment: &Observed,
     ) -> Option<(&mut TracedConnection, Side)> {
-        let connection = self.places[place as usize].connection.as_mut()?;
+        let connection = self.places[place as usize].connection.as_deref_mut()?;
         let side = usize::from(connection.ends[0] != segment.source);
         Some((connection, side))
     }
@@ -134,7 +135,11 @@ impl ConnectionTable {
 
     /// Makes active connections small whose last packet was before `then`; answers the next of them that is
     /// over.
-    pub(crate) fn park_before(&mut self, then: Instant) -> Option<u32> {
+    pub(crate) fn park_before<S: TraceSink>(
+        &mut self,
+        then: Instant,
+        with: &mut Digesting<'_, S>,
+    ) -> Option<u32> {
         loop {
             let place = self.lists[List::Active as usize].oldest;
             let found = self.places.get_mut(place as usize)?;
@@ -147,7 +152,7 @@ impl ConnectionTable {
                 return Some(place);
             }
             if last < then {
-                connection.park();
+                connection.park(with);
                 self.move_to(place, List::Parked, last);
             } else {
                 self.move_to(place, List::Active, last);
@@ -158,7 +163,7 @@ impl ConnectionTable {
     /// Adds a connection that begins with `segment`.
     pub(crate) fn insert(&mut self, segment: &Observed, connection: TracedConnection) -> u32 {
         let fresh = Place {
-            connection: Some(connection),
+            connection: Some(Box::new(connection)),
             older: NONE,
             newer: NONE,
             list: List::Active,
@@ -180,7 +185,7 @@ impl ConnectionTable {
     }
 
     /// Takes the connection at a place out.
-    pub(crate) fn remove(&mut self, place: u32) -> Option<TracedConnection> {
+    pub(crate) fn remove(&mut self, place: u32) -> Option<Box<TracedConnection>> {
         self.unlink(place);
         self.last = None;
         self.free.push(place);
@@ -229,13 +234,5 @@ impl ConnectionTable {
             Some(newer) => newer.older = older,
             None => self.lists[list as usize].newest = older,
         }
-    }
-}
-
-#[cfg(test)]
-mod sizes {
-    #[test]
-    fn print() {
-        println!("connection {} half {} sender {} meter {} tally {} place {} predictor {} evidence {} fit {} offer {} late {}", size_of::<super::TracedConnection>(), size_of::<crate::half::Half>(), size_of::<crate::sender::RebuiltSender>(), size_of::<crate::transfer::TransferMeter>(), size_of::<crate::summary::SenderTally>(), size_of::<super::Place>(), size_of::<crate::sender::Predictor>(), 0,0, size_of::<crate::half::Offer>(), size_of::<crate::half::Late>());
     }
 }

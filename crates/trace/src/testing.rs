@@ -2,7 +2,8 @@
 //! and its numbers are sound.
 
 use crate::{
-    ConnectionSummary, EngineConfig, TraceEngine, TraceSink, TracedSender, TransferReport, WindowPoint,
+    ConnectionSummary, EngineConfig, TraceEngine, TraceSink, TracedSender, TransferReport,
+    WindowPoint,
 };
 use capture::{Observed, TcpEnd};
 use segment::{Flags, Options, SackBlocks, Timestamps};
@@ -57,7 +58,9 @@ pub fn play_capture(bytes: &[u8]) {
 
 /// One segment from 16 bytes: close numbers and far ones, times that stand, run and jump.
 fn segment_of(record: &[u8], now: &mut Instant) -> Observed {
-    let word = |at: usize| u32::from_be_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]);
+    let word = |at: usize| {
+        u32::from_be_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+    };
     let half = |at: usize| u16::from_be_bytes([record[at], record[at + 1]]);
     let (kind, flags) = (record[0], record[1]);
     let step = u64::from(half(2)) << (record[0] & 7) * 2;
@@ -68,8 +71,7 @@ fn segment_of(record: &[u8], now: &mut Instant) -> Observed {
     let near = |number: u32| if kind & 0x40 == 0 { number % 20_000 } else { number };
     let end = |host: u8, port: u16| TcpEnd { ip: IpAddr::V4(Ipv4Addr::new(192, 0, 2, host)), port };
     let (client, server) = (end(9, 40_000 + u16::from(flags >> 6)), end(1, 80));
-    let (source, destination) =
-        if kind & 0x80 == 0 { (server, client) } else { (client, server) };
+    let (source, destination) = if kind & 0x80 == 0 { (server, client) } else { (client, server) };
     let mut sack = SackBlocks::default();
     if flags & 0x20 != 0 {
         sack.push(SeqNum(near(word(4)) + 500), SeqNum(near(word(8)).wrapping_add(1_500)));

@@ -56,7 +56,9 @@ impl Place {
         let near = ((to_client + to_server) / NEXT_TO).max(LEAST);
         match (to_client <= near, to_server <= near) {
             (_, true) => Self { vantage: Vantage::Server, to_client, to_server: Duration::ZERO },
-            (true, false) => Self { vantage: Vantage::Client, to_client: Duration::ZERO, to_server },
+            (true, false) => {
+                Self { vantage: Vantage::Client, to_client: Duration::ZERO, to_server }
+            }
             (false, false) => Self { vantage: Vantage::Middle, to_client, to_server },
         }
     }
@@ -64,8 +66,12 @@ impl Place {
     /// The same where it is known where the capture was made.
     pub(crate) fn given(self, vantage: Option<Vantage>) -> Self {
         match vantage {
-            Some(Vantage::Server) => Self { vantage: Vantage::Server, to_server: Duration::ZERO, ..self },
-            Some(Vantage::Client) => Self { vantage: Vantage::Client, to_client: Duration::ZERO, ..self },
+            Some(Vantage::Server) => {
+                Self { vantage: Vantage::Server, to_server: Duration::ZERO, ..self }
+            }
+            Some(Vantage::Client) => {
+                Self { vantage: Vantage::Client, to_client: Duration::ZERO, ..self }
+            }
             Some(Vantage::Middle) => Self { vantage: Vantage::Middle, ..self },
             Some(Vantage::Unknown) | None => self,
         }

@@ -191,10 +191,14 @@ fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
 #[test]
 fn a_packet_captured_twice_counts_once() {
     let mut wire = begun(true, 3);
-    let copies: Vec<_> = wire.segments.iter().flat_map(|&segment| {
-        let at = segment.at + Duration::from_micros(2);
-        [segment, Observed { at, ..segment }]
-    }).collect();
+    let copies: Vec<_> = wire
+        .segments
+        .iter()
+        .flat_map(|&segment| {
+            let at = segment.at + Duration::from_micros(2);
+            [segment, Observed { at, ..segment }]
+        })
+        .collect();
     wire.segments = copies;
     wire.segments.sort_by_key(|segment| segment.at);
     let found = summary("linux", &wire);
@@ -266,7 +270,12 @@ fn a_new_syn_is_a_new_connection() {
     wire.ack(210, 3);
     let syn = Observed { seq: SeqNum(77), flags: Flags::SYN, ..Observed::default() };
     wire.other(300, false, syn);
-    let reset = Observed { seq: SeqNum(0), ack: SeqNum(78), flags: Flags::RST.with(Flags::ACK), ..Observed::default() };
+    let reset = Observed {
+        seq: SeqNum(0),
+        ack: SeqNum(78),
+        flags: Flags::RST.with(Flags::ACK),
+        ..Observed::default()
+    };
     wire.other(301, true, reset);
     let (found, tally) = run("newreno", &wire.segments);
     assert_eq!(tally.connections, 2);

@@ -27,7 +27,10 @@ fn scenario(scheme: &str, pipe: Pipe, seed: u64) -> Scenario {
 
 fn transfers(scheme: &str, scenario: &Scenario, acks_only: bool) -> Vec<TransferReport> {
     let model = SenderModel::of_scheme(scheme).unwrap().without_nagle();
-    let (found, _) = collect(EngineConfig { models: SenderModels::all(model), acks_only, ..EngineConfig::default() }, scenario);
+    let (found, _) = collect(
+        EngineConfig { models: SenderModels::all(model), acks_only, ..EngineConfig::default() },
+        scenario,
+    );
     found.transfers.iter().map(|(_, report)| *report).collect()
 }
 

@@ -37,7 +37,9 @@ fn agreement(scheme: &str, client: &str, acks_only: bool) -> Agreement {
             let models = SenderModels::all(model);
             let config = EngineConfig { models, acks_only, ..EngineConfig::default() };
             let (found, _) = collect(config, &scenario);
-            if std::env::var_os("SHOW").is_some() { eprintln!("== path {n} seed {seed}"); }
+            if std::env::var_os("SHOW").is_some() {
+                eprintln!("== path {n} seed {seed}");
+            }
             agreement.compare(&scenario, &found);
         }
     }

@@ -9,8 +9,8 @@ use json::JsonSink;
 use std::path::PathBuf;
 use summary::SummarySink;
 use trace::{
-    EngineConfig, EngineTally, ProfileSurvey, SenderModel, SenderModels, SenderProfile, TraceEngine,
-    TraceSink, Vantage,
+    EngineConfig, EngineTally, ProfileSurvey, SenderModel, SenderModels, SenderProfile,
+    TraceEngine, TraceSink, Vantage,
 };
 
 #[derive(Debug, clap::Args)]

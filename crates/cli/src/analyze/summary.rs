@@ -5,8 +5,8 @@ use crate::pages::column;
 use crate::stdout;
 use report::{Cell, Quantity, Row, Table};
 use trace::{
-    ConnectionSummary, EngineTally, RetransmissionKind, SenderTally, SparedBy, TimeShare, TraceSink,
-    TracedSender, TransferReport,
+    ConnectionSummary, EngineTally, RetransmissionKind, SenderTally, SparedBy, TimeShare,
+    TraceSink, TracedSender, TransferReport,
 };
 use units::Duration;
 
@@ -68,8 +68,11 @@ impl SummarySink {
         ];
         let rows = RetransmissionKind::ALL.iter().map(|&kind| {
             let at = kind as usize;
-            let counts =
-                [self.server.retransmissions[at], self.server.unexpected[at], self.client.retransmissions[at]];
+            let counts = [
+                self.server.retransmissions[at],
+                self.server.unexpected[at],
+                self.client.retransmissions[at],
+            ];
             row(kind.name(), counts.map(number))
         });
         let total = [
@@ -86,7 +89,9 @@ impl SummarySink {
             ("timeouts spared by", Quantity::Text, "What would have spared the server the timeout"),
             ("timeouts", Quantity::Count, "Timeouts of servers"),
         ];
-        let rows = SparedBy::ALL.iter().map(|&by| row(by.name(), [number(self.server.spared_by[by as usize])]));
+        let rows = SparedBy::ALL
+            .iter()
+            .map(|&by| row(by.name(), [number(self.server.spared_by[by as usize])]));
         stdout::print("\n")?;
         stdout::print_table(&Table { columns: columns.map(column).to_vec(), rows: rows.collect() })
     }

@@ -17,7 +17,7 @@ mod timers;
 pub(crate) use acks::{SackOffsets, SenderAck, StampClock};
 pub use fit::Misfit;
 pub(crate) use observed::{DataDigest, SeenData};
-pub(crate) use parked::{PARK_AFTER, ParkedSender};
+pub(crate) use parked::{PARK_AFTER, ParkedSender, is_idle};
 pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
 
 use crate::kinds::SenderPhase;
@@ -294,8 +294,7 @@ impl RebuiltSender {
 
     /// Splits off what a recovery policy works on.
     fn recovery_parts(&mut self) -> (&mut Box<dyn LossRecovery>, Context<'_>) {
-        let control =
-            u64::from(self.una == 0 && self.nxt > 0) + u64::from(self.nxt > self.written);
+        let control = u64::from(self.una == 0 && self.nxt > 0) + u64::from(self.nxt > self.written);
         let new_data = self.new_data_waits();
         let context = Context {
             cwnd: self.path.usable_cwnd() + control,

@@ -314,10 +314,7 @@ impl RebuiltSender {
 
     /// A probe by its time alone, of a sender whose recovery has none or forgot it.
     fn looks_like_probe(&self, at: Instant) -> bool {
-        self.has_probes
-            && self.terms.sack
-            && self.board.sacked() == 0
-            && self.waited_for_probe(at)
+        self.has_probes && self.terms.sack && self.board.sacked() == 0 && self.waited_for_probe(at)
     }
 
     /// Nothing was heard for longer than a probe waits, two round trips.

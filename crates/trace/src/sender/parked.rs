@@ -6,7 +6,7 @@
 use super::{Misfit, RebuiltSender, Terms};
 use crate::profile::SenderModel;
 use path::ParkedPath;
-use units::Duration;
+use units::{Duration, Instant};
 
 /// A parked sender.
 #[derive(Clone, Copy, Debug)]
@@ -68,3 +68,8 @@ impl ParkedSender {
 
 /// So long idle that a sender is parked.
 pub(crate) const PARK_AFTER: Duration = Duration::from_secs(2);
+
+/// True if nothing has passed for so long.
+pub(crate) fn is_idle(last: Instant, now: Instant) -> bool {
+    now.saturating_since(last) > PARK_AFTER
+}

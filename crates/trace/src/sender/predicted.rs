@@ -38,7 +38,11 @@ pub(crate) enum PredictedEvent {
 enum Waiting {
     Ack(SenderAck),
     /// A request, before which all below `before` had been acknowledged.
-    Request { at: Instant, before: u64, bytes: u64 },
+    Request {
+        at: Instant,
+        before: u64,
+        bytes: u64,
+    },
 }
 
 /// A sender that is predicted, and what it waits for.
@@ -134,8 +138,13 @@ impl Predictor {
                 Waiting::Ack(_) => None,
             })
         };
-        let reach = sender.nxt().saturating_add(sender.cwnd().saturating_mul(2)).saturating_add(4 * sender.terms.mss);
-        if let Some(before) = request.filter(|&before| before > sender.una() || before >= sender.nxt()) {
+        let reach = sender
+            .nxt()
+            .saturating_add(sender.cwnd().saturating_mul(2))
+            .saturating_add(4 * sender.terms.mss);
+        if let Some(before) =
+            request.filter(|&before| before > sender.una() || before >= sender.nxt())
+        {
             // Pipelined requests come before the end of the response.
             return Some(if high > before && before < sender.nxt() { high } else { before });
         }
@@ -164,7 +173,9 @@ impl Predictor {
         let soon = at + rtt * 3 / 4;
         let first = self.waiting.iter().find_map(|waiting| match waiting {
             // Without SACK a duplicate a round trip later is the first sign.
-            Waiting::Ack(ack) if ack.highest() > before || ack.bare && ack.at > soon => Some(ack.at),
+            Waiting::Ack(ack) if ack.highest() > before || ack.bare && ack.at > soon => {
+                Some(ack.at)
+            }
             _ => None,
         });
         let more = self.waiting.iter().skip(1).any(|w| matches!(w, Waiting::Request { .. }));
@@ -174,7 +185,8 @@ impl Predictor {
         let Some(first) = first else { return over.then_some(at) };
         let gap = first.saturating_since(at);
         let timeout = is_after_timeouts(gap, sender.rto(), rtt);
-        let delayed = self.high - before <= sender.terms.mss && gap <= rtt + Duration::from_millis(250);
+        let delayed =
+            self.high - before <= sender.terms.mss && gap <= rtt + Duration::from_millis(250);
         let prompt = gap <= rtt + (rtt / 2).max(Duration::from_millis(50));
         Some(if prompt || delayed || timeout { at } else { first - rtt.min(gap) })
     }
@@ -342,7 +354,8 @@ impl RebuiltSender {
                 return NextSend::Again { index, probe: true };
             }
         }
-        let idle = self.board.waiting() == 0 && (self.board.is_empty() || !self.recovery.recovering());
+        let idle =
+            self.board.waiting() == 0 && (self.board.is_empty() || !self.recovery.recovering());
         if self.nxt >= self.written && idle {
             self.path.on_send_stopped(false);
             return NextSend::Nothing;

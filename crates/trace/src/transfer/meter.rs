@@ -3,9 +3,9 @@
 //! What a piece was spent on is known from the state of the sender after the packet before, or else from the
 //! packet that ends it: a timeout ends a wait for the timer, new data that no ACK let go ends a pause.
 
+use super::TransferReport;
 use super::shares::TimeShare;
 use super::train::AckTrains;
-use super::TransferReport;
 use crate::kinds::{RetransmissionKind, SenderPhase};
 use crate::sender::{RebuiltSender, WindowRoom};
 use units::{Duration, Instant};
@@ -131,6 +131,11 @@ impl TransferMeter {
         self.close()
     }
 
+    /// Answers the transfer that is over if nothing more of the answer comes.
+    pub(crate) fn finish_answered(&mut self) -> Option<TransferReport> {
+        if self.wait == Wait::Done { self.close() } else { None }
+    }
+
     /// Sets what the sender waits for after a packet.
     fn settle(&mut self, sender: &mut RebuiltSender) {
         if sender.min_rtt() != Duration::MAX {
@@ -175,7 +180,8 @@ impl TransferMeter {
 
     fn on_request(&mut self, now: Instant, bytes: u64) -> Option<TransferReport> {
         // A request that comes while an answer is under way is pipelined, or belongs to the same exchange.
-        let is_next = self.wait == Wait::Done && self.open.as_ref().is_some_and(|open| open.answering);
+        let is_next =
+            self.wait == Wait::Done && self.open.as_ref().is_some_and(|open| open.answering);
         let ended = if is_next { self.close() } else { None };
         let open = self.open.get_or_insert_with(|| Box::new(OpenTransfer::new(now)));
         open.report.asked.get_or_insert(now);

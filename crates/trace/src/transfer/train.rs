@@ -9,27 +9,26 @@ const LEAST: u64 = 4;
 /// The fastest train so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckTrains {
-    last: Option<Instant>,
+    last: Instant,
     bytes: u64,
     lasted: Duration,
-    /// Bytes and time of the fastest.
-    best: Option<(u64, Duration)>,
+    /// Bytes and time of the fastest; no bytes before the first.
+    best: (u64, Duration),
 }
 
 impl AckTrains {
     /// An ACK of `acked` new bytes on a path with this round trip.
     pub(super) fn on_ack(&mut self, now: Instant, acked: u64, srtt: Duration, mss: u64) {
-        let gap = self.last.replace(now).map(|last| now.saturating_since(last));
-        match gap.filter(|&gap| gap <= srtt / 4 && !srtt.is_zero()) {
-            Some(gap) => {
-                self.bytes += acked;
-                self.lasted += gap;
-            }
-            None => (self.bytes, self.lasted) = (0, Duration::ZERO),
+        let gap = now.saturating_since(std::mem::replace(&mut self.last, now));
+        if gap <= srtt / 4 && !srtt.is_zero() {
+            self.bytes += acked;
+            self.lasted += gap;
+        } else {
+            (self.bytes, self.lasted) = (0, Duration::ZERO);
         }
         if self.bytes >= LEAST * mss && !self.lasted.is_zero() {
-            if self.best.is_none_or(|best| faster((self.bytes, self.lasted), best)) {
-                self.best = Some((self.bytes, self.lasted));
+            if self.best.0 == 0 || faster((self.bytes, self.lasted), self.best) {
+                self.best = (self.bytes, self.lasted);
             }
             (self.bytes, self.lasted) = (0, Duration::ZERO);
         }
@@ -37,7 +36,7 @@ impl AckTrains {
 
     /// The time that `bytes` take at the fastest rate; zero while none is known.
     pub(super) fn time_of(&self, bytes: u64) -> Duration {
-        let Some((known, lasted)) = self.best else { return Duration::ZERO };
+        let (known, lasted) = self.best;
         let nanos = u128::from(bytes) * u128::from(lasted.as_nanos()) / u128::from(known.max(1));
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }

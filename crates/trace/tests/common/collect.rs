@@ -2,11 +2,11 @@
 
 use super::Scenario;
 use std::collections::HashMap;
-use units::{Duration, Instant};
 use trace::{
     ConnectionSummary, EngineConfig, EngineTally, Retransmission, RetransmissionKind, TraceEngine,
     TraceSink, TracedSender, TransferReport, WindowPoint,
 };
+use units::{Duration, Instant};
 
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
@@ -102,7 +102,11 @@ impl Agreement {
             self.kinds[truth.kind as usize][place] += 1;
             if place != truth.kind as usize && std::env::var_os("SHOW").is_some() {
                 let seq = truth.seq.wrapping_sub(scenario.segments[1].seq.0);
-                eprintln!("{:.6}: {seq} is {:?}, found {place}", truth.at.as_secs_f64(), truth.kind);
+                eprintln!(
+                    "{:.6}: {seq} is {:?}, found {place}",
+                    truth.at.as_secs_f64(),
+                    truth.kind
+                );
             }
         }
         self.invented += by_seq.values().map(|left| left.len() as u64).sum::<u64>();
@@ -127,7 +131,11 @@ impl Agreement {
             if !close && std::env::var_os("SHOW_WINDOWS").is_some() {
                 eprintln!(
                     "{:.6}: acked {} cwnd {} found {} {:?}",
-                    truth.at.as_secs_f64(), truth.acked, truth.cwnd, point.cwnd, point.phase
+                    truth.at.as_secs_f64(),
+                    truth.acked,
+                    truth.cwnd,
+                    point.cwnd,
+                    point.phase
                 );
             }
         }

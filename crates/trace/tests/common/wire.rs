@@ -34,14 +34,26 @@ impl Wire {
         let (source, destination) = if from_server { (server, client) } else { (client, server) };
         self.ip_id += 1;
         let ip_id = self.ip_id;
-        self.segments.push(Observed { at: at(ms), source, destination, ip_id, window: 60_000, ..segment });
+        self.segments.push(Observed {
+            at: at(ms),
+            source,
+            destination,
+            ip_id,
+            window: 60_000,
+            ..segment
+        });
         self.segments.last_mut().unwrap()
     }
 
     /// A handshake of 100 ms, seen at the server; the client offers SACK or not.
     pub fn open(&mut self, ms: u64, sack: bool) {
         let options = Options { mss: Some(MSS as u16), sack_permitted: sack, ..Options::default() };
-        let syn = Observed { seq: SeqNum(ISN), flags: Flags::SYN, options: (&options).into(), ..Observed::default() };
+        let syn = Observed {
+            seq: SeqNum(ISN),
+            flags: Flags::SYN,
+            options: (&options).into(),
+            ..Observed::default()
+        };
         self.push(ms, false, syn);
         let flags = Flags::SYN.with(Flags::ACK);
         self.push(ms, true, Observed { flags, ack: SeqNum(ISN) + 1, ..syn });

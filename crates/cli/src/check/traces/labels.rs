@@ -68,7 +68,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Label>, String> {
             columns = Some(Columns::of(fields)?);
         } else if !line.starts_with('#') && !line.is_empty() {
             let columns = columns.as_ref().ok_or("no #fields line before the first label")?;
-            labels.push(columns.label(line).ok_or_else(|| format!("line {}: no label", number + 1))?);
+            labels
+                .push(columns.label(line).ok_or_else(|| format!("line {}: no label", number + 1))?);
         }
     }
     Ok(labels)

@@ -14,7 +14,9 @@ use labels::{Label, LabelClass};
 use report::{Cell, Quantity, Row, Table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use trace::{ConnectionSummary, EngineConfig, Retransmission, RetransmissionKind, TraceSink, TracedSender};
+use trace::{
+    ConnectionSummary, EngineConfig, Retransmission, RetransmissionKind, TraceSink, TracedSender,
+};
 use units::Duration;
 
 #[derive(Debug, clap::Args)]
@@ -128,7 +130,11 @@ impl Agreement {
             };
             let Some(index) = found.iter().position(near) else {
                 self.missing += 1;
-                self.differences.push(format!("{name}: {} seq {}: not found", label.at.as_secs_f64(), label.seq));
+                self.differences.push(format!(
+                    "{name}: {} seq {}: not found",
+                    label.at.as_secs_f64(),
+                    label.seq
+                ));
                 continue;
             };
             let again = found.remove(index);
@@ -143,7 +149,9 @@ impl Agreement {
             let (kinds, agree, differ) = ([0; RetransmissionKind::COUNT], 0, 0);
             self.classes.push(ClassAgreement { label: class.name(), kinds, agree, differ });
         }
-        let Some(known) = self.classes.iter_mut().find(|known| known.label == class.name()) else { return };
+        let Some(known) = self.classes.iter_mut().find(|known| known.label == class.name()) else {
+            return;
+        };
         known.kinds[again.kind as usize] += 1;
         if class.agrees_with(again.kind) {
             known.agree += 1;
@@ -151,14 +159,19 @@ impl Agreement {
             known.differ += 1;
             self.differences.push(format!(
                 "{name}: {:.6} seq {}: labelled {} (rtype {}), found {}",
-                label.at.as_secs_f64(), label.seq, class.name(), label.rtype, again.kind.name()
+                label.at.as_secs_f64(),
+                label.seq,
+                class.name(),
+                label.rtype,
+                again.kind.name()
             ));
         }
     }
 
     fn print(&mut self, list: bool) -> Result<(), Failure> {
         self.classes.sort_unstable_by_key(|class| class.label);
-        let kinds = RetransmissionKind::ALL.map(|kind| (kind.name(), Quantity::Count, "Found as this kind"));
+        let kinds = RetransmissionKind::ALL
+            .map(|kind| (kind.name(), Quantity::Count, "Found as this kind"));
         let columns = std::iter::once(("label", Quantity::Text, "What the label says"))
             .chain(kinds)
             .chain([
@@ -175,7 +188,9 @@ impl Agreement {
         });
         stdout::print_table(&Table { columns, rows: rows.collect() })?;
         let (missing, more) = (self.missing, self.unlabelled);
-        stdout::print(&format!("\n{missing} labelled and not found, {more} found and not labelled\n"))?;
+        stdout::print(&format!(
+            "\n{missing} labelled and not found, {more} found and not labelled\n"
+        ))?;
         if list {
             stdout::print(&format!("\n{}\n", self.differences.join("\n")))?;
         }
@@ -185,10 +200,13 @@ impl Agreement {
     /// Held if all is found and enough of the labels that say a kind agree.
     fn verdict(&self) -> Result<(), Failure> {
         let known = self.classes.iter().filter(|class| class.label != LabelClass::Unknown.name());
-        let (agree, differ) = known.fold((0, 0), |sum, class| (sum.0 + class.agree, sum.1 + class.differ));
+        let (agree, differ) =
+            known.fold((0, 0), |sum, class| (sum.0 + class.agree, sum.1 + class.differ));
         if self.missing + self.unlabelled > 0 || agree * 100 < (agree + differ) * LEAST {
             let total = agree + differ;
-            return Err(Failure::Failed(format!("{agree} of {total} labels agree, less than {LEAST} %")));
+            return Err(Failure::Failed(format!(
+                "{agree} of {total} labels agree, less than {LEAST} %"
+            )));
         }
         Ok(())
     }
