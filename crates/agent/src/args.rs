@@ -29,8 +29,13 @@ pub(crate) struct Args {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
-    /// See whether it can work on this kernel, with these rights
+    /// See whether it can work on this kernel, with these rights: what an agent with the same options would do
     Check {
+        /// Of an agent that reads this file
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+        #[command(flatten)]
+        options: Box<Options>,
         /// For machines
         #[arg(long)]
         json: bool,
@@ -71,6 +76,8 @@ pub(crate) enum Command {
     },
     /// Use windows again, after they were found to do harm
     Arm,
+    /// As root, take away what an agent that was killed has left in the kernel (before Linux 6.4)
+    Tidy,
     /// Forget what lies within a prefix
     Forget {
         /// Such as 192.0.2.0/24
@@ -85,6 +92,7 @@ pub(crate) enum Command {
 const EXAMPLES: &str = "\
 Examples:
   headstart agent check                     can it work here?
+  headstart agent check --mode wrap         can it with these options?
   sudo headstart agent                      for all connections of this machine
   sudo headstart agent --cgroup /sys/fs/cgroup/system.slice/nginx.service
                                             for one service
@@ -116,8 +124,12 @@ impl Command {
 impl Args {
     /// What is said here, and where nothing is, in the file.
     pub(crate) fn options(&self) -> Result<Options, String> {
-        let file = self.config.as_deref().map_or_else(|| Ok(Options::default()), Options::read)?;
-        Ok(self.options.clone().or(file))
+        let (config, said) = match &self.command {
+            Some(Command::Check { config, options, .. }) => (config, &**options),
+            _ => (&self.config, &self.options),
+        };
+        let file = config.as_deref().map_or_else(|| Ok(Options::default()), Options::read)?;
+        Ok(said.clone().or(file))
     }
 }
 
@@ -129,5 +141,13 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Args::command().debug_assert();
+    }
+
+    /// It is asked what an agent would do that is started so.
+    #[test]
+    fn check_takes_the_options_of_an_agent() {
+        let options = |line: &str| Args::parse_from(line.split(' ')).options().unwrap();
+        let agent = "agent --mode window --holdout 0.5 --socket /x";
+        assert_eq!(options(&agent.replace("agent", "agent check")), options(agent));
     }
 }

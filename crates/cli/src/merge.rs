@@ -5,6 +5,7 @@ use crate::sim::{Format, show};
 use plan::Plan;
 use results::{Folder, Merge, Merged, write_tables};
 use std::path::PathBuf;
+use units::counted;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         false => show::table(&plan, &summary)?,
     }
     if !missing.is_empty() {
-        remark(&format!("{} of {} runs are missing", missing.len(), manifest.runs));
+        remark(&format!("{} of {} missing", missing.len(), counted(manifest.runs, "run")));
     }
     remark(&format!("results: {}", folder.path().display()));
     Ok(())

@@ -7,11 +7,11 @@ use workload::{BUILTINS, Page};
 
 pub(crate) fn run() -> Result<(), Failure> {
     let columns = [
-        ("page", Quantity::Text, "Name to ask for"),
-        ("objects", Quantity::Count, "Objects in all"),
-        ("hosts", Quantity::Count, "Servers they come from"),
-        ("kB", Quantity::Count, "Bytes of all responses"),
-        ("about", Quantity::Text, "What it is"),
+        Column::new("page", Quantity::Text, "Name to ask for"),
+        Column::new("objects", Quantity::Count, "Objects in all"),
+        Column::new("hosts", Quantity::Count, "Servers they come from"),
+        Column::new("kB", Quantity::Count, "Bytes of all responses"),
+        Column::new("about", Quantity::Text, "What it is"),
     ];
     let rows = BUILTINS.iter().filter_map(|builtin| {
         let page = Page::builtin(builtin.name)?;
@@ -27,7 +27,7 @@ pub(crate) fn run() -> Result<(), Failure> {
             is_reference: false,
         })
     });
-    let table = Table { columns: columns.map(column).to_vec(), rows: rows.collect() };
+    let table = Table { columns: columns.into(), rows: rows.collect() };
     stdout::print_table(&table)?;
     stdout::print(
         "\nA size is a page too: one object, as in `headstart race 30kB`. So is any HAR file: export one from a browser's network \
@@ -35,7 +35,10 @@ pub(crate) fn run() -> Result<(), Failure> {
     )
 }
 
-/// A column from its title, quantity and definition.
-pub(crate) fn column((title, quantity, help): (&str, Quantity, &str)) -> Column {
-    Column { title: title.to_owned(), quantity, help: help.to_owned() }
+/// Where the documents that reports mention are to be read.
+pub(crate) const DOCUMENTS: &str = env!("CARGO_PKG_REPOSITORY");
+
+/// The fact of a report that says where more is said.
+pub(crate) fn explained_in(documents: &[&str]) -> String {
+    format!("What the words mean: {}", documents.join(", "))
 }

@@ -3,8 +3,9 @@
 use crate::counts::Counts;
 use crate::half::{Half, Late, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
+use crate::misfit::Misfit;
 use crate::profile::SenderModels;
-use crate::sender::{DataDigest, Misfit, PredictedEvent, Predicting, SeenData, SenderAck, is_idle};
+use crate::sender::{DataDigest, PredictedEvent, Predicting, RebuiltSender, SeenData, SenderAck, is_idle};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionSummary, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
@@ -351,7 +352,8 @@ impl TracedConnection {
             return;
         }
         let sender = self.halves[server].sender.as_deref_mut();
-        if let Some(report) = self.meter.on_passage(at, passage, sender) {
+        let state = sender.map(RebuiltSender::state);
+        if let Some(report) = self.meter.on_passage(at, passage, state) {
             with.sink.on_transfer(&self.told(server), &report);
         }
     }

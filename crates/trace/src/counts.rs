@@ -1,7 +1,7 @@
 //! Counts of one sender, small while nothing is lost: connections under way have two of these.
 
 use crate::kinds::{Retransmission, RetransmissionKind, SparedBy};
-use crate::sender::Misfit;
+use crate::misfit::Misfit;
 use crate::summary::SenderTally;
 
 /// What most senders have none of.

@@ -102,7 +102,7 @@ impl<S: TraceSink> TraceEngine<S> {
             connection.on_segment(side, segment, &mut with);
         }
         self.table.touch(place, segment.at);
-        if self.tally.segments % SWEEP_EVERY == 0 {
+        if self.tally.segments.is_multiple_of(SWEEP_EVERY) {
             self.sweep();
         }
     }

@@ -2,8 +2,9 @@
 //! captured twice, and the sender behind it.
 
 use crate::profile::SenderModel;
+use crate::misfit::Misfit;
 use crate::sender::{
-    Misfit, ParkedSender, Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms,
+    ParkedSender, Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms,
 };
 use capture::Observed;
 use segment::Flags;
@@ -52,6 +53,10 @@ pub(crate) struct Late {
     pub(crate) request: u64,
 }
 
+/// In the order of arriving; boxed, because next to the capture there is none.
+#[derive(Debug, Default)]
+struct LateQueue(VecDeque<Late>);
+
 /// One direction.
 pub(crate) struct Half {
     /// The sequence number of offset 0, the SYN's; one below the first byte seen where that was not.
@@ -75,7 +80,7 @@ pub(crate) struct Half {
     /// Of a sender whose data is not captured.
     pub(crate) predictor: Option<Box<Predictor>>,
     /// What reaches its host only after a lag: ACKs, with the payload that came with them.
-    late: Option<Box<VecDeque<Late>>>,
+    late: Option<Box<LateQueue>>,
 }
 
 impl Default for Half {
@@ -277,7 +282,7 @@ impl Half {
 
     /// Parks the sender if it is idle. Answers its misfit.
     pub(crate) fn park(&mut self) -> Option<Misfit> {
-        if self.predictor.is_some() || self.late.as_ref().is_some_and(|late| !late.is_empty()) {
+        if self.predictor.is_some() || self.late.as_ref().is_some_and(|late| !late.0.is_empty()) {
             return None;
         }
         self.late = None;
@@ -289,7 +294,7 @@ impl Half {
 
     /// Something is on its way to the host.
     pub(crate) fn push_late(&mut self, late: Late) {
-        self.late.get_or_insert_default().push_back(late);
+        self.late.get_or_insert_default().0.push_back(late);
     }
 
     /// Something is, or was, on its way to the host.
@@ -299,8 +304,8 @@ impl Half {
 
     /// What has reached the host by `now`.
     pub(crate) fn pop_late(&mut self, now: Instant) -> Option<Late> {
-        let late = self.late.as_mut()?;
-        if late.front()?.at > now { None } else { late.pop_front() }
+        let queue = &mut self.late.as_mut()?.0;
+        if queue.front()?.at > now { None } else { queue.pop_front() }
     }
 
     /// From here on the sender is predicted. The peer's SYN was `syn`, acknowledged at `opened`, with

@@ -1,6 +1,7 @@
 //! Where results go: as soon as they are final, so that no capture is too long.
 
-use crate::kinds::{Retransmission, SenderPhase};
+use crate::kinds::Retransmission;
+use crate::point::WindowPoint;
 use crate::summary::ConnectionSummary;
 use crate::transfer::TransferReport;
 use capture::TcpEnd;
@@ -17,31 +18,6 @@ pub struct TracedSender {
     pub server: TcpEnd,
     /// The sender is the server's.
     pub is_server: bool,
-}
-
-/// The window of a sender after an ACK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowPoint {
-    /// When the ACK reached it.
-    pub at: Instant,
-    /// All below is acknowledged; 0 is the SYN, 1 the first byte.
-    pub una: u64,
-    /// Next new offset.
-    pub nxt: u64,
-    /// Congestion window, bytes.
-    pub cwnd: u64,
-    /// Slow-start threshold, bytes; `u64::MAX` while unlimited.
-    pub ssthresh: u64,
-    /// Bytes presumed under way.
-    pub in_flight: u64,
-    /// The window that the receiver offers, bytes.
-    pub receive_window: u64,
-    /// Smoothed round trip; zero before the first sample.
-    pub srtt: Duration,
-    /// Retransmission timeout in force.
-    pub rto: Duration,
-    /// What the sender does.
-    pub phase: SenderPhase,
 }
 
 /// Takes what the engine finds. All methods but the first do nothing unless implemented.

@@ -1,7 +1,7 @@
 //! What is told of a connection when it is over.
 
 use crate::kinds::{RetransmissionKind, SparedBy};
-use crate::sender::Misfit;
+use crate::misfit::Misfit;
 use crate::vantage::Vantage;
 use capture::TcpEnd;
 use units::{Duration, Instant};

@@ -5,7 +5,7 @@
 
 use crate::engine::{EngineConfig, TraceEngine};
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
-use crate::sender::Misfit;
+use crate::misfit::Misfit;
 use crate::sink::TraceSink;
 use crate::summary::ConnectionSummary;
 use capture::Observed;

@@ -63,7 +63,7 @@ fn segment_of(record: &[u8], now: &mut Instant) -> Observed {
     };
     let half = |at: usize| u16::from_be_bytes([record[at], record[at + 1]]);
     let (kind, flags) = (record[0], record[1]);
-    let step = u64::from(half(2)) << (record[0] & 7) * 2;
+    let step = u64::from(half(2)) << ((record[0] & 7) * 2);
     *now = match kind & 0x38 {
         0x38 => Instant::from_nanos(now.as_nanos() / 2 + step),
         _ => *now + Duration::from_micros(step),
@@ -92,7 +92,7 @@ fn segment_of(record: &[u8], now: &mut Instant) -> Observed {
         ack: SeqNum(near(word(8))),
         payload: u32::from(half(12)) % 3_000,
         window: half(14),
-        flags: Flags(flags & 0x17 | 0x10 * (record[15] >> 1 & 1)),
+        flags: Flags((flags & 0x17) | (0x10 * ((record[15] >> 1) & 1))),
         ip_id: half(2).into(),
         options: (&options).into(),
         ..Observed::default()

@@ -5,6 +5,7 @@
 
 use super::RebuiltSender;
 use crate::kinds::SenderPhase;
+use crate::misfit::Misfit;
 use units::{Duration, Instant};
 
 /// Charge of a retransmission that was not foreseen, in windows that were wrong.
@@ -13,26 +14,6 @@ const UNFORESEEN: u64 = 8;
 const EARLY: Duration = Duration::from_millis(1);
 /// So often in a row the window was larger than it can have been: then it is corrected.
 const OFTEN: u8 = 3;
-
-/// How badly a rebuilt sender explains what was seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Misfit {
-    /// Things that could have been foreseen: retransmissions, and data that answers ACKs.
-    pub seen: u64,
-    /// Charges: 1 for a window that was wrong, 8 for a retransmission that was not foreseen.
-    pub charge: u64,
-    /// Windows that were corrected.
-    pub corrections: u64,
-}
-
-impl Misfit {
-    /// Adds that of another sender.
-    pub const fn add(&mut self, other: &Self) {
-        self.seen += other.seen;
-        self.charge += other.charge;
-        self.corrections += other.corrections;
-    }
-}
 
 /// What is kept for it.
 #[derive(Clone, Copy, Debug, Default)]

@@ -15,14 +15,14 @@ mod sends;
 mod timers;
 
 pub(crate) use acks::{SackOffsets, SenderAck, StampClock};
-pub use fit::Misfit;
 pub(crate) use observed::{DataDigest, SeenData};
 pub(crate) use parked::{PARK_AFTER, ParkedSender, is_idle};
 pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
 
 use crate::kinds::SenderPhase;
 use crate::profile::SenderModel;
-use crate::sink::WindowPoint;
+use crate::point::WindowPoint;
+use crate::transfer::{SenderState, SenderWait};
 use evidence::Evidence;
 use fit::Fit;
 use path::Path;
@@ -43,17 +43,6 @@ pub(crate) struct Terms {
 
 /// SYNs sent before the first answer, at most: `tcp_synack_retries` is 5.
 const MOST_SYNS: u32 = 8;
-
-/// Whether a sender's windows have room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WindowRoom {
-    /// Another segment could leave, if there was one.
-    Free,
-    /// The congestion window is full.
-    CongestionFull,
-    /// The receiver's window is full, the congestion window is not.
-    ReceiverFull,
-}
 
 /// A sender.
 pub(crate) struct RebuiltSender {
@@ -215,11 +204,6 @@ impl RebuiltSender {
         self.snd_wnd
     }
 
-    /// Payload of a full segment, bytes.
-    pub(crate) const fn mss(&self) -> u64 {
-        self.terms.mss
-    }
-
     /// Smoothed round trip; zero before the first sample.
     pub(crate) fn srtt(&self) -> Duration {
         self.path.rtt.srtt()
@@ -276,19 +260,34 @@ impl RebuiltSender {
         recovery.allowance(&cx)
     }
 
-    /// Whether more could leave.
-    pub(crate) fn room(&mut self) -> WindowRoom {
+    /// What it waits for, and by which clock.
+    pub(crate) fn state(&mut self) -> SenderState {
+        let wait = self.wait();
+        let min_rtt = self.min_rtt();
+        SenderState { wait, srtt: self.srtt(), min_rtt, mss: self.terms.mss }
+    }
+
+    fn wait(&mut self) -> SenderWait {
+        if self.board.is_empty() {
+            return SenderWait::Nothing;
+        }
+        match self.phase() {
+            SenderPhase::Handshake => SenderWait::Opening,
+            SenderPhase::Recovery | SenderPhase::Loss => SenderWait::Repair,
+            phase => self.wait_for_room(phase == SenderPhase::SlowStart),
+        }
+    }
+
+    fn wait_for_room(&mut self, slow_start: bool) -> SenderWait {
         let mss = self.terms.mss;
         if self.ended && self.nxt >= self.send_end() {
-            return WindowRoom::Free;
-        }
-        let edge = self.window_edge();
-        if self.allowance() < mss {
-            WindowRoom::CongestionFull
-        } else if edge < self.nxt + mss {
-            WindowRoom::ReceiverFull
+            SenderWait::Application
+        } else if self.allowance() < mss {
+            if slow_start { SenderWait::SlowStart } else { SenderWait::Avoidance }
+        } else if self.window_edge() < self.nxt + mss {
+            SenderWait::Receiver
         } else {
-            WindowRoom::Free
+            SenderWait::Application
         }
     }
 

@@ -3,7 +3,8 @@
 //! What its policies knew beyond the window is forgotten: CUBIC's last maximum, HyStart's delays, the
 //! reordering seen. After idling they matter little, and a capture may hold a million idle connections.
 
-use super::{Misfit, RebuiltSender, Terms};
+use super::{RebuiltSender, Terms};
+use crate::misfit::Misfit;
 use crate::profile::SenderModel;
 use path::ParkedPath;
 use units::{Duration, Instant};

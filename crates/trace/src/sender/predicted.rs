@@ -7,7 +7,7 @@
 use super::RebuiltSender;
 use super::acks::{SenderAck, StampClock};
 use crate::kinds::{Retransmission, RetransmissionKind};
-use crate::sink::WindowPoint;
+use crate::point::WindowPoint;
 use crate::transfer::{Passage, TransferMeter, TransferReport};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -292,7 +292,7 @@ pub(crate) struct Predicting<'a, F> {
 
 impl<F: FnMut(PredictedEvent)> Predicting<'_, F> {
     fn pass(&mut self, at: Instant, passage: Passage) {
-        if let Some(report) = self.meter.on_passage(at, passage, Some(self.sender)) {
+        if let Some(report) = self.meter.on_passage(at, passage, Some(self.sender.state())) {
             (self.emit)(PredictedEvent::Transfer(report));
         }
     }

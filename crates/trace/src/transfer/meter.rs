@@ -6,8 +6,7 @@
 use super::TransferReport;
 use super::shares::TimeShare;
 use super::train::AckTrains;
-use crate::kinds::{RetransmissionKind, SenderPhase};
-use crate::sender::{RebuiltSender, WindowRoom};
+use crate::kinds::RetransmissionKind;
 use units::{Duration, Instant};
 
 /// What passed: what ends a piece of time.
@@ -25,7 +24,36 @@ pub(crate) enum Passage {
     Again { kind: RetransmissionKind },
 }
 
-/// What the sender waits for.
+/// What a sender waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SenderWait {
+    /// All is acknowledged.
+    Nothing,
+    /// The handshake.
+    Opening,
+    /// A repair.
+    Repair,
+    /// The window, below the threshold.
+    SlowStart,
+    /// The window.
+    Avoidance,
+    /// The receiver's window.
+    Receiver,
+    /// The window has room: the application has no more, or has sent all.
+    Application,
+}
+
+/// What a meter needs to know of a sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SenderState {
+    pub(crate) wait: SenderWait,
+    pub(crate) srtt: Duration,
+    /// [`Duration::MAX`] before the first sample.
+    pub(crate) min_rtt: Duration,
+    pub(crate) mss: u64,
+}
+
+/// What a transfer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Wait {
     #[default]
@@ -41,6 +69,21 @@ enum Wait {
     Room,
     /// All is acknowledged: the response is over, or pauses.
     Done,
+}
+
+impl Wait {
+    /// With an answer under way.
+    const fn of(wait: SenderWait) -> Self {
+        match wait {
+            SenderWait::Nothing => Self::Done,
+            SenderWait::Opening => Self::Opening,
+            SenderWait::Repair => Self::Repair,
+            SenderWait::SlowStart => Self::SlowStart,
+            SenderWait::Avoidance => Self::Avoidance,
+            SenderWait::Receiver => Self::ReceiverWindow,
+            SenderWait::Application => Self::Room,
+        }
+    }
 }
 
 /// A transfer under way.
@@ -100,7 +143,7 @@ impl TransferMeter {
         &mut self,
         now: Instant,
         passage: Passage,
-        sender: Option<&mut RebuiltSender>,
+        sender: Option<SenderState>,
     ) -> Option<TransferReport> {
         // Lags may have put what came before this later.
         let now = now.max(self.mark);
@@ -119,9 +162,9 @@ impl TransferMeter {
         };
         if let Some(sender) = sender {
             if let Passage::Acked { bytes } = passage {
-                self.trains.on_ack(now, bytes, sender.srtt(), sender.mss());
+                self.trains.on_ack(now, bytes, sender.srtt, sender.mss);
             }
-            self.settle(sender);
+            self.settle(&sender);
         }
         ended
     }
@@ -137,12 +180,12 @@ impl TransferMeter {
     }
 
     /// Sets what the sender waits for after a packet.
-    fn settle(&mut self, sender: &mut RebuiltSender) {
-        if sender.min_rtt() != Duration::MAX {
-            self.min_rtt = sender.min_rtt();
+    fn settle(&mut self, sender: &SenderState) {
+        if sender.min_rtt != Duration::MAX {
+            self.min_rtt = sender.min_rtt;
         }
         if self.open.as_ref().is_some_and(|open| open.answering) {
-            self.wait = wait_of(sender);
+            self.wait = Wait::of(sender.wait);
         }
     }
 
@@ -238,22 +281,5 @@ impl TransferMeter {
         for waiting in [TimeShare::Avoidance, TimeShare::SlowStart] {
             left = left.saturating_sub(report.shares.shift(waiting, TimeShare::Path, left));
         }
-    }
-}
-
-/// What a sender with an answer under way waits for.
-fn wait_of(sender: &mut RebuiltSender) -> Wait {
-    if sender.outstanding() == 0 {
-        return Wait::Done;
-    }
-    match sender.phase() {
-        SenderPhase::Handshake => Wait::Opening,
-        SenderPhase::Recovery | SenderPhase::Loss => Wait::Repair,
-        phase => match sender.room() {
-            WindowRoom::Free => Wait::Room,
-            WindowRoom::ReceiverFull => Wait::ReceiverWindow,
-            WindowRoom::CongestionFull if phase == SenderPhase::SlowStart => Wait::SlowStart,
-            WindowRoom::CongestionFull => Wait::Avoidance,
-        },
     }
 }

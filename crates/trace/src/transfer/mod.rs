@@ -8,7 +8,7 @@ mod meter;
 mod shares;
 mod train;
 
-pub(crate) use meter::{Passage, TransferMeter};
+pub(crate) use meter::{Passage, SenderState, SenderWait, TransferMeter};
 pub use shares::{TimeShare, TimeShares};
 
 use units::{Duration, Instant};
