@@ -6,6 +6,7 @@
 mod agent;
 mod analyze;
 mod behind;
+mod capture;
 mod check;
 mod completions;
 mod emulate;
@@ -62,6 +63,8 @@ enum Command {
     Emulate(Box<emulate::Args>),
     /// Have the Linux kernel's own TCP begin with what is remembered of the path
     Agent(agent::Args),
+    /// Capture a server's TCP headers, for analysis
+    Capture(capture::Args),
     /// Serve a folder by HTTP over headstart's own TCP
     Serve(Box<serve::Args>),
     /// Run the experiment of a plan file
@@ -104,6 +107,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Analyze(args) => analyze::run(&args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
+        Command::Capture(args) => capture::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Merge(args) => merge::run(&args),

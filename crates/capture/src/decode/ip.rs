@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const IPV6_HOP_BY_HOP: u8 = 0;
 const ICMP: u8 = 1;
 const IPV4: u8 = 4;
-const TCP: u8 = 6;
+pub(super) const TCP: u8 = 6;
 const UDP: u8 = 17;
 const IPV6: u8 = 41;
 const IPV6_ROUTING: u8 = 43;
@@ -96,7 +96,7 @@ fn gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
 
 /// Reads an IP header with its extensions, and answers the protocol of what follows.
 #[inline]
-fn header(
+pub(super) fn header(
     protocol: NetworkProtocol,
     rest: &mut Rest<'_>,
     slot: &mut Observed,

@@ -92,10 +92,17 @@ fn read(frame: &Frame<'_>, slot: &mut Observed) -> Result<bool, NotASegment> {
     Ok(rest.is_fragment)
 }
 
-/// Bytes of the headers of a segment that begins with its IP header; `None` if it is none, or its TCP header is cut.
-pub(crate) fn headers_len(bytes: &[u8], length: u32) -> Option<usize> {
-    let mut rest = Rest { bytes, length, is_fragment: false };
-    ip::read(link::NetworkProtocol::Ip, &mut rest, &mut Observed::default()).ok()?;
-    let header = tcp::header_len(rest).ok()?;
-    Some(bytes.len() - rest.bytes.len() + header)
+/// Where the TCP header begins in a packet that begins with its IP header; `None` if there is none, or it is in a
+/// tunnel.
+pub(crate) fn tcp_offset(packet: &[u8], length: u32) -> Option<usize> {
+    let mut rest = Rest { bytes: packet, length, is_fragment: false };
+    let slot = &mut Observed::default();
+    let carried = ip::header(link::NetworkProtocol::Ip, &mut rest, slot).ok()?;
+    (carried == ip::TCP).then(|| packet.len() - rest.bytes.len())
+}
+
+/// Bytes of all headers of a packet that begins with its IP header; `None` if TCP's is not there.
+pub(crate) fn headers_len(packet: &[u8], length: u32) -> Option<usize> {
+    let offset = tcp_offset(packet, length)?;
+    tcp::header_len(&packet[offset..]).map(|header| offset + header)
 }

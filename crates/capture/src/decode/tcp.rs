@@ -27,8 +27,7 @@ pub(super) fn read(rest: Rest<'_>, slot: &mut Observed) -> Result<(), NotASegmen
     Ok(())
 }
 
-/// Bytes of the header.
-pub(super) fn header_len(rest: Rest<'_>) -> Result<usize, NotASegment> {
-    let head: &[u8; TCP_HEADER as usize] = rest.head()?;
-    Ok(usize::from(head[12] >> 4) * 4)
+/// Bytes of a header, as it says.
+pub(super) fn header_len(bytes: &[u8]) -> Option<usize> {
+    bytes.get(12).map(|field| usize::from(field >> 4) * 4)
 }

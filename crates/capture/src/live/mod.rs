@@ -11,6 +11,7 @@ mod socket;
 
 pub use filter::PortRange;
 
+use crate::anonymize::Anonymizer;
 use crate::batch::BatchFiller;
 use crate::decode::{Frame, decode, headers_len};
 use crate::error::{CaptureError, CaptureTrouble};
@@ -59,14 +60,21 @@ pub struct LiveCapture {
 }
 
 /// A captured packet: a record of LINKTYPE_LINUX_SLL2.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct LivePacket<'a> {
     /// When the kernel saw it.
     pub at: Instant,
     /// The record, header included.
-    pub record: &'a [u8],
+    pub record: &'a mut [u8],
     /// Bytes that the record would have without cuts.
     pub length: u32,
+}
+
+impl LivePacket<'_> {
+    /// Replaces its addresses.
+    pub fn anonymize(&mut self, anonymizer: &mut Anonymizer) {
+        anonymizer.packet(&mut self.record[SLL2..], self.length - SLL2 as u32);
+    }
 }
 
 impl LiveCapture {
@@ -100,7 +108,7 @@ impl LiveCapture {
         Arc::clone(&self.stop)
     }
 
-    /// Waits for packets, and hands over those that are there; none if none comes within `wait`.
+    /// Waits for packets, and hands over those that are there; `false` if none comes within `wait`.
     ///
     /// # Errors
     /// If the socket fails.
@@ -108,35 +116,57 @@ impl LiveCapture {
         &mut self,
         wait: Duration,
         mut each: impl FnMut(LivePacket<'_>),
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         let Self { socket, tally, snap, .. } = self;
         let is_whole = snap.is_some();
         socket.receive(wait, |note, buffer| {
             let record = record(note, buffer, is_whole);
-            let length = note.length as u32 + SLL2 as u32;
+            let length = (note.length + SLL2) as u32;
             tally.count(note.at, record.len(), length);
             each(LivePacket { at: note.at, record, length });
         })
     }
 
-    /// Packets captured, and those that the kernel has dropped because they were not fetched in time: as of the
-    /// last packet.
-    pub fn counts(&self) -> Tally {
-        let mut tally = self.tally;
-        tally.lost = self.socket.dropped();
-        tally
-    }
-
-    /// Captures no more, and finds out how many packets the kernel has dropped in all.
-    pub fn finish(mut self) -> Tally {
+    /// Captures no more, hands over what has been captured, and answers how many packets the kernel has dropped
+    /// because they were not fetched in time.
+    ///
+    /// # Errors
+    /// If the socket fails.
+    pub fn finish(mut self, mut each: impl FnMut(LivePacket<'_>)) -> io::Result<u64> {
+        self.socket.close()?;
+        while self.receive(Duration::ZERO, &mut each)? {}
         // Without a loopback interface it stays with what is known.
         let _ = self.socket.settle();
-        self.counts()
+        Ok(self.socket.dropped())
+    }
+
+    /// Hands over the segments that are there; `false` after the last, once the capture is to end.
+    fn segments(&mut self, batch: &mut BatchFiller<'_>) -> io::Result<bool> {
+        let is_over = self.stop.load(Ordering::Relaxed);
+        if is_over {
+            self.socket.close()?;
+        }
+        let wait = if is_over { Duration::ZERO } else { WAIT };
+        let Self { socket, tally, snap, .. } = self;
+        let is_whole = snap.is_some();
+        let received = socket.receive(wait, |note, buffer| {
+            let length = (note.length + SLL2) as u32;
+            let (at, bytes) = (note.at, &*record(note, buffer, is_whole));
+            let (link, direction) = (LinkType::LinuxSll2, PacketDirection::Unknown);
+            let frame = Frame { at, link, length, bytes, interface: 0, direction };
+            if decode(&frame, tally, batch.slot()) {
+                batch.keep();
+            }
+        })?;
+        if is_over && !received {
+            let _ = self.socket.settle();
+        }
+        Ok(received || !is_over)
     }
 }
 
 /// Makes a record of a packet, which stands in the buffer behind room for the header.
-fn record<'a>(note: &Note, buffer: &'a mut [u8], is_whole: bool) -> &'a [u8] {
+fn record<'a>(note: &Note, buffer: &'a mut [u8], is_whole: bool) -> &'a mut [u8] {
     let (header, packet) = buffer.split_at_mut(SLL2);
     header.fill(0);
     header[..2].copy_from_slice(&note.protocol.to_be_bytes());
@@ -146,7 +176,7 @@ fn record<'a>(note: &Note, buffer: &'a mut [u8], is_whole: bool) -> &'a [u8] {
     let captured = note.length.min(packet.len());
     let headers =
         if is_whole { None } else { headers_len(&packet[..captured], note.length as u32) };
-    &buffer[..SLL2 + headers.map_or(captured, |headers| headers.min(captured))]
+    &mut buffer[..SLL2 + headers.map_or(captured, |headers| headers.min(captured))]
 }
 
 /// Numbers of interfaces; none for all.
@@ -172,37 +202,18 @@ fn unknown(name: &str, why: Errno) -> CaptureTrouble {
 
 impl SegmentSource for LiveCapture {
     fn next_batch(&mut self, batch: &mut Vec<Observed>) -> Result<bool, CaptureError> {
-        let is_last = self.stop.load(Ordering::Relaxed);
-        let mut filler = BatchFiller::new(batch);
-        let Self { socket, tally, snap, .. } = self;
-        let is_whole = snap.is_some();
-        let wait = if is_last { Duration::ZERO } else { WAIT };
-        let received = socket.receive(wait, |note, buffer| {
-            let frame = Frame {
-                at: note.at,
-                link: LinkType::LinuxSll2,
-                length: note.length as u32 + SLL2 as u32,
-                bytes: record(note, buffer, is_whole),
-                interface: 0,
-                direction: PacketDirection::Unknown,
-            };
-            if decode(&frame, tally, filler.slot()) {
-                filler.keep();
-            }
-        });
-        let more = !is_last || filler.len() > 0;
-        drop(filler);
-        let error = |why| CaptureError {
+        let received = self.segments(&mut BatchFiller::new(batch));
+        received.map_err(|why| CaptureError {
             input: self.name.clone(),
             offset: 0,
             trouble: CaptureTrouble::Io(why),
-        };
-        received.map_err(error)?;
-        Ok(more)
+        })
     }
 
     fn tally(&self) -> Tally {
-        self.counts()
+        let mut tally = self.tally;
+        tally.lost = self.socket.dropped();
+        tally
     }
 
     fn progress(&self) -> InputProgress {

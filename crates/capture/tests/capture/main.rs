@@ -6,6 +6,7 @@ mod corpus;
 mod damaged;
 mod formats;
 mod links;
+mod live;
 mod merging;
 mod piped;
 mod tools;

@@ -4,6 +4,8 @@
 //! bits afterwards as before, so networks stay networks. Bit by bit, what an address becomes is its bit, turned
 //! or not by a keyed function of the bits before. The function is SipHash-2-4 in the place of AES.
 
+mod packet;
+
 use siphasher::sip::SipHasher24;
 use std::collections::HashMap;
 use std::fmt;

@@ -69,19 +69,19 @@ impl PacketSocket {
         Ok(new)
     }
 
-    /// Waits for packets, and hands over those that are there.
+    /// Waits for packets, and hands over those that are there; `false` if there are none.
     pub(super) fn receive(
         &mut self,
         wait: Duration,
         mut each: impl FnMut(&Note, &mut [u8]),
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         if self.fetch()? == 0 && (!self.wait(wait)? || self.fetch()? == 0) {
-            return Ok(());
+            return Ok(false);
         }
         for (note, buffer) in self.notes.iter().zip(self.buffer.chunks_exact_mut(self.stride)) {
             each(note, buffer);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Packets that the kernel has dropped since the beginning.
@@ -89,8 +89,13 @@ impl PacketSocket {
         self.dropped
     }
 
-    /// Finds out the latest losses. They are told with the next packet alone, so one of our own passes over the
-    /// loopback interface; what is there before it is thrown away.
+    /// Lets nothing pass any more; what has passed can still be received.
+    pub(super) fn close(&self) -> io::Result<()> {
+        attach(&self.socket, &nothing())
+    }
+
+    /// Finds out the latest losses, when all has been received. They are told with the next packet alone, so one of
+    /// our own passes over the loopback interface.
     ///
     /// # Errors
     /// If there is no loopback interface: then it stays with what is known.
@@ -99,7 +104,7 @@ impl PacketSocket {
         let socket = UdpSocket::bind(("127.0.0.1", 0))?;
         socket.send_to(&[0], socket.local_addr()?)?;
         self.wait(SETTLED)?;
-        attach(&self.socket, &nothing())?;
+        self.close()?;
         while self.fetch()? > 0 {}
         Ok(())
     }
@@ -168,3 +173,6 @@ fn attach(socket: &Socket, program: &[Instruction]) -> io::Result<()> {
     let program: Vec<SockFilter> = program.iter().map(SockFilter::from).collect();
     socket.attach_filter(&program)
 }
+
+#[cfg(test)]
+mod tests;
