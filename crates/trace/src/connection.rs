@@ -5,7 +5,9 @@ use crate::half::{Half, Late, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::misfit::Misfit;
 use crate::profile::SenderModels;
-use crate::sender::{DataDigest, PredictedEvent, Predicting, RebuiltSender, SeenData, SenderAck, is_idle};
+use crate::sender::{
+    DataDigest, PredictedEvent, Predicting, RebuiltSender, SeenData, SenderAck, is_idle,
+};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionSummary, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};

@@ -1,8 +1,8 @@
 //! One direction of a connection: how its sequence numbers are counted, what its SYN offered, what was
 //! captured twice, and the sender behind it.
 
-use crate::profile::SenderModel;
 use crate::misfit::Misfit;
+use crate::profile::SenderModel;
 use crate::sender::{
     ParkedSender, Predictor, RebuiltSender, SackOffsets, SenderAck, StampClock, Terms,
 };

@@ -1,7 +1,7 @@
 //! Where results go: as soon as they are final, so that no capture is too long.
 
 use crate::kinds::Retransmission;
-use crate::point::WindowPoint;
+use crate::snapshot::SenderSnapshot;
 use crate::summary::ConnectionSummary;
 use crate::transfer::TransferReport;
 use capture::TcpEnd;
@@ -46,7 +46,7 @@ pub trait TraceSink {
     }
 
     /// A sender has digested an ACK.
-    fn on_window(&mut self, sender: &TracedSender, point: &WindowPoint) {
+    fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         let _ = (sender, point);
     }
 }

@@ -4,8 +4,8 @@
 //! ([`Misfit`]). The part has an end, so the cost has one, too.
 
 use crate::engine::{EngineConfig, TraceEngine};
-use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::misfit::Misfit;
+use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::sink::TraceSink;
 use crate::summary::ConnectionSummary;
 use capture::Observed;

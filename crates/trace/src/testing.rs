@@ -2,8 +2,8 @@
 //! and its numbers are sound.
 
 use crate::{
-    ConnectionSummary, EngineConfig, TraceEngine, TraceSink, TracedSender, TransferReport,
-    WindowPoint,
+    ConnectionSummary, EngineConfig, SenderSnapshot, TraceEngine, TraceSink, TracedSender,
+    TransferReport,
 };
 use capture::{Observed, TcpEnd};
 use segment::{Flags, Options, SackBlocks, Timestamps};
@@ -33,7 +33,7 @@ impl TraceSink for Checks {
         true
     }
 
-    fn on_window(&mut self, _: &TracedSender, point: &WindowPoint) {
+    fn on_window(&mut self, _: &TracedSender, point: &SenderSnapshot) {
         assert!(point.una <= point.nxt, "{point:?}");
         assert!(point.in_flight <= (point.nxt - point.una) * 2, "{point:?}");
         assert!(point.cwnd > 0, "{point:?}");

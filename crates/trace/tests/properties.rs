@@ -51,12 +51,12 @@ fn the_order_of_connections_changes_nothing() {
     let pipe = Pipe::new(10, 20, 20, 20);
     let scenarios: Vec<_> =
         (0..6_u16).map(|n| scenario("linux", pipe, n.into(), 40_000 + n)).collect();
-    let mut together = Scenario::default();
-    together.segments = scenarios.iter().flat_map(|s| s.segments.clone()).collect();
-    together.segments.sort_by_key(|segment| segment.at);
-    let mut reversed = Scenario::default();
-    reversed.segments = scenarios.iter().rev().flat_map(|s| s.segments.clone()).collect();
-    reversed.segments.sort_by_key(|segment| segment.at);
+    let mut segments: Vec<_> = scenarios.iter().flat_map(|s| s.segments.clone()).collect();
+    segments.sort_by_key(|segment| segment.at);
+    let together = Scenario { segments, ..Scenario::default() };
+    let mut segments: Vec<_> = scenarios.iter().rev().flat_map(|s| s.segments.clone()).collect();
+    segments.sort_by_key(|segment| segment.at);
+    let reversed = Scenario { segments, ..Scenario::default() };
     let alone: BTreeMap<_, _> = scenarios
         .iter()
         .flat_map(|scenario| by_client(&collect(config("linux"), scenario).0))

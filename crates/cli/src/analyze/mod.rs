@@ -13,7 +13,15 @@ use trace::{
     TraceEngine, TraceSink, Vantage,
 };
 
+const EXAMPLES: &str = "\
+Examples:
+  headstart analyze server.pcap             why data went again, and where the time of transfers went
+  headstart analyze a.pcap b.pcap.gz --json what happened on each connection
+  headstart analyze --acks-only --sender bbr server.pcap
+                                            what the clients' ACKs alone tell";
+
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Captures: pcap or pcapng, also compressed by gzip or zstd; - is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -28,6 +36,9 @@ pub(crate) struct Args {
     /// Ignore what servers send, and predict it from the ACKs of their clients
     #[arg(long)]
     acks_only: bool,
+    /// Predict what servers send from the ACKs of their clients, too, and print how far that is from what was captured
+    #[arg(long, conflicts_with_all = ["acks_only", "json"])]
+    error: bool,
     /// Print one JSON object per connection, in an array
     #[arg(long)]
     json: bool,
@@ -48,8 +59,21 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let (sink, _) = feed.run(config, JsonSink::begin())?;
         return sink.end();
     }
-    let (sink, tally) = feed.run(config, SummarySink::default())?;
-    sink.print(&tally)
+    let predicting = EngineConfig { acks_only: true, ..config.clone() };
+    let mut predicted = args.error.then(|| TraceEngine::new(predicting, SummarySink::default()));
+    let mut engine = TraceEngine::new(config, SummarySink::default());
+    feed.each(|segment| {
+        engine.on_segment(segment);
+        if let Some(predicted) = &mut predicted {
+            predicted.on_segment(segment);
+        }
+    })?;
+    let (sink, tally) = engine.finish_all();
+    sink.print(&tally)?;
+    match predicted {
+        Some(predicted) => sink.print_error(&predicted.finish_all().0),
+        None => Ok(()),
+    }
 }
 
 fn vantage_named(name: &str) -> Result<Vantage, Failure> {
@@ -110,21 +134,27 @@ impl Feed {
         }
     }
 
-    /// Has an engine read all; a failure if nothing could be read.
+    /// Has an engine read all.
     pub(crate) fn run<S: TraceSink>(
-        mut self,
+        self,
         config: EngineConfig,
         sink: S,
     ) -> Result<(S, EngineTally), Failure> {
         let mut engine = TraceEngine::new(config, sink);
+        self.each(|segment| engine.on_segment(segment))?;
+        Ok(engine.finish_all())
+    }
+
+    /// Hands over all segments; a failure if nothing could be read.
+    fn each(mut self, mut take: impl FnMut(&Observed)) -> Result<(), Failure> {
         let mut batch = std::mem::take(&mut self.ahead);
-        batch.iter().for_each(|segment| engine.on_segment(segment));
+        batch.iter().for_each(&mut take);
         while self.next(&mut batch) {
-            batch.iter().for_each(|segment| engine.on_segment(segment));
+            batch.iter().for_each(&mut take);
         }
         if self.failures > 0 && self.source.tally().packets == 0 {
             return Err(Failure::Input("no packet could be read".to_owned()));
         }
-        Ok(engine.finish_all())
+        Ok(())
     }
 }

@@ -1,9 +1,8 @@
 //! All connections in a few tables.
 
 use crate::failure::Failure;
-use crate::pages::column;
 use crate::stdout;
-use report::{Cell, Quantity, Row, Table};
+use report::{Cell, Column, Quantity, Row, Table};
 use trace::{
     ConnectionSummary, EngineTally, RetransmissionKind, SenderTally, SparedBy, TimeShare,
     TraceSink, TracedSender, TransferReport,
@@ -61,10 +60,10 @@ impl SummarySink {
 
     fn print_retransmissions(&self) -> Result<(), Failure> {
         let columns = [
-            ("retransmissions", Quantity::Text, "Why the sender sent the data again"),
-            ("servers", Quantity::Count, "Sent by servers"),
-            ("not expected", Quantity::Count, "Of these, not expected by the rebuilt sender"),
-            ("clients", Quantity::Count, "Sent by clients"),
+            Column::new("retransmissions", Quantity::Text, "Why the sender sent the data again"),
+            Column::new("servers", Quantity::Count, "Sent by servers"),
+            Column::new("not expected", Quantity::Count, "Of these, not expected by the rebuilt sender"),
+            Column::new("clients", Quantity::Count, "Sent by clients"),
         ];
         let rows = RetransmissionKind::ALL.iter().map(|&kind| {
             let at = kind as usize;
@@ -81,26 +80,44 @@ impl SummarySink {
             self.client.retransmitted(),
         ];
         let rows = rows.chain(std::iter::once(row("all", total.map(number)))).collect();
-        stdout::print_table(&Table { columns: columns.map(column).to_vec(), rows })
+        stdout::print_table(&Table { columns: columns.to_vec(), rows })
+    }
+
+    /// Counts of each kind beside those that the ACKs alone give.
+    pub(super) fn print_error(&self, predicted: &Self) -> Result<(), Failure> {
+        let columns = [
+            Column::new("retransmissions of servers", Quantity::Text, "Why the server sent the data again"),
+            Column::new("captured", Quantity::Count, "As the capture shows them"),
+            ("by ACKs alone", Quantity::Count, "As the ACKs of clients predict them"),
+            Column::new("error", Quantity::Gain, "How far the prediction is off"),
+        ];
+        let rows = RetransmissionKind::ALL.iter().map(|&kind| {
+            let at = kind as usize;
+            let (seen, told) = (self.server.retransmissions[at], predicted.server.retransmissions[at]);
+            let error = if seen == 0 { 0.0 } else { told as f64 / seen as f64 - 1.0 };
+            row(kind.name(), [number(seen), number(told), Cell::Number(error.into())])
+        });
+        stdout::print("\n")?;
+        stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
     }
 
     fn print_timeouts(&self) -> Result<(), Failure> {
         let columns = [
-            ("timeouts spared by", Quantity::Text, "What would have spared the server the timeout"),
-            ("timeouts", Quantity::Count, "Timeouts of servers"),
+            Column::new("timeouts spared by", Quantity::Text, "What would have spared the server the timeout"),
+            Column::new("timeouts", Quantity::Count, "Timeouts of servers"),
         ];
         let rows = SparedBy::ALL
             .iter()
             .map(|&by| row(by.name(), [number(self.server.spared_by[by as usize])]));
         stdout::print("\n")?;
-        stdout::print_table(&Table { columns: columns.map(column).to_vec(), rows: rows.collect() })
+        stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
     }
 
     fn print_shares(&self) -> Result<(), Failure> {
         let columns = [
-            ("time of transfers", Quantity::Text, "What the time was spent on"),
-            ("share", Quantity::Share, "Part of the time of all transfers"),
-            ("mean", Quantity::Time, "Per transfer"),
+            Column::new("time of transfers", Quantity::Text, "What the time was spent on"),
+            Column::new("share", Quantity::Share, "Part of the time of all transfers"),
+            Column::new("mean", Quantity::Time, "Per transfer"),
         ];
         let all = self.shares.iter().fold(Duration::ZERO, |sum, &share| sum + share).as_secs_f64();
         let rows = TimeShare::ALL.iter().zip(self.shares).map(|(share, time)| {
@@ -110,6 +127,6 @@ impl SummarySink {
             row(share.name(), [Cell::Number(part.into()), Cell::Number(mean.into())])
         });
         stdout::print(&format!("\n{} transfers of {} bytes\n\n", self.transfers, self.bytes))?;
-        stdout::print_table(&Table { columns: columns.map(column).to_vec(), rows: rows.collect() })
+        stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
     }
 }

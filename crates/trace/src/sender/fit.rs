@@ -54,7 +54,7 @@ impl RebuiltSender {
             return self.check_pace(at);
         }
         if !self.is_answer(at) {
-            return self.check_delay();
+            return self.check_delay(at);
         }
         if self.fit.outstanding == 0 {
             return;
@@ -84,7 +84,12 @@ impl RebuiltSender {
     }
 
     /// A sender that is not paced sends when an ACK lets it, or its application.
-    fn check_delay(&mut self) {
+    fn check_delay(&mut self, at: Instant) {
+        let before = self.board.iter().next_back().map(|segment| segment.sent_at);
+        if before.is_some_and(|before| at.saturating_since(before) <= EARLY) {
+            // It goes on with what it has begun.
+            return;
+        }
         if self.allowance() >= 2 * self.terms.mss {
             self.fit.misfit.seen += 1;
             self.fit.misfit.charge += 1;

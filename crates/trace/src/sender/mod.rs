@@ -21,7 +21,7 @@ pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
 
 use crate::kinds::SenderPhase;
 use crate::profile::SenderModel;
-use crate::point::WindowPoint;
+use crate::snapshot::SenderSnapshot;
 use crate::transfer::{SenderState, SenderWait};
 use evidence::Evidence;
 use fit::Fit;
@@ -235,8 +235,8 @@ impl RebuiltSender {
     }
 
     /// What it is after an ACK that came at `at`.
-    pub(crate) fn point(&self, at: Instant) -> WindowPoint {
-        WindowPoint {
+    pub(crate) fn point(&self, at: Instant) -> SenderSnapshot {
+        SenderSnapshot {
             at,
             una: self.una,
             nxt: self.nxt,

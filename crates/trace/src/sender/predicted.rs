@@ -7,7 +7,7 @@
 use super::RebuiltSender;
 use super::acks::{SenderAck, StampClock};
 use crate::kinds::{Retransmission, RetransmissionKind};
-use crate::point::WindowPoint;
+use crate::snapshot::SenderSnapshot;
 use crate::transfer::{Passage, TransferMeter, TransferReport};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -24,7 +24,7 @@ const MOST_RUN_OUT: u32 = 4096;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PredictedEvent {
     Again(Retransmission),
-    Window(WindowPoint),
+    Window(SenderSnapshot),
     /// It had not sent what was acknowledged: so many bytes.
     Unforeseen(u64),
     /// An ACK tells a round trip.

@@ -3,8 +3,8 @@
 use super::Scenario;
 use std::collections::HashMap;
 use trace::{
-    ConnectionSummary, EngineConfig, EngineTally, Retransmission, RetransmissionKind, TraceEngine,
-    TraceSink, TracedSender, TransferReport, WindowPoint,
+    ConnectionSummary, EngineConfig, EngineTally, Retransmission, RetransmissionKind,
+    SenderSnapshot, TraceEngine, TraceSink, TracedSender, TransferReport,
 };
 use units::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 pub struct Collected {
     pub connections: Vec<ConnectionSummary>,
     pub again: Vec<(TracedSender, Retransmission)>,
-    pub windows: Vec<(TracedSender, WindowPoint)>,
+    pub windows: Vec<(TracedSender, SenderSnapshot)>,
     pub transfers: Vec<(TracedSender, TransferReport)>,
 }
 
@@ -33,7 +33,7 @@ impl TraceSink for Collected {
         true
     }
 
-    fn on_window(&mut self, sender: &TracedSender, point: &WindowPoint) {
+    fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         self.windows.push((*sender, *point));
     }
 }

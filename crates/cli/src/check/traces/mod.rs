@@ -8,10 +8,9 @@ mod labels;
 
 use crate::analyze::Feed;
 use crate::failure::Failure;
-use crate::pages::column;
 use crate::stdout;
 use labels::{Label, LabelClass};
-use report::{Cell, Quantity, Row, Table};
+use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use trace::{
@@ -171,14 +170,13 @@ impl Agreement {
     fn print(&mut self, list: bool) -> Result<(), Failure> {
         self.classes.sort_unstable_by_key(|class| class.label);
         let kinds = RetransmissionKind::ALL
-            .map(|kind| (kind.name(), Quantity::Count, "Found as this kind"));
-        let columns = std::iter::once(("label", Quantity::Text, "What the label says"))
+            .map(|kind| Column::new(kind.name(), Quantity::Count, "Found as this kind"));
+        let columns = std::iter::once(Column::new("label", Quantity::Text, "What the label says"))
             .chain(kinds)
             .chain([
-                ("agree", Quantity::Count, "The kind is one that the label may mean"),
-                ("differ", Quantity::Count, "It is not"),
+                Column::new("agree", Quantity::Count, "The kind is one that the label may mean"),
+                Column::new("differ", Quantity::Count, "It is not"),
             ])
-            .map(column)
             .collect();
         let number = |n: &u64| Cell::Number((*n as f64).into());
         let rows = self.classes.iter().map(|class| {

@@ -5,7 +5,7 @@ use units::{Duration, Instant};
 
 /// The window of a sender after an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowPoint {
+pub struct SenderSnapshot {
     /// When the ACK reached it.
     pub at: Instant,
     /// All below is acknowledged; 0 is the SYN, 1 the first byte.
