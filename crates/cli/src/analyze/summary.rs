@@ -88,7 +88,7 @@ impl SummarySink {
         let columns = [
             Column::new("retransmissions of servers", Quantity::Text, "Why the server sent the data again"),
             Column::new("captured", Quantity::Count, "As the capture shows them"),
-            ("by ACKs alone", Quantity::Count, "As the ACKs of clients predict them"),
+            Column::new("by ACKs alone", Quantity::Count, "As the ACKs of clients predict them"),
             Column::new("error", Quantity::Gain, "How far the prediction is off"),
         ];
         let rows = RetransmissionKind::ALL.iter().map(|&kind| {

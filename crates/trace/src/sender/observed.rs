@@ -261,12 +261,21 @@ impl RebuiltSender {
             self.time_out(at);
             return (Timeout, false);
         }
+        if self.would_send(index) {
+            return (self.evidence.next_kind(), true);
+        }
         self.board.mark_lost(index);
         if self.is_repairing() {
             return (self.evidence.next_kind(), false);
         }
         self.evidence.guess_fast(at, self.una, self.phase());
         (Fast, false)
+    }
+
+    /// Recovery, which may mark losses only when it is asked, would send the segment at `index`.
+    fn would_send(&mut self, index: usize) -> bool {
+        let (recovery, mut cx) = self.recovery_parts();
+        recovery.recovering() && recovery.next_retransmission(&mut cx) == Some(index)
     }
 
     fn is_repairing(&self) -> bool {
