@@ -42,7 +42,7 @@ mod tally;
 mod visits;
 mod world;
 
-pub use bound::{Bound, BoundFrom, BoundShares};
+pub use bound::{BoundFrom, BoundShares, LoadBound};
 pub use contestant::{Contestant, Load, Turn};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING};
 pub use metric::Metric;

@@ -1,7 +1,7 @@
 //! One client's visits: builds the simulation of a repeat, runs it, keeps what the race needs.
 
 use super::contestant::Load;
-use super::record::{Recorder, Recording};
+use super::record::{LinkRecorder, Recording};
 use super::setup::Setup;
 use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
@@ -160,7 +160,7 @@ impl Stage {
     pub(super) fn watch(&mut self, queues: bool) {
         let servers = self.sites.concat();
         self.simulation.observe(Tally::of(&servers));
-        self.simulation.observe(Recorder::new(&servers, &self.access, queues));
+        self.simulation.observe(LinkRecorder::new(&servers, &self.access, queues));
     }
 
     /// Captures both directions of the access link, behind their queues and ahead of them.
@@ -271,7 +271,7 @@ impl Stage {
     /// What the observers have seen goes to the loads. `record`: the first ones are to be drawn.
     fn finish(mut self, race: &Race, loads: &mut [Load], record: bool) {
         let mut observers = self.simulation.take_observers();
-        if let Some(recorder) = take::<Recorder>(&mut observers) {
+        if let Some(recorder) = take::<LinkRecorder>(&mut observers) {
             Load::settle_all(loads, (&race.page, Some(recorder.watch())), record);
         }
         if let Some(first) = loads.first_mut() {

@@ -4,7 +4,7 @@
 use super::Args;
 use super::raced::Raced;
 use crate::failure::{Failure, remark};
-use race::{Bound, Contestant, Race, Sample, SchemeResult, TIME_LIMIT, VisitKind};
+use race::{Contestant, LoadBound, Race, Sample, SchemeResult, TIME_LIMIT, VisitKind};
 use units::counted;
 use worlds::{Contender, runs_in};
 
@@ -48,7 +48,7 @@ const MOST_NAMED: usize = 3;
 
 /// The receive window is the client's, not the scheme's: what it decides is no merit or fault of one.
 fn client_bounded(raced: &Raced) -> Option<String> {
-    let share = |row: &SchemeResult| row.bounds.map_or(0.0, |b| b.get(Bound::ReceiveWindow));
+    let share = |row: &SchemeResult| row.bounds.map_or(0.0, |b| b.get(LoadBound::ReceiveWindow));
     let bounded: Vec<&SchemeResult> =
         raced.result.measured().filter(|row| share(row) > OF_NOTE).collect();
     let told = bounded.iter().take(MOST_NAMED);

@@ -7,8 +7,8 @@ use crate::schemes::ABOUT_LIMIT;
 use link::QueueLimit;
 use race::limit::Limit;
 use race::{
-    BASELINE, Bound, BoundFrom, Contestant, Load, Metric, ProcessingDelay, Queue, Race, RaceResult,
-    Recording, SequenceEvent, SequenceStep, TransferRecord, VisitKind, Visits, World,
+    BASELINE, BoundFrom, Contestant, Load, LoadBound, Metric, ProcessingDelay, Queue, Race,
+    RaceResult, Recording, SequenceEvent, SequenceStep, TransferRecord, VisitKind, Visits, World,
 };
 use report::{
     BoundPoint, ConnectionView, LevelPoint, LimitView, Links, ObjectSpan, OpeningView,
@@ -280,13 +280,13 @@ fn connections(load: &Load, recording: &Recording, labels: &[String]) -> Vec<Con
 
 fn bound(recording: &Recording, from: &BoundFrom) -> BoundPoint {
     let shown = |bound| match bound {
-        Bound::Path => SenderBound::Path,
-        Bound::CongestionWindow => SenderBound::CongestionWindow,
-        Bound::ReceiveWindow => SenderBound::ReceiveWindow,
-        Bound::Recovery => SenderBound::Recovery,
-        Bound::Server => SenderBound::Server,
-        Bound::Client => SenderBound::Client,
-        Bound::Rounds => SenderBound::Rounds,
+        LoadBound::Path => SenderBound::Path,
+        LoadBound::CongestionWindow => SenderBound::CongestionWindow,
+        LoadBound::ReceiveWindow => SenderBound::ReceiveWindow,
+        LoadBound::Recovery => SenderBound::Recovery,
+        LoadBound::Server => SenderBound::Server,
+        LoadBound::Client => SenderBound::Client,
+        LoadBound::Rounds => SenderBound::Rounds,
     };
     BoundPoint { at: shifted(recording, from.at), bound: from.bound.map(shown) }
 }

@@ -1,6 +1,6 @@
 //! The account of a load: what bounded it at each moment, by what the access link and the loader saw.
 //!
-//! The time from the start of the load to its last byte is divided among the causes of [`Bound`]:
+//! The time from the start of the load to its last byte is divided among the causes of [`LoadBound`]:
 //!
 //! 1. While the access link holds data of the page, waiting or being sent, the *path* bounds it.
 //! 2. Else each sender that waits for something has one cause (`sender`): its congestion window, the receive window that

@@ -5,7 +5,7 @@
 //! the edge itself. Flights have been judged as a whole since T-RAT (Zhang et al. 2002 §3.3).
 
 use super::replies::{Reply, replies};
-use crate::bound::{Bound, BoundFrom};
+use crate::bound::{BoundFrom, LoadBound};
 use crate::record::{Recording, SequenceStep, Stretch, TransferRecord};
 use units::Instant;
 use workload::Page;
@@ -82,20 +82,20 @@ impl Sender {
     }
 
     /// What it waits for, the link being idle; `None` if nothing is wanted of it.
-    fn bound(&self) -> Option<Bound> {
+    fn bound(&self) -> Option<LoadBound> {
         if self.wanted <= 0 {
             return None;
         }
         Some(match self.waiting() {
-            _ if self.gaps > 0 => Bound::Recovery,
-            0 if self.thinking > 0 => Bound::Server,
-            0 => Bound::Rounds,
-            _ if self.meets_edge() => Bound::ReceiveWindow,
+            _ if self.gaps > 0 => LoadBound::Recovery,
+            0 if self.thinking > 0 => LoadBound::Server,
+            0 => LoadBound::Rounds,
+            _ if self.meets_edge() => LoadBound::ReceiveWindow,
             // No window keeps back the first segment of an answer behind which nothing is in flight: its host has not
             // come to it yet.
-            _ if self.acked >= self.sent && self.fresh == Some(self.sent) => Bound::Server,
-            _ if self.at_edge > 0 => Bound::ReceiveWindow,
-            _ => Bound::CongestionWindow,
+            _ if self.acked >= self.sent && self.fresh == Some(self.sent) => LoadBound::Server,
+            _ if self.at_edge > 0 => LoadBound::ReceiveWindow,
+            _ => LoadBound::CongestionWindow,
         })
     }
 }

@@ -13,7 +13,7 @@ mod stretch;
 mod watch;
 
 pub use queue::{Queue, QueueLevel};
-pub(crate) use recorder::Recorder;
+pub(crate) use recorder::LinkRecorder;
 pub use seen::{LinkStep, SeenAtLink, Way};
 pub use stretch::Stretch;
 pub use watch::LinkWatch;

@@ -10,7 +10,7 @@ use emulator::{
 use nix::sys::socket::getsockopt;
 use nix::{getsockopt_impl, libc, sockopt_impl};
 use race::path::PathSpec;
-use race::{Bound, BoundShares, Load, TransferRecord};
+use race::{BoundShares, Load, LoadBound, TransferRecord};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -180,7 +180,7 @@ fn the_kernel_says_the_same_of_the_receive_window() {
                 Err(error) => panic!("{error}"),
             };
             let time = |bound| shares.get(bound) * total.as_secs_f64() * 1e3;
-            let (rwnd, path) = (time(Bound::ReceiveWindow), time(Bound::Path));
+            let (rwnd, path) = (time(LoadBound::ReceiveWindow), time(LoadBound::Path));
             let kernel = limits.rwnd_us as f64 / 1e3;
             let busy = limits.busy_us as f64 / 1e3;
             let told = format!("{buffer:?}: {total}, {shares:?}; busy {busy} ms, full {kernel} ms");
@@ -193,7 +193,7 @@ fn the_kernel_says_the_same_of_the_receive_window() {
                 None => assert!(rwnd == 0.0 && kernel == 0.0, "{told}"),
             }
             // While it was busy by the kernel's account, it was bound by a window, the path, or its own last flight's round trip.
-            let bound = rwnd + path + time(Bound::CongestionWindow);
+            let bound = rwnd + path + time(LoadBound::CongestionWindow);
             assert!(busy > 0.95 * bound && busy < 1.05 * bound + 130.0, "{told}");
         }
     });
