@@ -37,7 +37,8 @@ fn add(loaded: &mut Loaded, attached: &mut Attached) -> bool {
     let facts = Facts::running();
     let found = SCHEME.found_in(&facts).map_err(|absence| absence.to_string());
     let name = SCHEME.name();
-    match found.and_then(|_| loaded.add(attached, SCHEME)) {
+    let mut add = || loaded.add(attached, SCHEME);
+    match found.and_then(|_| add().map_err(|why| format!("{} {why}", facts.kernel()))) {
         Ok(()) => {
             say(
                 Level::Notice,

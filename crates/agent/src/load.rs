@@ -28,12 +28,12 @@ pub struct Load {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wanted {
-    /// Ours upon the kernel's congestion control, and where that cannot be, first windows alone
+    /// wrap; if the kernel does not support it, window
     #[default]
     Auto,
-    /// Ours upon the kernel's, or nothing
+    /// A congestion control of the agent that uses the kernel's own; or the agent does not start
     Wrap,
-    /// First windows alone: connections keep the congestion control that they have
+    /// The first window alone; connections keep their congestion control
     Window,
 }
 

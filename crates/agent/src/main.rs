@@ -50,6 +50,10 @@ fn run(args: Args) -> Result<ExitCode, String> {
         Some(Command::Tidy) => print(&tidy()).map(|()| ExitCode::SUCCESS),
         Some(Command::Arm) => ask(&socket, &Question::Arm, false),
         Some(Command::Forget { prefix, .. }) => ask(&socket, &Question::Forget(prefix), false),
+        Some(Command::Man(pages)) => args::write_man(&pages).map(|()| ExitCode::SUCCESS),
+        Some(Command::Complete { shell, arguments }) => {
+            print(args::answer(shell, &arguments).trim_end()).map(|()| ExitCode::SUCCESS)
+        }
     }
 }
 

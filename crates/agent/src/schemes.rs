@@ -21,14 +21,14 @@ pub enum Scheme {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
-    /// Ours upon what they have, which is the host's default; others than CUBIC and BBR are left alone
+    /// `hs_cubic` in place of CUBIC, `hs_bbr` in place of BBR; others stay
     #[default]
     Auto,
-    /// CUBIC, whatever they have
+    /// `hs_cubic`, whatever the host's default
     Cubic,
-    /// BBR, whatever they have
+    /// `hs_bbr`, whatever the host's default
     Bbr,
-    /// One window, as of one CUBIC, for all connections to a host
+    /// `hs_session`: one window, as of one CUBIC, for all connections to a host
     Session,
 }
 
@@ -109,6 +109,12 @@ impl Scheme {
                 return Err(Absence::NotLoaded { module });
             }
             _ => {}
+        }
+        if let Some(module) = self.module().filter(|module| types.apart.contains(module)) {
+            return Err(Absence::Differs(format!(
+                "{} has module {module} with types (BTF) of sockets of its own, so that programs cannot call it",
+                facts.kernel()
+            )));
         }
         if self == Self::Bbr && types.has_newer_bbr() {
             return Err(Absence::Differs(format!(
@@ -197,7 +203,8 @@ mod tests {
     use crate::listing::Listing;
 
     fn facts(all: Listing, modules: &[&'static str]) -> Facts {
-        let types = Types { built_in: all.clone(), all, modules: modules.to_vec() };
+        let built_in = all.clone();
+        let types = Types { all, built_in, modules: modules.to_vec(), apart: Vec::new() };
         Facts { release: "9.9".to_owned(), lockdown: "none".to_owned(), types: Ok(types) }
     }
 
@@ -229,6 +236,16 @@ mod tests {
         // Loaded, and without the function: it is no more a matter of loading it.
         let absence = Scheme::Bbr.found_in(&facts(without, &[BBR_MODULE])).unwrap_err();
         assert_eq!(absence.to_string(), "this kernel (9.9) has no function bbr_init");
+    }
+
+    /// As in Debian's Linux 6.18.15 and 7.2.12: the verifier takes a socket for another type than the module's.
+    #[test]
+    fn a_module_with_types_apart_cannot_be_called() {
+        let mut apart = facts(Listing::complete(), &[BBR_MODULE]);
+        apart.types.as_mut().unwrap().apart.push(BBR_MODULE);
+        let why = Scheme::Bbr.found_in(&apart).unwrap_err().to_string();
+        assert!(why.starts_with("this kernel (9.9) has module tcp_bbr with types (BTF)"), "{why}");
+        assert!(Scheme::Cubic.found_in(&apart).is_ok());
     }
 
     /// Members of `struct bbr` in BBRv3 (google/bbr, branch v3, net/ipv4/tcp_bbr.c).

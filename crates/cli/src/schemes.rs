@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::stdout;
+use cmdline::{Appendix, EXIT};
 use link::{DISCIPLINES, DisciplineDescriptor};
 use race::LIMIT;
 use race::World;
@@ -20,9 +21,25 @@ pub(crate) const ABOUT_LIMIT: &str = "computed from page and path: the earliest 
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Print JSON
+    /// Print JSON instead of text
     #[arg(long)]
     json: bool,
+}
+
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart schemes", "Lists schemes, policies, queues and parameters."),
+            (
+                "headstart race --schemes linux,linux+iw=32+pacing=on",
+                "Races a scheme with other parameters.",
+            ),
+        ],
+        exit: EXIT,
+        see_also: &["headstart-race", "headstart-sim"],
+        more: &["GLOSSARY.md"],
+        ..Appendix::default()
+    }
 }
 
 #[derive(Serialize)]

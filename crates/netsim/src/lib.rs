@@ -8,6 +8,42 @@
 //! begin with. An [`Observer`] sees every packet at every link: [`Recorder`] keeps what it sees,
 //! [`Captures`] writes it for tshark.
 //!
+//! # Where to begin
+//!
+//! A transfer of 40 kB over 20 Mbit/s, a round trip of 80 ms and a queue of 100 packets:
+//!
+//! ```
+//! use link::{LinkConfig, QueueLimit};
+//! use netsim::{BulkSpec, BulkTransfer, Dumbbell, Duplex, Simulation, SimulationConfig};
+//! use tcp::Scheme;
+//! use units::{Duration, Instant, Rate};
+//!
+//! // Hosts are on fast wires, and the bottleneck between them is the same both ways.
+//! let wire = LinkConfig::new(Rate::from_mbps(10_000), Duration::ZERO, QueueLimit::Unlimited)?;
+//! let bottleneck =
+//!     LinkConfig::new(Rate::from_mbps(20), Duration::from_millis(40), QueueLimit::Packets(100))?;
+//! let dumbbell = Dumbbell::new(1, wire, Duplex::symmetric(bottleneck));
+//! let (from, to) = (dumbbell.sources[0], dumbbell.sinks[0]);
+//!
+//! let scheme = Scheme::parse("linux+nagle=off")?;
+//! let (bytes, receiver) = (Some(40_000), scheme.clone());
+//! let transfer = BulkTransfer::new(BulkSpec { from, to, bytes, scheme, receiver, close: false });
+//! let mut simulation = Simulation::new(dumbbell.topology, SimulationConfig::default());
+//! let id = simulation.add(Instant::ZERO, transfer);
+//! simulation.run(Instant::ZERO + Duration::from_secs(10))?;
+//!
+//! let transfer = simulation.application::<BulkTransfer>(id).expect("it was added");
+//! let flow = transfer.flows().first().expect("it has started");
+//! let done = flow.received_at.expect("it has finished");
+//! // The handshake, 10 segments, and half a round trip until the other 18 are there: 200 ms. Transmission takes at most
+//! // 17 ms, 0.6 ms for each segment.
+//! assert!(done > Instant::ZERO + Duration::from_millis(200));
+//! assert!(done < Instant::ZERO + Duration::from_millis(217));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Larger examples are in `examples/`. Experiments without code are plans (crate `plan`, `headstart sim`).
+//!
 //! # What happens first
 //! Events happen in the order of (time, kind, index, sequence): of those at the same instant,
 //! packets arrive first, in the order of their links, then hosts wake, then applications'

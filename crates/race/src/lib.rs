@@ -1,5 +1,42 @@
 //! The race: one page, one path, under each scheme, beside the physical limit.
 //!
+//! # Where to begin
+//!
+//! One object of 30 kB, under `linux` and with a larger initial window, over a cable line:
+//!
+//! ```
+//! use race::{Hosts, Metric, ProcessingDelay, Race, RaceResult, RunOptions, VisitKind, Visits, World};
+//! use std::sync::Arc;
+//! use workload::{LoaderConfig, Page};
+//!
+//! let race = Race {
+//!     page: Arc::new(Page::single(30_000)),
+//!     path: "20mbit,80ms,100p".parse()?,
+//!     loader: LoaderConfig::default(),
+//!     schemes: race::contestants("linux,linux+iw=32")?,
+//!     client: None,
+//!     hosts: Hosts::Apart,
+//!     processing: ProcessingDelay::NONE,
+//!     visits: Visits::default(),
+//!     background: 0,
+//!     repeats: 1,
+//!     seed: 1,
+//! };
+//! let options = RunOptions { threads: 0, record: false, capture: false, on_run: &|| () };
+//! let result = RaceResult::new(&race, &race.run(options));
+//!
+//! let seconds = |scheme| {
+//!     let row = result.row(scheme, World::Sim, VisitKind::First)?;
+//!     row.median(Metric::PageSeconds)
+//! };
+//! // A handshake, a request, and the second flight that the larger window saves: a round trip.
+//! let saved = seconds("linux").expect("it ended") - seconds("linux+iw=32").expect("it ended");
+//! assert!((0.07..0.09).contains(&saved));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How a race is run
+//!
 //! Every load runs by itself on the same topology: the client behind its access link, the page's
 //! hosts on the other side of it, all at the same distance. With background traffic, bulk `linux`
 //! flows to the same client begin about ten seconds before the page ([`Race::background`]).

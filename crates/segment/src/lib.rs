@@ -11,6 +11,7 @@ mod segment;
 pub mod tuple;
 
 pub use cookie::FastOpenCookie;
+pub use raw_options::{RawOptions, kind as option_kind};
 pub use segment::{
     Ecn, Flags, IPV4_HEADER, Options, Performance, SackBlocks, Segment, TCP_HEADER,
     TIMESTAMPS_BYTES, Timestamps,

@@ -4,7 +4,8 @@
 //! stream offset that `Transmit` of the host names; the simulator carries none.
 
 use crate::cookie::FastOpenCookie;
-use crate::raw_options::raw_options;
+use crate::raw_options::RawOptions;
+use crate::raw_options::kind::EXPERIMENT;
 use memory::GatewayReport;
 use std::fmt;
 use std::num::NonZeroU32;
@@ -16,9 +17,6 @@ pub const IPV4_HEADER: u32 = 20;
 pub const TCP_HEADER: u32 = 20;
 /// Bytes that the timestamps option takes, padded as every stack sends it (RFC 7323 app. A).
 pub const TIMESTAMPS_BYTES: u32 = 12;
-
-/// Kind of options that are experiments (RFC 4727, RFC 6994).
-const EXPERIMENT: u8 = 253;
 
 /// Header flags (RFC 9293 §3.1), one bit each, in the order of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +63,7 @@ pub enum Ecn {
 }
 
 /// Timestamps option (RFC 7323 §3): value and echo reply, in the sender's own ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timestamps {
     /// The sender's clock when the segment left.
     pub value: u32,
@@ -119,7 +117,7 @@ impl Performance {
     /// Finds it among the options of a header as they stand there; `None` if it is not there, or
     /// they are not what options have to be.
     pub fn find(options: &[u8]) -> Option<Self> {
-        raw_options(options).find_map(Self::parse)
+        RawOptions::new(options).find_map(Self::parse)
     }
 
     /// Reads one option, kind and length included.

@@ -5,18 +5,11 @@
 
 use crate::malformed::Malformed;
 use crate::too_long::TooLong;
+use tcp::segment::option_kind::{
+    END, EXPERIMENT, MSS, NOOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE,
+};
 use tcp::{FastOpenCookie, Options, Performance, SackBlocks, Timestamps};
 use units::SeqNum;
-
-const END: u8 = 0;
-const NOOP: u8 = 1;
-const MSS: u8 = 2;
-const WINDOW_SCALE: u8 = 3;
-const SACK_PERMITTED: u8 = 4;
-const SACK: u8 = 5;
-const TIMESTAMPS: u8 = 8;
-/// Experiments, told apart by the identifier that follows (RFC 6994).
-const EXPERIMENT: u8 = 253;
 
 /// Largest shift of a window; a larger one means this (RFC 7323 §2.3).
 const MAX_SHIFT: u8 = 14;

@@ -4,42 +4,64 @@ use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::race::field::Field;
 use crate::{agent, stdout};
+use cmdline::Appendix;
 use race::World;
 use report::{Cell, Column, Quantity, Row, Table};
 use worlds::gain::{Case, Claim, Gains, Plan, Time, Verdict};
 use worlds::{Browser, Server, ServerChoice};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
-    /// hs-cubic over 20 Mbit/s and 80 ms, single objects: about a minute
+    /// Measure hs-cubic with single objects over 20 Mbit/s and 80 ms, in about a minute
     #[arg(long)]
     quick: bool,
-    /// Clients of each scheme in each case, each with two visits [default: 7; --quick: 3]
+    /// Clients of each scheme in each case, each with two visits [default: 7; 3 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
-    /// What serves: builtin, nginx, auto, or the path of an nginx
+    /// Web server: builtin, nginx, auto, or the path of an nginx
     #[arg(long, value_name = "SERVER", default_value = "builtin")]
     server: ServerChoice,
-    /// What loads: loader, as in simulation, or curl as it is installed, which has the single objects over new connections
+    /// Client: loader (as in simulation), or the installed curl
+    ///
+    /// curl loads single objects over new connections. Pages and idle connections are left out.
     #[arg(long = "client", value_name = "CLIENT", default_value = "loader")]
     browser: Browser,
-    /// Print JSON, with every sample
+    /// Print JSON with every sample instead of a table
     #[arg(long)]
     json: bool,
 }
 
-const AFTER_HELP: &str = "\
-Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux kernel
-with an agent (hs-cubic, hs-bbr, hs-session) and as it comes (linux is its CUBIC, linux-bbr its BBR), by turns, over
-20 Mbit/s, 80 ms and a queue of 100 packets; the objects with hs-cubic also at 5 and 100 Mbit/s, and at 20 and 200 ms.
-Asked of repeated visits over new connections: at most 0.80 of linux's time, 0.58 where the client offers 1 MB, and
-there at most 1.05 of the limit; less than linux-bbr's. Of 200 KB over a connection that was idle: at most 0.5 of
-linux's and 1.03 of linux-bbr's. Of first visits: at most 1.03 of the same without an agent. Medians; what the limit
-itself does not reach is `barred` and no failure. About twenty minutes. With --client curl the connection that was
-idle and the pages are left out.
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("sudo headstart check agent --quick", "Measures a part, in about a minute."),
+            ("sudo headstart check agent", "Measures everything, in about twenty minutes."),
+            (
+                "sudo headstart check agent --client curl --server nginx",
+                "Uses client and server as they are installed.",
+            ),
+        ],
+        notes: NOTES.into(),
+        exit: &[
+            ("0", "no target is missed"),
+            ("1", "a target is missed, or a load failed"),
+            ("2", "the input is wrong, or a privilege or headstart-agent is missing"),
+        ],
+        see_also: &["headstart-agent", "headstart-race"],
+        more: &["docs/agent/measurements.md"],
+        ..Appendix::default()
+    }
+}
 
-Needs root, TUN devices and headstart-agent. Exit code 0 only if nothing fails.";
+const NOTES: &str = "\
+Targets, as medians:\n\
+\x20 repeated visits over new connections   at most 0.80 of linux's time, and less than linux-bbr's\n\
+\x20 the same, client offers 1 MB           at most 0.58 of linux's time, and 1.05 of the limit\n\
+\x20 200 KB over an idle connection         at most 0.50 of linux's time, and 1.03 of linux-bbr's\n\
+\x20 first visits                           at most 1.03 of the time without an agent\n\n\
+`linux` is the kernel's CUBIC, `linux-bbr` its BBR. If the limit itself misses a target, the target is `barred` and does not count \
+as missed.\n\n\
+It needs root, TUN devices and headstart-agent.";
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let of_machine = |error: std::io::Error| match worlds::cannot_be_had(&error) {

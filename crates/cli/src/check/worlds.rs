@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::stdout;
+use cmdline::Appendix;
 use report::{Cell, Column, Quantity, Row, Table};
 use std::sync::Arc;
 use tcp::Scheme;
@@ -12,44 +13,68 @@ use worlds::agreement::{self, Agreement, Grid, LINUX_SCHEMES, SchemeCount, Verdi
 use worlds::{Server, ServerChoice};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
-    /// A part of the grid: about a minute
+    /// Measure a part of the grid, in about a minute
     #[arg(long)]
     quick: bool,
-    /// The schemes, separated by commas [default: linux, linux-bbr and linux-reno]
+    /// Schemes, separated by commas (`headstart schemes`) [default: linux, linux-bbr and linux-reno]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = parse_scheme)]
     schemes: Vec<Scheme>,
-    /// Every scheme of `headstart schemes`, simulated and by our endpoint, on three of the paths
+    /// Compare every scheme in simulation and by headstart's own TCP, on three of the paths
     ///
-    /// These are 5 Mbit/s and 80 ms with a queue of one bandwidth-delay product, 20 Mbit/s and 20 ms with
-    /// half of it, 100 Mbit/s and 200 ms with one. Shows what is not inside, and sums by scheme.
+    /// The paths are 5 Mbit/s and 80 ms with a queue of one bandwidth-delay product, 20 Mbit/s and 20 ms with half of
+    /// one, and 100 Mbit/s and 200 ms with one. The table shows the cells that are not inside, and sums by scheme.
     #[arg(long, conflicts_with_all = ["schemes", "quick"])]
     every_scheme: bool,
-    /// Loads of each cell in each real world [default: 7; --quick and --every-scheme: 3]
+    /// Loads of each cell in each real world [default: 7; 3 with --quick or --every-scheme]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
-    /// Cells measured at a time; lateness shows when these are too many
+    /// Cells measured at a time; if the machine is too slow for them, the lateness grows
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
-    /// What serves in the world kernel: builtin, nginx, auto, or the path of an nginx
+    /// Web server in the world `kernel`: builtin, nginx, auto, or the path of an nginx
     #[arg(long, value_name = "SERVER", default_value = "builtin")]
     server: ServerChoice,
-    /// Print JSON, with every sample
+    /// Print JSON with every sample instead of a table
     #[arg(long)]
     json: bool,
 }
 
-const AFTER_HELP: &str = "\
-Loads single objects of 30 KB, 200 KB and 2 MB and the page `news` over 5, 20 and 100 Mbit/s, round trips of
-20, 80 and 200 ms, queues of half and all of the bandwidth-delay product, with a Linux client. `wire` agrees
-if nine of ten cells are within 3 % of simulation and all within 10 %; `kernel` if nine of ten are within
-5 % or between the kernel's own fastest and slowest load, and all within 15 %. Cells of all schemes count
-together; the sums by scheme show where the differences are, and decide nothing. A load of whose packets
-more than one in a hundred is handed over more than 1 ms late is repeated, and counted. What takes one of
-several courses in simulation (21 loads, longest over shortest more than 1.05) is loaded three times as often.
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "sudo headstart check worlds --quick",
+                "Measures a part of the grid, in about a minute.",
+            ),
+            (
+                "sudo headstart check worlds --schemes linux --repeat 15",
+                "Measures one scheme more often.",
+            ),
+            (
+                "sudo headstart check worlds --every-scheme",
+                "Compares all schemes in simulation and by headstart's own TCP.",
+            ),
+        ],
+        notes: NOTES.into(),
+        exit: &[
+            ("0", "the worlds agree"),
+            ("1", "they do not, or a load failed"),
+            ("2", "the input is wrong, or a privilege is missing"),
+        ],
+        see_also: &["headstart-race"],
+        more: &["docs/worlds.md", "docs/validation/three-worlds.md"],
+        ..Appendix::default()
+    }
+}
 
-Needs root and TUN devices. Exit code 0 only if the worlds agree.";
+const NOTES: &str = "\
+`wire` agrees if nine of ten cells are within 3 % of simulation and all cells are within 10 %. `kernel` agrees if nine of ten \
+cells are within 5 %, or between the kernel's own fastest and slowest load, and all cells are within 15 %. Cells of all schemes \
+count together. The sums by scheme show where the differences are, and decide nothing.\n\n\
+A load is repeated, and counted, if more than one in a hundred of its packets were handed over more than 1 ms late. A cell whose \
+longest of 21 simulated loads is more than 1.05 times the shortest is loaded three times as often.\n\n\
+It needs root and TUN devices.";
 
 fn parse_scheme(name: &str) -> Result<Scheme, String> {
     Scheme::parse(name).map_err(|error| error.to_string())

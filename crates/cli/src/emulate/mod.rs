@@ -5,7 +5,7 @@ mod files;
 mod live;
 mod summary;
 
-pub(crate) use args::Args;
+pub(crate) use args::{Args, appendix};
 
 use crate::behind::{Command, explain};
 use crate::failure::Failure;

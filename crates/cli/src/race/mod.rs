@@ -14,7 +14,7 @@ mod side_by_side;
 mod table;
 mod view;
 
-pub(crate) use args::Args;
+pub(crate) use args::{Args, appendix};
 
 use crate::failure::{Failure, remark};
 use crate::stdout;

@@ -9,7 +9,7 @@ mod network;
 mod sink;
 mod weights;
 
-pub(crate) use args::Args;
+pub(crate) use args::{Args, appendix};
 
 use crate::failure::{Failure, remark};
 use client::Line;

@@ -9,7 +9,8 @@ mod page;
 mod progress;
 pub(crate) mod show;
 
-pub(crate) use args::{Args, Format};
+pub(crate) use args::{Args, Format, appendix};
+pub(crate) use examples::names as example_names;
 pub(crate) use progress::Progress;
 
 use crate::failure::{Failure, remark};

@@ -68,7 +68,6 @@ pub struct AckSample {
     pub delivery: Option<Delivery>,
 }
 
-#[cfg(test)]
 impl AckSample {
     /// An ACK of `acked` bytes at `now`, which nothing held up and after which nothing is in flight.
     pub const fn of(now: Instant, acked: u64) -> Self {

@@ -34,7 +34,13 @@ impl Table {
             csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
         let wrong = |error: csv::Error| {
             let line = error.position().map_or(1, csv::Position::line);
-            CheckError(format!("{name}:{line}: {error}"))
+            let why = match error.kind() {
+                csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                    format!("{len} values, but {expected_len} columns")
+                }
+                _ => error.to_string(),
+            };
+            CheckError(format!("{name}:{line}: {why}; a CSV file of measurements is needed"))
         };
         let headers = reader.headers().map_err(wrong)?.clone();
         let mut records = Vec::new();
