@@ -4,11 +4,11 @@ use crate::facts::Facts;
 use crate::kernel::{Attached, Loaded};
 use crate::load::Mode;
 use crate::log::{Level, say};
-use crate::schemes::Scheme;
+use crate::schemes::HsControl;
 use std::path::Path;
 
 /// The one that is a module on most machines, and comes when somebody asks for BBR first.
-const SCHEME: Scheme = Scheme::Bbr;
+const SCHEME: HsControl = HsControl::Bbr;
 /// There as long as the module is.
 const MODULE: &str = "/sys/kernel/btf/tcp_bbr";
 

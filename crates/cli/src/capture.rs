@@ -17,7 +17,7 @@ use units::Duration;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
+pub(crate) struct CaptureArgs {
     /// The interface, or several, like eth0,eth1; any is all of them
     #[arg(short, long, value_name = "IFACE", value_delimiter = ',', required = true, num_args = 1)]
     interface: Vec<String>,
@@ -97,7 +97,7 @@ impl FromStr for Turns {
 /// How long to wait for packets before seeing whether to stop.
 const WAIT: time::Duration = time::Duration::from_millis(100);
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &CaptureArgs) -> Result<(), Failure> {
     args.check()?;
     let options = LiveOptions {
         interfaces: args.interface.clone(),
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// Captures until somebody stops it, or it has gone on for long enough.
 fn receive(
-    args: &Args,
+    args: &CaptureArgs,
     live: &mut LiveCapture,
     sink: &mut Sink,
     stop: &AtomicBool,
@@ -149,7 +149,12 @@ fn receive(
 }
 
 /// Ends the capture with what is still there, as long as all went well; how many packets were dropped.
-fn finish(args: &Args, live: LiveCapture, sink: &mut Sink, is_well: bool) -> io::Result<u64> {
+fn finish(
+    args: &CaptureArgs,
+    live: LiveCapture,
+    sink: &mut Sink,
+    is_well: bool,
+) -> io::Result<u64> {
     let left = args.count.map_or(u64::MAX, |count| count.saturating_sub(sink.packets));
     let (mut wrote, mut count) = (Ok(()), 0);
     let lost = live.finish(|packet| {
@@ -161,7 +166,7 @@ fn finish(args: &Args, live: LiveCapture, sink: &mut Sink, is_well: bool) -> io:
     wrote.map(|()| lost)
 }
 
-impl Args {
+impl CaptureArgs {
     fn check(&self) -> Result<(), Failure> {
         let most = PortRange::MOST;
         if self.port.len() > most || self.interface.len() > most {
@@ -229,7 +234,7 @@ struct Sink {
 }
 
 impl Sink {
-    fn begin(args: &Args) -> Result<Self, Failure> {
+    fn begin(args: &CaptureArgs) -> Result<Self, Failure> {
         let path = args.write.clone().unwrap_or_default();
         let anonymizer =
             args.anonymize.as_ref().map(|secret| anonymizer(secret.as_deref())).transpose()?;

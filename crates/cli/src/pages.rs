@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::stdout;
 use cmdline::{Appendix, EXIT};
-use report::{Column, Quantity};
+use report::{Cell, Column, Quantity, Row, Table};
 use workload::{BUILTINS, Page};
 
 pub(crate) fn appendix() -> Appendix {

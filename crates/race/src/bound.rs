@@ -8,7 +8,7 @@ use units::Instant;
 
 /// What bounded a page, or one of its senders, at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LoadBound {
+pub enum Bound {
     /// The access link held data of the page: no sender could have been faster.
     Path,
     /// A sender held data back that the client's window had room for: congestion window or pacing.
@@ -25,7 +25,7 @@ pub enum LoadBound {
     Rounds,
 }
 
-impl LoadBound {
+impl Bound {
     /// All of them, in the order in which they are shown.
     pub const ALL: [Self; 7] = [
         Self::Path,
@@ -57,16 +57,16 @@ pub struct BoundFrom {
     /// From when.
     pub at: Instant,
     /// What.
-    pub bound: Option<LoadBound>,
+    pub bound: Option<Bound>,
 }
 
 /// The share of a load's time that each cause took: each in `0..=1`, their sum 1 but for rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BoundShares([f64; LoadBound::ALL.len()]);
+pub struct BoundShares([f64; Bound::ALL.len()]);
 
 impl BoundShares {
-    /// From the time of each cause, in nanoseconds and the order of [`LoadBound::ALL`]; `None` if there is no time at all.
-    pub(crate) fn of(nanos: [f64; LoadBound::ALL.len()]) -> Option<Self> {
+    /// From the time of each cause, in nanoseconds and the order of [`Bound::ALL`]; `None` if there is no time at all.
+    pub(crate) fn of(nanos: [f64; Bound::ALL.len()]) -> Option<Self> {
         let total: f64 = nanos.iter().sum();
         (total > 0.0).then(|| Self(nanos.map(|part| part / total)))
     }
@@ -79,26 +79,25 @@ impl BoundShares {
     }
 
     /// The share of one cause.
-    pub fn get(&self, bound: LoadBound) -> f64 {
+    pub fn get(&self, bound: Bound) -> f64 {
         self.0[bound as usize]
     }
 
     /// Every cause with its share.
-    pub fn iter(&self) -> impl Iterator<Item = (LoadBound, f64)> {
-        LoadBound::ALL.into_iter().zip(self.0)
+    pub fn iter(&self) -> impl Iterator<Item = (Bound, f64)> {
+        Bound::ALL.into_iter().zip(self.0)
     }
 
-    /// The cause that took the largest share, and this share; of equal ones the first of [`LoadBound::ALL`].
-    pub fn largest(&self) -> (LoadBound, f64) {
-        self.iter()
-            .fold((LoadBound::Path, 0.0), |most, one| if one.1 > most.1 { one } else { most })
+    /// The cause that took the largest share, and this share; of equal ones the first of [`Bound::ALL`].
+    pub fn largest(&self) -> (Bound, f64) {
+        self.iter().fold((Bound::Path, 0.0), |most, one| if one.1 > most.1 { one } else { most })
     }
 }
 
 /// An object: a key for each cause.
 impl Serialize for BoundShares {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(LoadBound::ALL.len()))?;
+        let mut map = serializer.serialize_map(Some(Bound::ALL.len()))?;
         for (bound, share) in self.iter() {
             map.serialize_entry(bound.name(), &share)?;
         }

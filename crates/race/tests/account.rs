@@ -5,13 +5,14 @@
 
 use proptest::prelude::*;
 use race::{
-    BoundShares, Hosts, Load, LoadBound, ProcessingDelay, REAL_PROCESSING, Race, RunOptions, Visits,
+    Bound, BoundShares, Hosts, MeasuredLoad, ProcessingDelay, REAL_PROCESSING, Race, RunOptions,
+    Visits,
 };
 use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{
-    Discovery, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, PageHost, Tls,
+    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost, Tls,
 };
 
 fn race(page: Page, scheme: &str, path: &str) -> Race {
@@ -30,7 +31,7 @@ fn race(page: Page, scheme: &str, path: &str) -> Race {
     }
 }
 
-fn only_load(race: &Race) -> Load {
+fn only_load(race: &Race) -> MeasuredLoad {
     let options = RunOptions { threads: 1, record: false, capture: false, on_run: &|| () };
     race.run(options).contestants[0].turns[0].visits[0].clone()
 }
@@ -43,7 +44,7 @@ fn bounds(page: Page, scheme: &str, path: &str) -> (Duration, BoundShares) {
 
 /// The account is of these times, in milliseconds, and of no others: to a hundredth of a millisecond.
 #[track_caller]
-fn assert_times((total, shares): (Duration, BoundShares), expected: &[(LoadBound, f64)]) {
+fn assert_times((total, shares): (Duration, BoundShares), expected: &[(Bound, f64)]) {
     let sum: f64 = expected.iter().map(|(_, millis)| millis).sum();
     let total = total.as_secs_f64() * 1e3;
     assert!((total - sum).abs() < 0.01 * expected.len() as f64, "{total} ms, expected {sum}");
@@ -56,7 +57,7 @@ fn assert_times((total, shares): (Duration, BoundShares), expected: &[(LoadBound
 }
 
 fn object(body_bytes: u64, discovery: Discovery) -> Object {
-    Object { discovery, ..Object::plain("object", Kind::Html, body_bytes) }
+    Object { discovery, ..Object::plain("object", ObjectKind::Html, body_bytes) }
 }
 
 fn page_of(objects: Vec<Object>) -> Page {
@@ -79,11 +80,11 @@ fn page_of(objects: Vec<Object>) -> Page {
 fn the_path_bounds_a_long_transfer() {
     let page = page_of(vec![object(2_000_000, Discovery::AtStart)]);
     let load = bounds(page, "linux+ack=all", "5mbit,60ms,inf");
-    assert_eq!(load.1.largest().0, LoadBound::Path);
+    assert_eq!(load.1.largest().0, Bound::Path);
     let expected = [
-        (LoadBound::Path, 3315.3024 + 0.5632 + 2.0 * 0.0832),
-        (LoadBound::CongestionWindow, 38.4832 + 14.4832),
-        (LoadBound::Rounds, 120.192),
+        (Bound::Path, 3315.3024 + 0.5632 + 2.0 * 0.0832),
+        (Bound::CongestionWindow, 38.4832 + 14.4832),
+        (Bound::Rounds, 120.192),
     ];
     assert_times(load, &expected);
 }
@@ -100,11 +101,11 @@ fn the_path_bounds_a_long_transfer() {
 fn the_congestion_window_bounds_slow_start_on_a_long_path() {
     let page = page_of(vec![object(900_000, Discovery::AtStart)]);
     let load = bounds(page, "linux+ack=all+rwnd=6MB", "1gbit,200ms,inf");
-    assert_eq!(load.1.largest().0, LoadBound::CongestionWindow);
+    assert_eq!(load.1.largest().0, Bound::CongestionWindow);
     let expected = [
-        (LoadBound::Path, 7.460_352 + 0.002_816 + 2.0 * 0.000_416),
-        (LoadBound::CongestionWindow, 5.0 * 200.012_416 - 3.72),
-        (LoadBound::Rounds, 400.000_96),
+        (Bound::Path, 7.460_352 + 0.002_816 + 2.0 * 0.000_416),
+        (Bound::CongestionWindow, 5.0 * 200.012_416 - 3.72),
+        (Bound::Rounds, 400.000_96),
     ];
     assert_times(load, &expected);
 }
@@ -119,11 +120,11 @@ fn the_congestion_window_bounds_slow_start_on_a_long_path() {
 fn the_receive_window_bounds_a_sender_that_could_send_more() {
     let page = page_of(vec![object(300_000, Discovery::AtStart)]);
     let load = bounds(page, "linux+ack=all+rwnd=14480B", "50mbit,104ms,inf");
-    assert_eq!(load.1.largest().0, LoadBound::ReceiveWindow);
+    assert_eq!(load.1.largest().0, Bound::ReceiveWindow);
     let expected = [
-        (LoadBound::Path, 207.0 * 0.24 + 0.082_56 + 0.056_32 + 2.0 * 0.008_32),
-        (LoadBound::ReceiveWindow, 20.0 * 104.248_32 - 48.0),
-        (LoadBound::Rounds, 208.019_2),
+        (Bound::Path, 207.0 * 0.24 + 0.082_56 + 0.056_32 + 2.0 * 0.008_32),
+        (Bound::ReceiveWindow, 20.0 * 104.248_32 - 48.0),
+        (Bound::Rounds, 208.019_2),
     ];
     assert_times(load, &expected);
 }
@@ -138,12 +139,9 @@ fn the_server_bounds_an_answer_that_takes_thought() {
     let think = Duration::from_millis(500);
     let thought = Object { server_wait: think, ..object(10_000, Discovery::AtStart) };
     let load = bounds(page_of(vec![thought]), "linux", "20mbit,40ms,inf");
-    assert_eq!(load.1.largest().0, LoadBound::Server);
+    assert_eq!(load.1.largest().0, Bound::Server);
     let path = 7.0 * 0.6 + 0.0464 + 0.1408 + 0.0208;
-    assert_times(
-        load,
-        &[(LoadBound::Path, path), (LoadBound::Server, 500.0), (LoadBound::Rounds, 80.048)],
-    );
+    assert_times(load, &[(Bound::Path, path), (Bound::Server, 500.0), (Bound::Rounds, 80.048)]);
 }
 
 /// Ten objects of 500 bytes, each found at the end of the one before it, at 20 Mbit/s and 80 ms, over one connection.
@@ -157,9 +155,9 @@ fn round_trips_bound_a_chain_of_small_objects() {
     let next = |n: u32| object(500, first.at_end(ObjectId(n)));
     let chain = std::iter::once(first.clone()).chain((0..9).map(next)).collect();
     let load = bounds(page_of(chain), "linux", "20mbit,80ms,inf");
-    assert_eq!(load.1.largest().0, LoadBound::Rounds);
+    assert_eq!(load.1.largest().0, Bound::Rounds);
     let path = 10.0 * (0.1408 + 0.3008) + 3.0 * 0.0208;
-    assert_times(load, &[(LoadBound::Path, path), (LoadBound::Rounds, 880.048)]);
+    assert_times(load, &[(Bound::Path, path), (Bound::Rounds, 880.048)]);
 }
 
 /// An object of 1 kB that a script of the first, of 1 kB, wants 300 ms after it is there, at 20 Mbit/s and 40 ms.
@@ -173,10 +171,7 @@ fn the_browser_bounds_a_request_that_it_has_to_work_out() {
     let objects = vec![object(1000, Discovery::AtStart), object(1000, second)];
     let load = bounds(page_of(objects), "linux", "20mbit,40ms,inf");
     let path = 2.0 * (0.1408 + 0.5008) + 2.0 * 0.0208;
-    assert_times(
-        load,
-        &[(LoadBound::Path, path), (LoadBound::Client, 300.0), (LoadBound::Rounds, 120.048)],
-    );
+    assert_times(load, &[(Bound::Path, path), (Bound::Client, 300.0), (Bound::Rounds, 120.048)]);
 }
 
 /// Ten segments meet a queue of five packets, that in service included, at 10 Mbit/s and 100 ms. The ACK for the request has
@@ -191,12 +186,12 @@ fn recovery_bounds_what_waits_for_lost_segments() {
     let page = page_of(vec![object(14_280, Discovery::AtStart)]);
     let load = only_load(&race(page, "linux", "10mbit,100ms,5p"));
     let (total, shares) = (load.page.unwrap(), load.bounds.unwrap());
-    assert_eq!((load.dropped, shares.largest().0), (6, LoadBound::Recovery));
+    assert_eq!((load.dropped, shares.largest().0), (6, Bound::Recovery));
     let (path, rounds) = (12.0 + 0.2816 + 2.0 * 0.0416, 200.096);
     let expected = [
-        (LoadBound::Path, path),
-        (LoadBound::Recovery, total.as_secs_f64() * 1e3 - path - rounds),
-        (LoadBound::Rounds, rounds),
+        (Bound::Path, path),
+        (Bound::Recovery, total.as_secs_f64() * 1e3 - path - rounds),
+        (Bound::Rounds, rounds),
     ];
     assert_times((total, shares), &expected);
 }
@@ -209,11 +204,11 @@ fn the_receive_window_bounds_a_fast_start_that_it_cut_short() {
     let of = |scheme| bounds(page(), scheme, "50mbit,104ms,200p");
     let (total, narrow) = of("jump-start");
     // From the first segment to its acknowledgement, less 44 or 45 packets of 0.24 ms.
-    let rwnd = narrow.get(LoadBound::ReceiveWindow) * total.as_secs_f64() * 1e3;
+    let rwnd = narrow.get(Bound::ReceiveWindow) * total.as_secs_f64() * 1e3;
     assert!((93.0..94.0).contains(&rwnd), "{rwnd}");
-    assert_eq!(of("jump-start+rwnd=1MB").1.get(LoadBound::ReceiveWindow), 0.0);
+    assert_eq!(of("jump-start+rwnd=1MB").1.get(Bound::ReceiveWindow), 0.0);
     // Slow start from ten segments has not reached 64 KB when the window grows.
-    assert_eq!(of("linux").1.get(LoadBound::ReceiveWindow), 0.0);
+    assert_eq!(of("linux").1.get(Bound::ReceiveWindow), 0.0);
 }
 
 fn any_object() -> impl Strategy<Value = (u64, u64, u64, u64)> {
@@ -291,10 +286,10 @@ proptest! {
             prop_assert!(shares.iter().all(|(_, share)| (0.0..=1.0).contains(&share)), "{:?}", shares);
             let sum: f64 = shares.iter().map(|(_, share)| share).sum();
             prop_assert!((sum - 1.0).abs() < 1e-9, "{:?}", shares);
-            prop_assert!(shares.get(LoadBound::Path) > 0.0, "{:?}", shares);
-            prop_assert!(works || shares.get(LoadBound::Client) == 0.0, "{:?}", shares);
+            prop_assert!(shares.get(Bound::Path) > 0.0, "{:?}", shares);
+            prop_assert!(works || shares.get(Bound::Client) == 0.0, "{:?}", shares);
             let at_once = race.processing == ProcessingDelay::NONE;
-            prop_assert!(thinks || !at_once || shares.get(LoadBound::Server) == 0.0, "{:?}", shares);
+            prop_assert!(thinks || !at_once || shares.get(Bound::Server) == 0.0, "{:?}", shares);
         }
     }
 }

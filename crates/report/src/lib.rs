@@ -26,7 +26,9 @@ mod thin;
 pub use document::{
     Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Links, Section,
 };
-pub use figure::{Axis, Figure, Mark, Point, Reference, Scale, Series, Shade, Shape, Symbol, Unit};
+pub use figure::{
+    Axis, AxisUnit, Figure, FigureMark, Point, Reference, Scale, Series, SeriesShape, Shade, Symbol,
+};
 pub use file::{WriteError, check_writable, write_atomically};
 pub use format::{bytes, estimate as written};
 pub use hues::Hues;

@@ -1,6 +1,6 @@
 //! The account of a load: what bounded it at each moment, by what the access link and the loader saw.
 //!
-//! The time from the start of the load to its last byte is divided among the causes of [`LoadBound`]:
+//! The time from the start of the load to its last byte is divided among the causes of [`Bound`]:
 //!
 //! 1. While the access link holds data of the page, waiting or being sent, the *path* bounds it.
 //! 2. Else each sender that waits for something has one cause (`sender`): its congestion window, the receive window that
@@ -17,7 +17,7 @@ mod replies;
 mod sender;
 
 use crate::bound::{BoundFrom, BoundShares};
-use crate::record::Recording;
+use crate::record::LoadRecording;
 use page::Parties;
 use replies::worked_out;
 use units::Instant;
@@ -36,7 +36,7 @@ pub(crate) struct Account {
 mod tests;
 
 /// The account of a load of `page` that ended at `end` with every object.
-pub(crate) fn account(page: &Page, recording: &Recording, end: Instant) -> Account {
+pub(crate) fn account(page: &Page, recording: &LoadRecording, end: Instant) -> Account {
     let alone: Vec<Vec<BoundFrom>> = (0..recording.transfers.len())
         .map(|index| sender::timeline(page, recording, index))
         .collect();

@@ -1,6 +1,6 @@
 //! All senders of a page, its browser and its path together.
 
-use crate::bound::{BoundFrom, BoundShares, LoadBound};
+use crate::bound::{Bound, BoundFrom, BoundShares};
 use crate::record::Stretch;
 use units::Instant;
 
@@ -9,7 +9,7 @@ use units::Instant;
 struct PartyChange {
     at: Instant,
     /// Who waits for it, more (+1) or fewer (−1) than before; of the path, how often it is busy.
-    bound: LoadBound,
+    bound: Bound,
     by: i64,
 }
 
@@ -27,8 +27,8 @@ impl Parties {
             changes.push(PartyChange { at: from, bound, by: 1 });
             changes.push(PartyChange { at: to, bound, by: -1 });
         };
-        busy.iter().for_each(|busy| stretch(LoadBound::Path, busy.from, busy.to));
-        working.iter().for_each(|working| stretch(LoadBound::Client, working.from, working.to));
+        busy.iter().for_each(|busy| stretch(Bound::Path, busy.from, busy.to));
+        working.iter().for_each(|working| stretch(Bound::Client, working.from, working.to));
         for timeline in alone {
             changes.extend(steps(timeline));
         }
@@ -38,8 +38,8 @@ impl Parties {
 
     /// How the time from `start` to `end` is divided.
     pub(super) fn shares(&self, start: Instant, end: Instant) -> Option<BoundShares> {
-        let mut waiting = [0_i64; LoadBound::ALL.len()];
-        let mut nanos = [0.0; LoadBound::ALL.len()];
+        let mut waiting = [0_i64; Bound::ALL.len()];
+        let mut nanos = [0.0; Bound::ALL.len()];
         let mut now = start;
         for change in &self.changes {
             let at = change.at.clamp(start, end);
@@ -53,23 +53,19 @@ impl Parties {
 }
 
 /// Gives a moment to the path if it is busy, else to those who wait in equal parts, else to rounds.
-fn divide(
-    moment: f64,
-    waiting: &[i64; LoadBound::ALL.len()],
-    nanos: &mut [f64; LoadBound::ALL.len()],
-) {
-    let parties = |bound: LoadBound| match bound {
-        LoadBound::Path | LoadBound::Rounds => 0,
+fn divide(moment: f64, waiting: &[i64; Bound::ALL.len()], nanos: &mut [f64; Bound::ALL.len()]) {
+    let parties = |bound: Bound| match bound {
+        Bound::Path | Bound::Rounds => 0,
         // However many requests it works out, it is one.
-        LoadBound::Client => waiting[bound as usize].min(1),
+        Bound::Client => waiting[bound as usize].min(1),
         _ => waiting[bound as usize],
     };
-    let all: i64 = LoadBound::ALL.into_iter().map(parties).sum();
+    let all: i64 = Bound::ALL.into_iter().map(parties).sum();
     match all {
-        _ if waiting[LoadBound::Path as usize] > 0 => nanos[LoadBound::Path as usize] += moment,
-        0 => nanos[LoadBound::Rounds as usize] += moment,
+        _ if waiting[Bound::Path as usize] > 0 => nanos[Bound::Path as usize] += moment,
+        0 => nanos[Bound::Rounds as usize] += moment,
         _ => {
-            for bound in LoadBound::ALL {
+            for bound in Bound::ALL {
                 nanos[bound as usize] += moment * parties(bound) as f64 / all as f64;
             }
         }
@@ -97,7 +93,7 @@ pub(super) fn on_path(timeline: &[BoundFrom], busy: &[Stretch]) -> Vec<BoundFrom
     let mut shown: Vec<BoundFrom> = Vec::new();
     for at in instants {
         let bound = waited_for(timeline, at);
-        let bound = bound.map(|bound| if is_busy(busy, at) { LoadBound::Path } else { bound });
+        let bound = bound.map(|bound| if is_busy(busy, at) { Bound::Path } else { bound });
         if shown.last().and_then(|last| last.bound) != bound {
             shown.push(BoundFrom { at, bound });
         }
@@ -105,7 +101,7 @@ pub(super) fn on_path(timeline: &[BoundFrom], busy: &[Stretch]) -> Vec<BoundFrom
     shown
 }
 
-fn waited_for(timeline: &[BoundFrom], at: Instant) -> Option<LoadBound> {
+fn waited_for(timeline: &[BoundFrom], at: Instant) -> Option<Bound> {
     let index = timeline.partition_point(|from| from.at <= at).checked_sub(1)?;
     timeline[index].bound
 }

@@ -5,8 +5,8 @@
 //! the edge itself. Flights have been judged as a whole since T-RAT (Zhang et al. 2002 §3.3).
 
 use super::replies::{Reply, replies};
-use crate::bound::{BoundFrom, LoadBound};
-use crate::record::{Recording, SequenceStep, Stretch, TransferRecord};
+use crate::bound::{Bound, BoundFrom};
+use crate::record::{LoadRecording, SequenceStep, Stretch, TransferRecord};
 use units::Instant;
 use workload::Page;
 
@@ -82,26 +82,26 @@ impl Sender {
     }
 
     /// What it waits for, the link being idle; `None` if nothing is wanted of it.
-    fn bound(&self) -> Option<LoadBound> {
+    fn bound(&self) -> Option<Bound> {
         if self.wanted <= 0 {
             return None;
         }
         Some(match self.waiting() {
-            _ if self.gaps > 0 => LoadBound::Recovery,
-            0 if self.thinking > 0 => LoadBound::Server,
-            0 => LoadBound::Rounds,
-            _ if self.meets_edge() => LoadBound::ReceiveWindow,
+            _ if self.gaps > 0 => Bound::Recovery,
+            0 if self.thinking > 0 => Bound::Server,
+            0 => Bound::Rounds,
+            _ if self.meets_edge() => Bound::ReceiveWindow,
             // No window keeps back the first segment of an answer behind which nothing is in flight: its host has not
             // come to it yet.
-            _ if self.acked >= self.sent && self.fresh == Some(self.sent) => LoadBound::Server,
-            _ if self.at_edge > 0 => LoadBound::ReceiveWindow,
-            _ => LoadBound::CongestionWindow,
+            _ if self.acked >= self.sent && self.fresh == Some(self.sent) => Bound::Server,
+            _ if self.at_edge > 0 => Bound::ReceiveWindow,
+            _ => Bound::CongestionWindow,
         })
     }
 }
 
 /// What a connection's sender waited for from when on, were the access link idle throughout.
-pub(super) fn timeline(page: &Page, recording: &Recording, index: usize) -> Vec<BoundFrom> {
+pub(super) fn timeline(page: &Page, recording: &LoadRecording, index: usize) -> Vec<BoundFrom> {
     let transfer = &recording.transfers[index];
     let mut changes = seen(transfer);
     for reply in replies(page, recording, index) {

@@ -2,8 +2,8 @@
 
 use super::page::Parties;
 use super::sender::timeline;
-use crate::bound::{BoundFrom, LoadBound};
-use crate::record::{LinkRecorder, Recording, Stretch};
+use crate::bound::{Bound, BoundFrom};
+use crate::record::{LoadRecording, Recorder, Stretch};
 use crate::run::Stage;
 use crate::{Hosts, ProcessingDelay, Race, Visits};
 use std::sync::Arc;
@@ -76,13 +76,13 @@ fn asked(race: &Race) -> (Vec<Told>, Vec<Vec<BoundFrom>>) {
         told.extend(tell(&stage, at));
         at += Duration::from_nanos(301_237);
     }
-    let mut recording = Recording::begun(stage.start, stage.load_of(0));
-    stage.simulation.observer::<LinkRecorder>().unwrap().watch().complete(&mut recording, None);
+    let mut recording = LoadRecording::begun(stage.start, stage.load_of(0));
+    stage.simulation.observer::<Recorder>().unwrap().watch().complete(&mut recording, None);
     let all = 0..recording.transfers.len();
     (told, all.map(|index| timeline(&race.page, &recording, index)).collect())
 }
 
-fn in_force(timeline: &[BoundFrom], at: Instant) -> Option<LoadBound> {
+fn in_force(timeline: &[BoundFrom], at: Instant) -> Option<Bound> {
     let index = timeline.partition_point(|from| from.at <= at).checked_sub(1)?;
     timeline[index].bound
 }
@@ -98,7 +98,7 @@ fn senders_say_the_same_of_themselves() {
         (Http::Http11, Tls::Tls13),
         (Http::Http2, Tls::Tls13),
     ];
-    let mut seen = [0; LoadBound::ALL.len()];
+    let mut seen = [0; Bound::ALL.len()];
     for scheme in schemes {
         for (http, tls) in ways {
             for path in ["50mbit,80ms,inf", "2mbit,60ms,8p"] {
@@ -115,33 +115,28 @@ fn senders_say_the_same_of_themselves() {
             }
         }
     }
-    for bound in [
-        LoadBound::CongestionWindow,
-        LoadBound::ReceiveWindow,
-        LoadBound::Recovery,
-        LoadBound::Rounds,
-    ] {
+    for bound in [Bound::CongestionWindow, Bound::ReceiveWindow, Bound::Recovery, Bound::Rounds] {
         assert!(seen[bound as usize] > 100, "{bound:?} is hardly tried: {seen:?}");
     }
 }
 
-fn check(bound: Option<LoadBound>, told: Told, place: &str) {
+fn check(bound: Option<Bound>, told: Told, place: &str) {
     let segment = told.unsent.min(told.mss);
     match bound {
-        Some(LoadBound::CongestionWindow) => {
+        Some(Bound::CongestionWindow) => {
             assert!(told.unsent > 0, "{place}");
             assert!(!told.is_clean || told.offered_room >= segment, "{place}");
             assert!(told.is_paced || told.congestion_room < segment, "{place}");
         }
-        Some(LoadBound::ReceiveWindow) => assert!(told.unsent > 0, "{place}"),
-        Some(LoadBound::Recovery) => {}
+        Some(Bound::ReceiveWindow) => assert!(told.unsent > 0, "{place}"),
+        Some(Bound::Recovery) => {}
         // From outside a pacer that still spaces the flight before looks like a host that has not come to the next answer.
-        Some(LoadBound::Server) => assert!(told.unsent == 0 || told.is_paced, "{place}"),
-        None | Some(LoadBound::Rounds) => assert_eq!(told.unsent, 0, "{place}"),
-        Some(LoadBound::Path | LoadBound::Client) => panic!("no matter of one sender: {place}"),
+        Some(Bound::Server) => assert!(told.unsent == 0 || told.is_paced, "{place}"),
+        None | Some(Bound::Rounds) => assert_eq!(told.unsent, 0, "{place}"),
+        Some(Bound::Path | Bound::Client) => panic!("no matter of one sender: {place}"),
     }
     if told.is_clean && told.unsent > 0 && told.offered_room < segment {
-        assert!(matches!(bound, Some(LoadBound::ReceiveWindow | LoadBound::Recovery)), "{place}");
+        assert!(matches!(bound, Some(Bound::ReceiveWindow | Bound::Recovery)), "{place}");
     }
 }
 
@@ -152,8 +147,8 @@ fn moments_are_divided_among_those_who_wait() {
     let at = Instant::from_nanos;
     let from = |nanos, bound| BoundFrom { at: at(nanos), bound };
     let senders = [
-        vec![from(0, Some(LoadBound::CongestionWindow)), from(40, None)],
-        vec![from(20, Some(LoadBound::Server)), from(60, Some(LoadBound::Rounds)), from(70, None)],
+        vec![from(0, Some(Bound::CongestionWindow)), from(40, None)],
+        vec![from(20, Some(Bound::Server)), from(60, Some(Bound::Rounds)), from(70, None)],
     ];
     let busy = [Stretch { from: at(0), to: at(10) }];
     let working = [Stretch { from: at(30), to: at(40) }, Stretch { from: at(30), to: at(40) }];
@@ -161,11 +156,11 @@ fn moments_are_divided_among_those_who_wait() {
     // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, and 40 to 60.
     let third = 10.0 / 3.0;
     let expected = [
-        (LoadBound::Path, 10.0),
-        (LoadBound::CongestionWindow, 10.0 + 5.0 + third),
-        (LoadBound::Server, 5.0 + third + 20.0),
-        (LoadBound::Client, third),
-        (LoadBound::Rounds, 40.0),
+        (Bound::Path, 10.0),
+        (Bound::CongestionWindow, 10.0 + 5.0 + third),
+        (Bound::Server, 5.0 + third + 20.0),
+        (Bound::Client, third),
+        (Bound::Rounds, 40.0),
     ];
     for (bound, nanos) in expected {
         assert!((shares.get(bound) - nanos / 100.0).abs() < 1e-12, "{bound:?}: {shares:?}");

@@ -8,13 +8,13 @@ use units::Instant;
 
 /// Watches the access link for the page's servers.
 #[derive(Clone, Debug)]
-pub(crate) struct LinkRecorder {
+pub(crate) struct Recorder {
     servers: BTreeSet<HostId>,
     down: LinkId,
     watch: LinkWatch,
 }
 
-impl LinkRecorder {
+impl Recorder {
     /// Watches connections of these servers, and, if they are wanted, the queues of the access link.
     pub(crate) fn new(servers: &[HostId], access: &Access, queues: bool) -> Self {
         let servers = servers.iter().copied().collect();
@@ -27,7 +27,7 @@ impl LinkRecorder {
     }
 }
 
-impl Observer for LinkRecorder {
+impl Observer for Recorder {
     fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let step = match step {
             Step::Enter { .. } => LinkStep::Enter,

@@ -2,7 +2,7 @@
 
 use super::hosts::{Hosts, Mode, ask};
 use crate::bed::{Agent, until};
-use agent::schemes::Scheme;
+use agent::schemes::HsControl;
 use nix::{libc, setsockopt_impl, sockopt_impl};
 use socket2::Domain;
 use std::fs;
@@ -169,7 +169,7 @@ fn warm_start_ipv4_bbr() {
     assert!(!gives(&agent));
     assert!(Command::new("insmod").arg(module).status().unwrap().success());
     // Whether it can be had shows when it is there.
-    if let Err(why) = Scheme::Bbr.found() {
+    if let Err(why) = HsControl::Bbr.found() {
         until("it is said", || agent.said().contains(&format!("without hs_bbr: {why}")));
         calm::skipped(why);
         return;
