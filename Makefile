@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: fmt test-contributing test-long demo demo-kernel test lint bench bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: fmt test-contributing test-long test-kernels test-kernels-quick demo demo-kernel test lint bench bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -72,7 +72,7 @@ install:
 		ln -sf headstart.fish $(FISH_COMPLETIONS)/headstart-agent.fish
 	install -D -m 644 $(OF_AGENT)/include/headstart.h "$(INTO)/include/headstart.h"
 	install -D -m 644 $(OF_AGENT)/share/headstart-agent.service "$(INTO)/$(UNIT)"
-	sed -i 's|=/usr/bin/|=$(PREFIX)/bin/|' "$(INTO)/$(UNIT)"
+	sed -i 's|/usr/bin/|$(PREFIX)/bin/|' "$(INTO)/$(UNIT)"
 	install -D -m 644 $(OF_AGENT)/share/agent.toml "$(INTO)/$(DOC)/agent.toml"
 	install -m 644 LICENSE-* "$(INTO)/$(DOC)"
 	for file in $(DOCUMENTS); do install -D -m 644 $$file "$(INTO)/$(DOC)/$$file" || exit 1; done
@@ -105,6 +105,21 @@ test-long:
 	@tools/need cc=gcc cc=libc6-dev
 	cargo test --locked --quiet --package headstart-cli --test verdicts -- --ignored
 
+# The agent on other kernels: Debian's, each booted in an emulated machine, with the tests of any kernel in it, which need
+# no real time. Fetched from Debian's archives into target/kernels, nothing is installed but QEMU. KERNELS="6.1 newest"
+# takes some of them; the quick target takes the oldest, Debian's stable one and the newest. About two minutes a kernel
+# without KVM.
+KERNELS ?= all
+FOR_KERNELS := qemu-system-x86_64=qemu-system-x86 busybox=busybox-static cpio=cpio ldd=libc-bin strip=binutils \
+	zstd=zstd /usr/share/keyrings/debian-archive-keyring.gpg=debian-archive-keyring
+
+test-kernels:
+	@tools/need cc=gcc cc=libc6-dev python3=python3 $(FOR_AGENT) $(FOR_KERNELS)
+	tools/kernels/run $(KERNELS)
+
+test-kernels-quick:
+	@$(MAKE) --no-print-directory test-kernels KERNELS="6.1 6.12 newest"
+
 # Policies are modules that the list of their kind declares (`start_ups!`), which `cargo fmt` does not see.
 LISTED := $(wildcard crates/policy/src/*/*.rs crates/policy/src/*/*/mod.rs)
 
@@ -112,6 +127,7 @@ lint:
 	@tools/need python3=python3
 	tools/prose --self-test && tools/prose
 	tools/circles --self-test && tools/circles
+	tools/names --self-test && tools/names
 	cargo fmt --all --check
 	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings

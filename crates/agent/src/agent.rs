@@ -10,11 +10,12 @@ use crate::judge::Judge;
 use crate::keeper::Keeper;
 use crate::kernel::{Attached, Loaded};
 use crate::knobs::Knobs;
+use crate::later::Later;
 use crate::load::Mode;
 use crate::lock::lock;
 use crate::log::{Level, say};
 use crate::metrics::{Listening, Place};
-use crate::mode;
+use crate::mode::{self, Outcome};
 use crate::paths;
 use crate::question::{Answer, Question, Status};
 use crate::schemes::Scheme;
@@ -49,7 +50,7 @@ struct Shared {
     totals: Mutex<Totals>,
     summaries_lost: AtomicU64,
     mode: Mode,
-    schemes: Vec<Scheme>,
+    schemes: Mutex<Vec<Scheme>>,
     knobs: Knobs,
     judge: Mutex<Judge>,
     /// Why windows are left alone.
@@ -59,8 +60,10 @@ struct Shared {
 
 /// The programs as they are attached.
 struct Work {
-    loaded: Loaded,
+    /// Goes first: without links (before Linux 6.4) a congestion control is taken away by its map, which closes with the
+    /// programs.
     attached: Attached,
+    loaded: Loaded,
 }
 
 /// Attends to connections until it is wished to stop. `reread` tells what it is to do from now on.
@@ -75,12 +78,12 @@ pub fn run(
     let control = Control::listen(&config.socket)?;
     let metrics = config.metrics.as_ref().map(Place::listen).transpose();
     let metrics = metrics.map_err(|error| format!("cannot serve metrics: {error}"))?;
-    let (mut loaded, less) = mode::load(&config.load)?;
+    let Outcome { mut loaded, less, left_out } = mode::load(&config.load)?;
     if let Some(why) = less {
-        say(
-            Level::Warning,
-            &format!("first windows alone (mode window), since more cannot be had: {why}"),
-        );
+        say(Level::Warning, &format!("first windows alone (mode window): {why}"));
+    }
+    for why in left_out {
+        say(Level::Warning, &format!("without {why}"));
     }
     if loaded.mode() == Mode::Window && config.load.settings.mark != 0 {
         say(Level::Warning, "mark: mode window marks nothing");
@@ -90,7 +93,7 @@ pub fn run(
         totals: Mutex::default(),
         summaries_lost: AtomicU64::new(0),
         mode: loaded.mode(),
-        schemes: loaded.schemes().to_vec(),
+        schemes: Mutex::new(loaded.schemes().to_vec()),
         config: Mutex::new(config.clone()),
         knobs: loaded.knobs().map_err(|error| format!("cannot keep hold of maps: {error}"))?,
         judge: Mutex::default(),
@@ -103,7 +106,8 @@ pub fn run(
     })?;
     shared.resume();
     let attached = loaded.attach(&config.cgroups, &config.except_cgroups)?;
-    let mut work = Work { loaded, attached };
+    let mut work = Work { attached, loaded };
+    let mut later = Later::default();
     answer_questions(&control, Arc::clone(&shared))?;
     serve_metrics(metrics, &shared)?;
     announce(&config);
@@ -119,6 +123,9 @@ pub fn run(
         }
         if wishes.reload.swap(false, Ordering::Relaxed) {
             reload(&shared, &mut work, &reread);
+        }
+        if later.look(&mut work.loaded, &mut work.attached) {
+            *lock(&shared.schemes) = work.loaded.schemes().to_vec();
         }
     }
     tell_manager(&[NotifyState::Stopping]);
@@ -341,7 +348,7 @@ impl Shared {
             except_cgroups: config.except_cgroups,
             mode: self.mode,
             control: config.load.settings.control,
-            congestion_controls: self.schemes.iter().map(|s| s.name().to_owned()).collect(),
+            congestion_controls: lock(&self.schemes).iter().map(|s| s.name().to_owned()).collect(),
             off: lock(&self.off).clone(),
             dry_run: config.load.is_dry_run,
             control_group_share: f64::from(config.load.settings.control_group) / 1e6,

@@ -35,10 +35,15 @@ pub(crate) struct Args {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Say whether the agent can work on this kernel, with these rights
+    /// Say what an agent with the same options would do on this kernel, with these rights
     ///
     /// Loads the programs, lets them go again, and changes nothing. The last line of the output decides.
     Check {
+        /// Configuration file of that agent
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+        #[command(flatten)]
+        options: Box<Options>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -79,6 +84,8 @@ pub(crate) enum Command {
     },
     /// Use remembered windows again after the agent has turned them off
     Arm,
+    /// As root, remove what a killed agent has left in the kernel (before Linux 6.4)
+    Tidy,
     /// Forget the destinations within a prefix, or all
     Forget {
         /// Prefix to forget, like 192.0.2.0/24
@@ -107,6 +114,7 @@ fn appendix() -> Appendix {
     Appendix {
         examples: &[
             ("sudo headstart agent check", "Says whether the agent can work here."),
+            ("sudo headstart agent check --mode wrap", "Says whether an agent with these options can."),
             (
                 "sudo headstart agent --cgroup /sys/fs/cgroup/system.slice/nginx.service --dry-run",
                 "Measures the connections of one service, and changes nothing.",
@@ -194,8 +202,12 @@ impl Command {
 impl Args {
     /// What is said here, and where nothing is, in the file.
     pub(crate) fn options(&self) -> Result<Options, String> {
-        let file = self.config.as_deref().map_or_else(|| Ok(Options::default()), Options::read)?;
-        Ok(self.options.clone().or(file))
+        let (config, said) = match &self.command {
+            Some(Command::Check { config, options, .. }) => (config, &**options),
+            _ => (&self.config, &self.options),
+        };
+        let file = config.as_deref().map_or_else(|| Ok(Options::default()), Options::read)?;
+        Ok(said.clone().or(file))
     }
 }
 
@@ -206,6 +218,14 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Args::command().debug_assert();
+    }
+
+    /// It is asked what an agent would do that is started so.
+    #[test]
+    fn check_takes_the_options_of_an_agent() {
+        let options = |line: &str| Args::parse_from(line.split(' ')).options().unwrap();
+        let agent = "agent --mode window --holdout 0.5 --socket /x";
+        assert_eq!(options(&agent.replace("agent", "agent check")), options(agent));
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod transfer;
 use agent::agent::Wishes;
 use agent::config::{self, Config};
 use agent::question::{Answer, Question};
-use agent::{control, mode};
+use agent::{control, leftovers, mode};
 use args::{Args, Command};
 use clap::Parser;
 use std::io::{self, Write};
@@ -47,12 +47,20 @@ fn run(args: Args) -> Result<ExitCode, String> {
         Some(Command::Paths { json, .. }) => ask(&socket, &Question::Paths, json),
         Some(Command::Export { file, .. }) => transfer::export(&socket, file.as_deref()),
         Some(Command::Import { file }) => transfer::import(&socket, &file),
+        Some(Command::Tidy) => print(&tidy()).map(|()| ExitCode::SUCCESS),
         Some(Command::Arm) => ask(&socket, &Question::Arm, false),
         Some(Command::Forget { prefix, .. }) => ask(&socket, &Question::Forget(prefix), false),
         Some(Command::Man(pages)) => args::write_man(&pages).map(|()| ExitCode::SUCCESS),
         Some(Command::Complete { shell, arguments }) => {
             print(args::answer(shell, &arguments).trim_end()).map(|()| ExitCode::SUCCESS)
         }
+    }
+}
+
+fn tidy() -> String {
+    match leftovers::take_away().as_slice() {
+        [] => "nothing was left, or an agent runs".to_owned(),
+        names => format!("took away {}", names.join(", ")),
     }
 }
 

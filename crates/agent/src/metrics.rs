@@ -179,8 +179,20 @@ impl EncodeMetric for CompletionTimes {
 
 type Ratio = Gauge<f64, AtomicU64>;
 
-/// Name, what it means, and where it stands.
-type Counted<T> = (&'static str, &'static str, fn(&T) -> u64);
+/// What is read off a `T` for each of a family's labels.
+struct MetricOf<T, V> {
+    name: &'static str,
+    help: &'static str,
+    value: fn(&T) -> V,
+}
+
+const fn metric<T, V>(
+    name: &'static str,
+    help: &'static str,
+    value: fn(&T) -> V,
+) -> MetricOf<T, V> {
+    MetricOf { name, help, value }
+}
 
 /// In the text format of OpenMetrics.
 fn metrics(status: &Status) -> ([(&'static str, &'static str); 1], String) {
@@ -224,21 +236,27 @@ fn sums(registry: &mut Registry, status: &Status) {
         ("control-group", &status.connections.control_group),
         ("cold", &status.connections.cold),
     ];
-    let of: [Counted<Sum>; 8] = [
-        ("connections", "Connections closed", |sum| sum.closed),
-        ("bytes_acked", "Bytes that peers acknowledged", |sum| sum.bytes_acked),
-        ("segments_sent", "Segments with data, retransmissions included", |sum| sum.segments_sent),
-        ("segments_retransmitted", "Segments sent again", |sum| sum.segments_retransmitted),
-        ("first_window_segments", "First windows added up", |sum| sum.first_windows),
-        ("proposed_window_segments", "First windows that the memory proposed, added up", |sum| {
-            sum.proposed_windows
+    let of: [MetricOf<Sum, u64>; 8] = [
+        metric("connections", "Connections closed", |sum| sum.closed),
+        metric("bytes_acked", "Bytes that peers acknowledged", |sum| sum.bytes_acked),
+        metric("segments_sent", "Segments with data, retransmissions included", |sum| {
+            sum.segments_sent
         }),
-        ("fallbacks", "Connections that lost something of a remembered first window", |sum| {
-            sum.fallbacks
-        }),
-        ("restarts", "Warm starts after idle", |sum| sum.restarts),
+        metric("segments_retransmitted", "Segments sent again", |sum| sum.segments_retransmitted),
+        metric("first_window_segments", "First windows added up", |sum| sum.first_windows),
+        metric(
+            "proposed_window_segments",
+            "First windows that the memory proposed, added up",
+            |sum| sum.proposed_windows,
+        ),
+        metric(
+            "fallbacks",
+            "Connections that lost something of a remembered first window",
+            |sum| sum.fallbacks,
+        ),
+        metric("restarts", "Warm starts after idle", |sum| sum.restarts),
     ];
-    for (name, help, value) in of {
+    for MetricOf { name, help, value } in of {
         let family = Family::<Start, Counter>::default();
         for (start, sum) in kinds {
             family.get_or_create(&Start { start }).inc_by(value(sum));
@@ -250,16 +268,20 @@ fn sums(registry: &mut Registry, status: &Status) {
 fn classes(registry: &mut Registry, status: &Status) {
     let names = SIZES.iter().map(u64::to_string).chain(["any".to_owned()]);
     let names: Vec<_> = names.collect();
-    let of: [Counted<Group>; 3] = [
-        ("class_connections", "Connections closed, by bytes acknowledged", |group| group.closed),
-        ("class_retransmitting", "Of these, such that sent something again", |group| {
+    let of: [MetricOf<Group, u64>; 3] = [
+        metric("class_connections", "Connections closed, by bytes acknowledged", |group| {
+            group.closed
+        }),
+        metric("class_retransmitting", "Of these, such that sent something again", |group| {
             group.retransmitting
         }),
-        ("class_lost_first", "Of these, such that lost something of their first flight", |group| {
-            group.lost_first
-        }),
+        metric(
+            "class_lost_first",
+            "Of these, such that lost something of their first flight",
+            |group| group.lost_first,
+        ),
     ];
-    for (name, help, value) in of {
+    for MetricOf { name, help, value } in of {
         let family = Family::<Sized, Counter>::default();
         for (up_to_bytes, class) in names.iter().zip(&status.connections.classes) {
             for (start, group) in [("warm", &class.warm), ("control-group", &class.control_group)] {
@@ -308,16 +330,15 @@ fn time_ratios(registry: &mut Registry, (names, status): (&[String], &Status)) {
 
 /// Both sides of what is compared, with intervals: an operator's proof that warm starts do no harm.
 fn shares(registry: &mut Registry, (names, status): (&[String], &Status)) {
-    type Part = fn(&Side) -> Option<Interval>;
-    let of: [(&'static str, &'static str, Part); 2] = [
-        ("retransmitting_share", "Part that sent something again, 95 %", |side| {
+    let of: [MetricOf<Side, Option<Interval>>; 2] = [
+        metric("retransmitting_share", "Part that sent something again, 95 %", |side| {
             side.retransmitting
         }),
-        ("lost_first_share", "Part that lost something of its first flight, 95 %", |side| {
+        metric("lost_first_share", "Part that lost something of its first flight, 95 %", |side| {
             side.lost_first
         }),
     ];
-    for (name, help, share) in of {
+    for MetricOf { name, help, value: share } in of {
         let family = Family::<SideBound, Ratio>::default();
         for (up_to_bytes, class) in names.iter().zip(&status.comparison) {
             for (start, side) in [("warm", &class.warm), ("control-group", &class.control_group)] {

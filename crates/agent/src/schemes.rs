@@ -1,12 +1,10 @@
 //! The congestion controls of ours, upon which of the kernel's each is built, and which of them a connection
 //! gets.
 
-use libbpf_rs::btf::{Btf, types};
+use crate::assumed::Part;
+use crate::facts::{BBR_MODULE, CUBIC_MODULE, Facts, Types};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
-use std::path::Path;
-
-const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
 
 /// One of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,32 +55,106 @@ impl Scheme {
         }
     }
 
-    /// A function of the kernel's that it cannot be without, and the module which that may be in.
-    const fn needs(self) -> (&'static str, &'static str) {
+    /// Whose program it is, by its name.
+    pub(crate) fn of_program(program: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scheme| program.starts_with(scheme.name()))
+    }
+
+    /// The part of the agent that it is.
+    const fn part(self) -> Part {
         match self {
-            Self::Cubic => ("cubictcp_cong_avoid", "tcp_cubic"),
-            Self::Bbr => ("bbr_main", "tcp_bbr"),
-            // Part of TCP itself.
-            Self::Session => ("tcp_cong_avoid_ai", "vmlinux"),
+            Self::Cubic => Part::Cubic,
+            Self::Bbr => Part::Bbr,
+            Self::Session => Part::Session,
         }
     }
 
-    /// Where the kernel has what it is built upon; the error says what to do about it.
+    /// A function of the kernel's that shows whether what it is built upon is there at all.
+    const fn shown_by(self) -> &'static str {
+        match self {
+            Self::Cubic => "cubictcp_init",
+            Self::Bbr => "bbr_init",
+            Self::Session => "tcp_reno_ssthresh",
+        }
+    }
+
+    /// The module which that may be in; `None`: it is a part of TCP itself.
+    const fn module(self) -> Option<&'static str> {
+        match self {
+            Self::Cubic => Some(CUBIC_MODULE),
+            Self::Bbr => Some(BBR_MODULE),
+            Self::Session => None,
+        }
+    }
+
+    /// Where the running kernel has what it is built upon.
     ///
     /// # Errors
-    /// If it is a module that is not loaded, or not there.
-    pub fn found(self) -> Result<String, String> {
-        let (function, module) = self.needs();
-        let btf = Btf::from_path(VMLINUX).ok();
-        if btf.and_then(|btf| btf.type_by_name::<types::Func<'_>>(function).map(|_| ())).is_some() {
-            return Ok("built in".to_owned());
+    /// As [`Self::found_in`].
+    pub fn found(self) -> Result<String, Absence> {
+        self.found_in(&Facts::running())
+    }
+
+    /// Where a kernel has what it is built upon.
+    ///
+    /// # Errors
+    /// Why it cannot be built upon that.
+    pub fn found_in(self, facts: &Facts) -> Result<String, Absence> {
+        let types = facts.types.as_ref().map_err(|why| Absence::Differs(why.clone()))?;
+        let function = self.shown_by();
+        match self.module() {
+            Some(module)
+                if !types.all.has_function(function) && !types.modules.contains(&module) =>
+            {
+                return Err(Absence::NotLoaded { module });
+            }
+            _ => {}
         }
-        if Path::new("/sys/kernel/btf").join(module).exists() {
-            return Ok(format!("in module {module}"));
+        if self == Self::Bbr && types.has_newer_bbr() {
+            return Err(Absence::Differs(format!(
+                "{} has BBR in version 2 or 3, whose state hs_bbr does not know",
+                facts.kernel()
+            )));
         }
-        Err(format!(
-            "{function} cannot be called: it is in a module that is not loaded (modprobe {module}), or not there"
-        ))
+        self.complete_in(facts, types)?;
+        Ok(match self.module().filter(|_| !types.built_in.has_function(function)) {
+            None => "built in".to_owned(),
+            Some(module) => format!("in module {module}"),
+        })
+    }
+
+    fn complete_in(self, facts: &Facts, types: &Types) -> Result<(), Absence> {
+        let missing = types.missing(self.part());
+        match missing.as_slice() {
+            [] => Ok(()),
+            names => {
+                let kernel = facts.kernel();
+                Err(Absence::Differs(format!("{kernel} has no {}", names.join(", no "))))
+            }
+        }
+    }
+}
+
+/// Why one of ours cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// What it is built upon is in a module that is not loaded, or nowhere.
+    NotLoaded {
+        /// That module.
+        module: &'static str,
+    },
+    /// What it is built upon is not as the agent knows it: how it differs.
+    Differs(String),
+}
+
+impl Display for Absence {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLoaded { module } => {
+                write!(f, "it is in a module that is not loaded (modprobe {module}), or not there")
+            }
+            Self::Differs(how) => f.write_str(how),
+        }
     }
 }
 
@@ -116,5 +188,55 @@ impl Display for Choice {
             Self::Bbr => "bbr",
             Self::Session => "session",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::listing::Listing;
+
+    fn facts(all: Listing, modules: &[&'static str]) -> Facts {
+        let types = Types { built_in: all.clone(), all, modules: modules.to_vec() };
+        Facts { release: "9.9".to_owned(), lockdown: "none".to_owned(), types: Ok(types) }
+    }
+
+    #[test]
+    fn each_is_there_where_all_is_that_it_calls() {
+        let all = facts(Listing::complete(), &[]);
+        for scheme in Scheme::ALL {
+            assert_eq!(scheme.found_in(&all).as_deref(), Ok("built in"), "{}", scheme.name());
+        }
+    }
+
+    #[test]
+    fn a_function_under_another_name_takes_one_along_and_leaves_the_others() {
+        let mut renamed = Listing::complete();
+        renamed.rename_function("cubictcp_acked", "cubictcp_pkts_acked");
+        let renamed = facts(renamed, &[]);
+        let why = Scheme::Cubic.found_in(&renamed).unwrap_err().to_string();
+        assert_eq!(why, "this kernel (9.9) has no function cubictcp_acked");
+        assert!(Scheme::Bbr.found_in(&renamed).is_ok());
+        assert!(Scheme::Session.found_in(&renamed).is_ok());
+    }
+
+    #[test]
+    fn a_module_that_is_not_loaded_is_named() {
+        let mut without = Listing::complete();
+        without.rename_function("bbr_init", "nothing");
+        let absence = Scheme::Bbr.found_in(&facts(without.clone(), &[])).unwrap_err();
+        assert_eq!(absence, Absence::NotLoaded { module: BBR_MODULE });
+        // Loaded, and without the function: it is no more a matter of loading it.
+        let absence = Scheme::Bbr.found_in(&facts(without, &[BBR_MODULE])).unwrap_err();
+        assert_eq!(absence.to_string(), "this kernel (9.9) has no function bbr_init");
+    }
+
+    /// Members of `struct bbr` in BBRv3 (google/bbr, branch v3, net/ipv4/tcp_bbr.c).
+    #[test]
+    fn a_newer_bbr_is_left_alone() {
+        let mut newer = Listing::complete();
+        newer.insert(crate::assumed::Sort::Member("bbr"), "inflight_hi");
+        let why = Scheme::Bbr.found_in(&facts(newer, &[])).unwrap_err().to_string();
+        assert!(why.starts_with("this kernel (9.9) has BBR in version 2 or 3"), "{why}");
     }
 }

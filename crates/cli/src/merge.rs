@@ -6,6 +6,7 @@ use cmdline::Appendix;
 use plan::Plan;
 use results::{Folder, Merge, Merged, write_tables};
 use std::path::PathBuf;
+use units::counted;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         false => show::table(&plan, &summary)?,
     }
     if !missing.is_empty() {
-        remark(&format!("{} of {} runs are missing", missing.len(), manifest.runs));
+        remark(&format!("{} of {} missing", missing.len(), counted(manifest.runs, "run")));
     }
     remark(&format!("results: {}", folder.path().display()));
     Ok(())

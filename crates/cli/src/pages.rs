@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::stdout;
 use cmdline::{Appendix, EXIT};
-use report::{Column, Quantity};
 use workload::{BUILTINS, Page};
 
 pub(crate) fn appendix() -> Appendix {
@@ -38,7 +37,10 @@ pub(crate) fn run() -> Result<(), Failure> {
     stdout::print(&out)
 }
 
-/// A column from its title, quantity and definition.
-pub(crate) fn column((title, quantity, help): (&str, Quantity, &str)) -> Column {
-    Column { title: title.to_owned(), quantity, help: help.to_owned() }
+/// Where the documents that reports mention are to be read.
+pub(crate) const DOCUMENTS: &str = env!("CARGO_PKG_REPOSITORY");
+
+/// The fact of a report that says where more is said.
+pub(crate) fn explained_in(documents: &[&str]) -> String {
+    format!("What the words mean: {}", documents.join(", "))
 }

@@ -12,7 +12,9 @@ use tcp::recovery::RECOVERIES;
 use tcp::registry::Descriptor;
 use tcp::scheme::{NamedScheme, SchemeParameter, catalogue, parameters};
 use tcp::startup::STARTUPS;
-use worlds::{AGENT_PARAMETER, AGENT_SCHEMES, Contender, NamedAgentScheme, runs_in};
+use worlds::{
+    AGENT_PARAMETER, AGENT_SCHEMES, AgentParameter, Contender, NamedAgentScheme, runs_in,
+};
 
 /// What the limit is, for those who look for it among the schemes.
 pub(crate) const ABOUT_LIMIT: &str = "computed from page and path: the earliest that any TCP with handshakes can be; a second row is without them";
@@ -79,7 +81,7 @@ struct ParameterEntry {
 }
 
 impl Scheme {
-    fn new((name, about, source): (&'static str, &'static str, &'static str)) -> Self {
+    fn new(name: &'static str, about: &'static str, source: &'static str) -> Self {
         let contender = Contender::parse(name);
         // What is no contender is the limit, which is everywhere.
         let has = |world: &World| {
@@ -92,13 +94,13 @@ impl Scheme {
 
 impl From<&NamedScheme> for Scheme {
     fn from(named: &NamedScheme) -> Self {
-        Self::new((named.name, named.about, named.source))
+        Self::new(named.name, named.about, named.source)
     }
 }
 
 impl From<&NamedAgentScheme> for Scheme {
     fn from(named: &NamedAgentScheme) -> Self {
-        Self::new((named.name, named.about, named.source))
+        Self::new(named.name, named.about, named.source)
     }
 }
 
@@ -127,9 +129,9 @@ fn policies<P: ?Sized>(all: &[&Descriptor<P>]) -> Vec<Policy> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let limit = Scheme::new((LIMIT, ABOUT_LIMIT, "docs/race.md"));
+    let limit = Scheme::new(LIMIT, ABOUT_LIMIT, "docs/race.md");
     let with_agent = AGENT_SCHEMES.iter().map(Scheme::from);
-    let (name, values, about) = AGENT_PARAMETER;
+    let AgentParameter { name, values, about } = AGENT_PARAMETER;
     let of_agents = ParameterEntry { name, values, about, default: None };
     let listing = Listing {
         schemes: catalogue().iter().map(Scheme::from).chain(with_agent).chain([limit]).collect(),

@@ -5,6 +5,7 @@ use crate::{input, stdout};
 use cmdline::Appendix;
 use std::path::PathBuf;
 use tcp::Scheme;
+use units::counted;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -48,7 +49,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let script = script::parse(&name, input::read(&args.file)?).map_err(Failure::input)?;
     let report = script::run(&script, args.scheme.as_ref()).map_err(Failure::failed)?;
     stdout::print(&format!(
-        "{name}: all {} events hold under {}, {} segments sent as the script says\n",
-        report.events, report.scheme, report.sent
+        "{name}: {} as expected under {}, {} sent as the script says\n",
+        counted(report.events, "event"),
+        report.scheme,
+        counted(report.sent, "segment")
     ))
 }

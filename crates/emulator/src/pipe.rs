@@ -18,8 +18,8 @@ use units::Instant;
 pub struct Pipe {
     link: Link,
     kept: Slab<Kept>,
-    /// Packets on the wire: when they arrive, in which order they left, where they are kept.
-    flying: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    /// Packets on the wire, the next to arrive on top.
+    flying: BinaryHeap<Reverse<InFlight>>,
     departures: u64,
     /// Buffers to use again.
     spare: Vec<Vec<u8>>,
@@ -32,6 +32,15 @@ pub struct Pipe {
 struct Kept {
     bytes: Vec<u8>,
     record: PacketRecord,
+}
+
+/// A packet on the wire. Packets that arrive at one instant keep the order in which they left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct InFlight {
+    arrives: Instant,
+    departure: u64,
+    /// Where its bytes are kept.
+    token: usize,
 }
 
 /// A packet at the far end.
@@ -115,7 +124,8 @@ impl Pipe {
             link::Fate::Delivered { departs, arrives } => {
                 let record = &mut self.kept[token].record;
                 (record.left, record.due) = (departs, Some(arrives));
-                self.flying.push(Reverse((arrives, self.departures, token)));
+                let departure = self.departures;
+                self.flying.push(Reverse(InFlight { arrives, departure, token }));
                 self.departures += 1;
             }
             link::Fate::Dropped => self.end(token, Fate::Dropped, at),
@@ -142,7 +152,7 @@ impl Pipe {
         let Kept { bytes, mut record } = self.kept.remove(token);
         (record.fate, record.left) = (fate, at);
         if let Some(recorder) = &self.recorder {
-            recorder.on_end(record);
+            recorder.on_end(record, &bytes);
         }
         self.recycle(bytes);
     }
@@ -156,7 +166,7 @@ impl Pipe {
 
     /// When the next packet is due at the far end, or the queue has something to decide.
     pub fn poll_timeout(&mut self) -> Option<Instant> {
-        let arrival = self.flying.peek().map(|Reverse((arrives, ..))| *arrives);
+        let arrival = self.flying.peek().map(|Reverse(packet)| packet.arrives);
         let service = match self.link.stage() {
             Stage::Served(served) => served.poll_timeout(),
             Stage::Fifo(_) | Stage::Judged(_) => None,
@@ -174,7 +184,7 @@ impl Pipe {
 
     /// The next packet that is due at `now` or before, in the order of arrival.
     pub fn poll_delivery(&mut self, now: Instant) -> Option<Delivery<'_>> {
-        let &Reverse((due, _, token)) = self.flying.peek()?;
+        let &Reverse(InFlight { arrives: due, token, .. }) = self.flying.peek()?;
         if due > now {
             return None;
         }
@@ -183,7 +193,7 @@ impl Pipe {
         record.delivered = Some(now);
         if let Some(recorder) = &self.recorder {
             recorder.on_delivery(now, &bytes);
-            recorder.on_end(record);
+            recorder.on_end(record, &bytes);
         }
         let old = std::mem::replace(&mut self.out, bytes);
         self.recycle(old);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use units::Instant;
+use wire::{Packet, TcpPacket, parse_offloaded};
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -68,15 +69,36 @@ impl PacketRecord {
     }
 }
 
+/// A TCP segment's way has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentEnd {
+    /// Which way it went.
+    pub direction: Direction,
+    /// What became of its packet.
+    pub record: PacketRecord,
+    /// Addresses and segment.
+    pub packet: TcpPacket,
+}
+
 /// What a recorder tells.
 #[derive(Debug)]
 pub(crate) enum Told {
     /// A packet's way has ended.
     End(Direction, PacketRecord),
+    /// It was that of a segment.
+    SegmentEnd(SegmentEnd),
     /// A packet has entered, at the client's end if it goes up.
-    Entered(Direction, Instant, Vec<u8>),
+    Entered(SeenPacket),
     /// A packet has been handed over, at the client's end if it goes down.
-    HandedOver(Direction, Instant, Vec<u8>),
+    HandedOver(SeenPacket),
+}
+
+/// A packet as it passed one end of the emulation.
+#[derive(Debug)]
+pub(crate) struct SeenPacket {
+    pub(crate) direction: Direction,
+    pub(crate) at: Instant,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Takes notes of one direction and passes them on to another thread.
@@ -95,6 +117,8 @@ pub(crate) struct Wants {
     pub(crate) records: bool,
     /// Packets themselves.
     pub(crate) packets: bool,
+    /// Segments with records of their packets.
+    pub(crate) segments: bool,
 }
 
 impl Recorder {
@@ -109,20 +133,31 @@ impl Recorder {
 
     pub(crate) fn on_arrival(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.tell(Told::Entered(self.direction, now, packet.to_vec()));
+            self.tell(Told::Entered(self.seen(now, packet)));
         }
     }
 
     pub(crate) fn on_delivery(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.tell(Told::HandedOver(self.direction, now, packet.to_vec()));
+            self.tell(Told::HandedOver(self.seen(now, packet)));
         }
     }
 
-    pub(crate) fn on_end(&self, record: PacketRecord) {
+    pub(crate) fn on_end(&self, record: PacketRecord, packet: &[u8]) {
         if self.wants.records {
             self.tell(Told::End(self.direction, record));
         }
+        // What is told of a segment is smaller than its bytes. Its checksum is its receiver's to look at.
+        if self.wants.segments
+            && let Ok(Packet::Tcp(packet, _)) = parse_offloaded(packet)
+        {
+            let end = SegmentEnd { direction: self.direction, record, packet };
+            self.tell(Told::SegmentEnd(end));
+        }
+    }
+
+    fn seen(&self, at: Instant, packet: &[u8]) -> SeenPacket {
+        SeenPacket { direction: self.direction, at, bytes: packet.to_vec() }
     }
 
     /// Where the other thread does not keep up, notes are missed rather than packets late.

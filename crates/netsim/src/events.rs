@@ -95,6 +95,10 @@ pub(crate) struct EventQueue {
     sequence: u64,
 }
 
+/// Who has the first event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct First(usize);
+
 /// The heap competes under the first number, lane `n` under `n + 1`.
 const HEAP: usize = 0;
 
@@ -183,18 +187,30 @@ impl EventQueue {
         self.push_heap(entry);
     }
 
-    /// Takes out the first event unless it is after `limit`.
-    #[inline]
-    pub(crate) fn pop_until(&mut self, limit: Instant) -> Option<(Key, Due)> {
+    /// Who has the first event, unless that is after `limit`.
+    #[inline(always)]
+    pub(crate) fn first_until(&self, limit: Instant) -> Option<First> {
         let (first, time) = self.heads.winner();
-        if time > limit.as_nanos() {
-            return None;
-        }
-        if first == HEAP {
-            return self.pop_heap();
-        }
-        let (key, arrival) = self.pop_lane(first)?;
-        Some((key, Due::Arrival(arrival)))
+        (time <= limit.as_nanos()).then_some(First(first))
+    }
+
+    /// Takes out the first event if it is an arrival in a lane, as nearly all are.
+    #[inline(always)]
+    pub(crate) fn pop_lane(&mut self, First(first): First) -> Option<(Key, Arrival)> {
+        // The heap's number is none of a lane.
+        let pending = &mut self.lanes.get_mut(first.wrapping_sub(1))?.pending;
+        // One that is empty would not be first, unless all are.
+        let arrival = pending.pop_front()?;
+        let next = pending.front().map_or(Key::NEVER, |(key, _)| *key);
+        self.heads.enter(first, next);
+        Some(arrival)
+    }
+
+    /// Takes out the first event if it is in no lane. `None` also where no one is left to compete.
+    pub(crate) fn pop_heap(&mut self) -> Option<(Key, Due)> {
+        let entry = self.heap.pop()?;
+        self.heads.enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
+        Some((entry.key, entry.due))
     }
 
     /// True if nothing is scheduled.
@@ -222,21 +238,15 @@ impl EventQueue {
             self.heads.enter(HEAP, entry.key);
         }
     }
+}
 
-    /// `None` also where no one is left to compete.
-    fn pop_heap(&mut self) -> Option<(Key, Due)> {
-        let entry = self.heap.pop()?;
-        self.heads.enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
-        Some((entry.key, entry.due))
-    }
-
-    #[inline]
-    fn pop_lane(&mut self, first: usize) -> Option<(Key, Arrival)> {
-        let pending = &mut self.lanes.get_mut(first - 1)?.pending;
-        let arrival = pending.pop_front();
-        let next = pending.front().map_or(Key::NEVER, |(key, _)| *key);
-        self.heads.enter(first, next);
-        arrival
+#[cfg(test)]
+impl EventQueue {
+    /// Takes out the first event unless it is after `limit`.
+    fn pop_until(&mut self, limit: Instant) -> Option<(Key, Due)> {
+        let first = self.first_until(limit)?;
+        let arrival = self.pop_lane(first).map(|(key, arrival)| (key, Due::Arrival(arrival)));
+        arrival.or_else(|| self.pop_heap())
     }
 }
 

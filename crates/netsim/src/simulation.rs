@@ -190,14 +190,16 @@ impl Simulation {
     /// Tells an application what it has to know.
     fn tell(&mut self, notice: Notice) {
         let id = match notice {
-            Notice::Event(app, ..) | Notice::UnsentLow(app, ..) | Notice::Timer(app, _) => app,
+            Notice::Event { app, .. } | Notice::UnsentLow { app, .. } | Notice::Timer(app, _) => {
+                app
+            }
             Notice::Datagram(_, datagram) => datagram.app,
         };
         let seat = &mut self.seats[id.index()];
         let context = &mut Context { world: &mut self.world, app: id };
         match notice {
-            Notice::Event(_, host, event) => seat.app.on_event(context, host, &event),
-            Notice::UnsentLow(_, host, conn) => seat.app.on_unsent_low(context, host, conn),
+            Notice::Event { host, event, .. } => seat.app.on_event(context, host, &event),
+            Notice::UnsentLow { host, conn, .. } => seat.app.on_unsent_low(context, host, conn),
             Notice::Timer(..) if !std::mem::replace(&mut seat.started, true) => {
                 seat.app.start(context);
             }

@@ -2,7 +2,7 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Access, Body, Browsing, BrowsingSpec, Dumbbell, Duplex, PageLoad, PageSpec, Recorder,
+    Access, AppId, Body, Browsing, BrowsingSpec, Dumbbell, Duplex, PageLoad, PageSpec, Recorder,
     Simulation, SimulationConfig, Step,
 };
 use std::sync::Arc;
@@ -30,7 +30,14 @@ fn page(access: &Access, name: &str) -> PageSpec {
     }
 }
 
-fn browsing(names: &[&str], visits: u64) -> (Simulation, netsim::AppId, Access) {
+/// A simulation that has ended.
+struct Browsed {
+    sim: Simulation,
+    id: AppId,
+    access: Access,
+}
+
+fn browsing(names: &[&str], visits: u64) -> Browsed {
     let access = access();
     let mut sim = Simulation::new(access.topology.clone(), SimulationConfig::default());
     let spec = BrowsingSpec {
@@ -42,7 +49,7 @@ fn browsing(names: &[&str], visits: u64) -> (Simulation, netsim::AppId, Access) 
     };
     let id = sim.add(Instant::ZERO, Browsing::new(spec));
     sim.run(FOREVER).unwrap();
-    (sim, id, access)
+    Browsed { sim, id, access }
 }
 
 /// Nothing is remembered between visits and nothing else is on the path: each takes as long as a
@@ -54,7 +61,7 @@ fn every_visit_is_as_a_single_load_and_think_times_lie_between() {
     let id = sim.add(Instant::ZERO, PageLoad::new(page(&access, "graphics")));
     sim.run(FOREVER).unwrap();
     let alone = sim.application::<PageLoad>(id).unwrap().loader().page_done_at().unwrap();
-    let (sim, id, _) = browsing(&["graphics"], 5);
+    let Browsed { sim, id, .. } = browsing(&["graphics"], 5);
     let visits = sim.application::<Browsing>(id).unwrap().visits();
     assert_eq!(visits.len(), 5);
     let mut starts_at = Instant::ZERO;
@@ -69,7 +76,7 @@ fn every_visit_is_as_a_single_load_and_think_times_lie_between() {
 
 #[test]
 fn pages_are_drawn_and_connections_do_not_pile_up() {
-    let (mut sim, id, access) = browsing(&["graphics", "text", "news"], 60);
+    let Browsed { mut sim, id, access } = browsing(&["graphics", "text", "news"], 60);
     let visits = sim.application::<Browsing>(id).unwrap().visits().to_vec();
     for n in 0..3 {
         // A third each: 20, five deviations of sqrt(60 * 2 / 9) = 3.7.

@@ -139,8 +139,17 @@ fn background_holds_nothing_up() {
     assert_eq!(Some(end), sim.application::<BulkTransfer>(id).unwrap().acked_at());
 }
 
+/// What became of a segment, and which it was.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    at: Instant,
+    step: Step,
+    seq: u32,
+    source_port: u16,
+}
+
 /// Everything that two flows with different schemes did at the bottleneck.
-fn history() -> Vec<(Instant, Step, u32, u16)> {
+fn history() -> Vec<Seen> {
     let bell = bell(2, 0.01);
     let mut sim = simulation(&bell);
     sim.observe(Recorder::of([bell.bottleneck.forward, bell.bottleneck.reverse]));
@@ -152,7 +161,12 @@ fn history() -> Vec<(Instant, Step, u32, u16)> {
     let records = sim.observer::<Recorder>().unwrap().records().iter();
     records
         .filter_map(|record| match record.packet.body {
-            Body::Segment(t) => Some((record.at, record.step, t.segment.seq.0, t.source_port)),
+            Body::Segment(t) => Some(Seen {
+                at: record.at,
+                step: record.step,
+                seq: t.segment.seq.0,
+                source_port: t.source_port,
+            }),
             Body::Datagram(_) => None,
         })
         .collect()

@@ -90,8 +90,16 @@ fn metrics_are_those_of_the_measured_interval() {
     assert_eq!(result.end, 30.0);
 }
 
-/// Goodput, utilisation of the bottleneck and end of a run: one transfer of 1000 bytes that starts at 3 s.
-fn late_transfer(more: &str) -> (f64, f64, f64) {
+/// What a run tells of its measured interval.
+struct Late {
+    goodput: f64,
+    /// Of the bottleneck.
+    utilisation: f64,
+    end: f64,
+}
+
+/// One transfer of 1000 bytes that starts at 3 s.
+fn late_transfer(more: &str) -> Late {
     let text = format!(
         "{more}schemes = [\"newreno\"]\npackets = {{ data_overhead = 0, control_bytes = 125 }}\n{DUMBBELL}\
          [workload.one]\nfrom = \"sources\"\nto = \"sinks\"\nstart = \"3s\"\n\
@@ -99,7 +107,8 @@ fn late_transfer(more: &str) -> (f64, f64, f64) {
     );
     let (result, _) = execute(&read(&text), 0);
     let link = result.links.iter().find(|row| row.link == "bottleneck").unwrap();
-    (value(&result, Metric::Goodput), link.utilisation, result.end)
+    let goodput = value(&result, Metric::Goodput);
+    Late { goodput, utilisation: link.utilisation, end: result.end }
 }
 
 #[test]
@@ -109,22 +118,22 @@ fn the_measured_interval_leaves_out_the_time_before_the_first_start() {
     // As in the first test, the data arrives 40 ms after the start. The receiver waits 200 ms for a second
     // segment; then its ACK of 125 bytes takes 1 ms on the link and 10 ms on the way. So the run ends 251 ms
     // after the start. The bottleneck has sent the SYN for 1 ms and the data for 8 ms: 9 ms of 251.
-    let (goodput, utilisation, end) = late_transfer("");
+    let Late { goodput, utilisation, end } = late_transfer("");
     close(end, 3.251);
     close(goodput, 8000.0 / 0.251);
     close(utilisation, 0.009 / 0.251);
     // With a duration the interval lasts to the run's end: from 3 s to 5 s.
-    let (goodput, utilisation, end) = late_transfer("duration = \"5s\"\n");
+    let Late { goodput, utilisation, end } = late_transfer("duration = \"5s\"\n");
     assert_eq!(end, 5.0);
     close(goodput, 8000.0 / 2.0);
     close(utilisation, 0.009 / 2.0);
     // A warm-up that the plan gives is taken at its word: from 1 s to 5 s.
-    let (goodput, utilisation, _) =
+    let Late { goodput, utilisation, .. } =
         late_transfer("duration = \"5s\"\nmeasure = { from = \"1s\" }\n");
     close(goodput, 8000.0 / 4.0);
     close(utilisation, 0.009 / 4.0);
     // A warm-up of nothing asks for the whole run.
-    let (goodput, ..) = late_transfer("duration = \"5s\"\nmeasure = { from = \"0s\" }\n");
+    let Late { goodput, .. } = late_transfer("duration = \"5s\"\nmeasure = { from = \"0s\" }\n");
     close(goodput, 8000.0 / 5.0);
 }
 

@@ -1,10 +1,13 @@
 //! What ran: a scheme in a world, its clients' turns, and the loads of their visits.
 
-use super::record::Recording;
+use super::account::account;
+use super::bound::{BoundFrom, BoundShares};
+use super::record::{LinkWatch, Recording};
 use super::visits::VisitKind;
 use super::world::World;
 use tcp::Scheme;
 use units::{Duration, Instant};
+use workload::Page;
 
 /// One load of the page. Durations count from its start.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,11 +35,44 @@ pub struct Load {
     pub failure: Option<String>,
     /// When each object arrived, by [`workload::ObjectId`]; none where the loader is another's.
     pub objects: Vec<Option<Duration>>,
+    /// What bounded it; `None` if it did not end with every object, or nobody watched.
+    pub bounds: Option<BoundShares>,
+    /// What bounded each connection's sender from when on, in the order of the recording; with it.
+    pub senders: Vec<Vec<BoundFrom>>,
     /// For figures; if asked for.
     pub recording: Option<Recording>,
     /// Captures of the access link in all visits, with the first, if asked for: what crossed each direction, by its name, and
     /// with `-sent` behind it what was handed to its queue. Real worlds write theirs to files.
     pub captures: Vec<(String, Vec<u8>)>,
+}
+
+/// Visits of a client that are drawn: the first, and one after it.
+const DRAWN: usize = 2;
+
+impl Load {
+    /// Takes account of what bounded each of a client's loads, if the access link's watch saw all that passed there. If
+    /// `keep`, recordings of the first ones stay, for figures.
+    pub fn settle_all(loads: &mut [Self], (page, watch): (&Page, Option<&LinkWatch>), keep: bool) {
+        let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
+        for (n, load) in loads.iter_mut().enumerate() {
+            let next = starts.get(n + 1).copied().flatten();
+            if let Some(watch) = watch {
+                load.settle(page, (watch, next));
+            }
+            if !keep || n >= DRAWN {
+                (load.recording, load.senders) = (None, Vec::new());
+            }
+        }
+    }
+
+    fn settle(&mut self, page: &Page, (watch, next): (&LinkWatch, Option<Instant>)) {
+        let Some(recording) = &mut self.recording else { return };
+        watch.complete(recording, next);
+        if let Some(after) = self.page {
+            let account = account(page, recording, recording.start + after);
+            (self.bounds, self.senders) = (account.shares, account.senders);
+        }
+    }
 }
 
 /// One client's visits.

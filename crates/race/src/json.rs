@@ -95,6 +95,7 @@ impl Serialize for SchemeJson<'_> {
                 serialize_spread(&mut map, metric, spread)?;
             }
         }
+        map.serialize_entry("bound", &scheme.bounds)?;
         map.serialize_entry("completed", &scheme.completed)?;
         if let Some(why) = &scheme.left_out {
             map.serialize_entry("left_out", why)?;

@@ -53,10 +53,12 @@
 //! Here races are simulated; whoever has real hosts adds their turns, and all have one result.
 //!
 //! Read on in `path` (paths as people write them), `limit` (what no transport can beat), `setup`
-//! (topology and start phases), `run` (one client's visits), `tally` and `record` (what is observed),
-//! `contestant` (what ran), `result` (medians over repeats), `visits` (first and repeated). `scoreboard` holds every scheme against
+//! (topology and start phases), `run` (one client's visits), `tally` and `record` (what is observed), `account` (what
+//! bounded a load), `contestant` (what ran), `result` (medians over repeats), `visits` (first and repeated). `scoreboard` holds every scheme against
 //! the limit over a fixed `matrix` of paths and sizes.
 
+mod account;
+mod bound;
 mod contestant;
 pub mod estimate;
 mod harm;
@@ -77,10 +79,14 @@ mod tally;
 mod visits;
 mod world;
 
+pub use bound::{Bound, BoundFrom, BoundShares};
 pub use contestant::{Contestant, Load, Turn};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING};
 pub use metric::Metric;
-pub use record::{Queue, QueueLevel, Recording, SequenceEvent, SequenceStep, TransferRecord};
+pub use record::{
+    LinkStep, LinkWatch, Offer, Queue, QueueLevel, Recording, SeenAtLink, SequenceEvent,
+    SequenceStep, Stretch, TransferRecord, Way,
+};
 pub use result::{RaceResult, SchemeResult, Setting};
 pub use run::as_browsers_use_it;
 pub use sample::Sample;

@@ -3,6 +3,7 @@
 //! A repeat's value is the mean over its visits of a kind. Gains are paired: each repeat is held against `linux`'s same
 //! repeat in the same world, so what both have in common (start phases, losses, the state of a machine) drops out.
 
+use super::bound::BoundShares;
 use super::contestant::{Contestant, Load, Turn};
 use super::{
     LIMIT, LIMIT_WITHOUT_HANDSHAKE, Metric, Outcome, ProcessingDelay, Race, Sample, Spread,
@@ -26,6 +27,8 @@ pub struct SchemeResult {
     pub completed: bool,
     /// Why loads are missing, if an agent failed.
     pub left_out: Option<String>,
+    /// What bounded its loads, the mean of their shares; `None` if it is not known of every load that counts.
+    pub bounds: Option<BoundShares>,
     /// Turns made again because packets were late.
     pub redone: u32,
     /// Every visit of the kind, also of turns that were made again.
@@ -201,6 +204,7 @@ impl SchemeResult {
             visit: kind,
             completed: contestant.left_out.is_none() && has_all.is_some_and(|all| all.min == 1.0),
             left_out: contestant.left_out.clone(),
+            bounds: bounds(contestant, kind),
             redone: contestant.turns.iter().filter(|turn| turn.is_redone).count() as u32,
             samples,
             spreads,
@@ -230,6 +234,7 @@ impl SchemeResult {
             visit: kind,
             completed: true,
             left_out: None,
+            bounds: None,
             redone: 0,
             samples: Vec::new(),
             spreads: Metric::ALL.map(spread_of),
@@ -241,6 +246,15 @@ impl SchemeResult {
 fn samples(turn: &Turn, kind: VisitKind) -> impl Iterator<Item = Sample> {
     let first = if kind == VisitKind::First { 0 } else { 1 };
     (first..).zip(turn.loads(kind)).map(|visit| Sample::new(turn, visit))
+}
+
+/// The mean over repeats of the mean of each over its visits of a kind.
+fn bounds(contestant: &Contestant, kind: VisitKind) -> Option<BoundShares> {
+    let of_turn = |turn: &Turn| {
+        let shares = turn.loads(kind).iter().map(|load| load.bounds);
+        BoundShares::mean(&shares.collect::<Option<Vec<_>>>()?)
+    };
+    BoundShares::mean(&contestant.counted().map(of_turn).collect::<Option<Vec<_>>>()?)
 }
 
 /// Repeat, and which of its visits of the kind.

@@ -1,5 +1,6 @@
 //! One visit as a race's result lists it.
 
+use super::bound::BoundShares;
 use super::contestant::{Load, Turn};
 use serde::Serialize;
 use units::Duration;
@@ -19,6 +20,8 @@ pub struct Sample {
     pub html_s: Option<f64>,
     /// Seconds until the page was done.
     pub page_s: Option<f64>,
+    /// What bounded it; `None` if it did not complete, or nobody watched.
+    pub bound: Option<BoundShares>,
     /// Packets dropped or lost.
     pub dropped_packets: u64,
     /// Seconds that one packet in a hundred exceeded in being handed over late.
@@ -38,6 +41,7 @@ impl Sample {
             redone: turn.is_redone,
             html_s: seconds(load.html),
             page_s: seconds(load.page),
+            bound: load.bounds,
             dropped_packets: load.dropped,
             lateness_p99_s: load.lateness.as_secs_f64(),
             failure: load.failure.clone(),

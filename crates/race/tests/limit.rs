@@ -138,6 +138,17 @@ fn tls_and_http2_add_only_lone_acks_and_smaller_packets() {
     }
 }
 
+/// An object, and where it may be found.
+#[derive(Debug)]
+struct Draft {
+    object: Object,
+    /// Number of the object that names it; one that is not there yet: it is asked for at the start.
+    parent: u32,
+    /// Of the parent's body.
+    per_mille: u64,
+    delay: Duration,
+}
+
 prop_compose! {
     /// An object found somewhere in an earlier one, or asked for at the start.
     fn any_object()(
@@ -145,7 +156,7 @@ prop_compose! {
         (host, wait, delay) in (0u32..3, 0u64..50, 0u64..30),
         (parent, per_mille) in (0u32..20, 0u64..=1000),
         html: bool,
-    ) -> (Object, u32, u64, u64) {
+    ) -> Draft {
         let object = Object {
             request_bytes: request,
             response_header_bytes: header,
@@ -154,7 +165,7 @@ prop_compose! {
             server_wait: Duration::from_millis(wait),
             ..object(body, Discovery::AtStart)
         };
-        (object, parent, per_mille, delay)
+        Draft { object, parent, per_mille, delay: Duration::from_millis(delay) }
     }
 }
 
@@ -165,12 +176,12 @@ prop_compose! {
         tls in prop_oneof![Just(Tls::None), Just(Tls::Tls13)],
     ) -> Page {
         let mut objects: Vec<Object> = Vec::new();
-        for (mut object, parent, per_mille, delay) in drafts {
+        for Draft { mut object, parent, per_mille, delay } in drafts {
             if let Some(parent_object) = objects.get(parent as usize) {
                 object.discovery = Discovery::InBody {
                     parent: ObjectId(parent),
                     offset: parent_object.body_bytes * per_mille / 1000,
-                    delay: Duration::from_millis(delay),
+                    delay,
                 };
             }
             objects.push(object);

@@ -63,7 +63,12 @@ fn linux_always_runs_and_no_one_twice() {
 #[test]
 fn looking_on_changes_nothing() {
     let race = race("linux,newreno,tahoe,phttp", LOSSY);
-    let plain = |load: &Load| Load { recording: None, captures: Vec::new(), ..load.clone() };
+    let plain = |load: &Load| Load {
+        recording: None,
+        senders: Vec::new(),
+        captures: Vec::new(),
+        ..load.clone()
+    };
     for (alone, watched) in run(&race).contestants.iter().zip(&recorded(&race).contestants) {
         let (alone_load, watched) = (first_load(alone), first_load(watched));
         assert!(watched.recording.is_some() && watched.captures.len() == 4);

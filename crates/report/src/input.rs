@@ -1,11 +1,11 @@
-//! What a race hands over to be shown: plain public structs, no behaviour.
+//! What a race hands over to be shown: plain public structs.
 //!
 //! Every [`Instant`] counts from the moment the page load begins, which is [`Instant::ZERO`];
 //! whoever fills these structs shifts a simulator's clock accordingly. Sizes are bytes. Strings may
 //! come from outside (titles, URLs and hosts of a HAR file): they are cleaned and escaped on output,
 //! never trusted.
 
-use crate::{Section, Table};
+use crate::{Colour, Links, Role, Section, Table};
 use std::borrow::Cow;
 use units::Instant;
 
@@ -23,8 +23,13 @@ pub struct RaceReport {
     pub sections: Vec<Section>,
     /// One load per scheme, in the order to be shown. With repeats: the load of the first seed.
     pub schemes: Vec<SchemeView>,
+    /// Two of the schemes, by place, whose loads are shown row by row beside each other at first; a reader may choose
+    /// others. `None`, or a place that is none: no such section.
+    pub compared: Option<(usize, usize)>,
     /// The physical bound the schemes are held against.
     pub limit: LimitView,
+    /// What of its texts leads elsewhere.
+    pub links: Links,
 }
 
 /// The earliest possible completion of the same page on the same path.
@@ -41,8 +46,10 @@ pub struct LimitView {
 /// One page load under one scheme.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchemeView {
-    /// The scheme as the user typed it, such as "linux+iw=32".
+    /// The scheme as the user typed it, such as "linux+iw=32"; it has one colour on the page.
     pub name: String,
+    /// Which of its loads, where there are several: such as "kernel · first visit"; else empty.
+    pub place: String,
     /// One sentence saying what it is.
     pub description: String,
     /// When the HTML was complete; `None` if it never was.
@@ -59,17 +66,31 @@ pub struct SchemeView {
     pub limit: Option<LimitView>,
 }
 
+impl SchemeView {
+    /// Name and place: what tells it from all others.
+    pub(crate) fn title(&self) -> Cow<'_, str> {
+        match self.place.is_empty() {
+            true => Cow::Borrowed(&self.name),
+            false => Cow::Owned(format!("{} · {}", self.name, self.place)),
+        }
+    }
+}
+
 /// The life of one object, discovery ≤ request ≤ first byte ≤ done; `None` for what never happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectSpan {
+    /// Which object of the page: the same under every scheme.
+    pub index: usize,
     /// Name of the object, usually its URL's path.
     pub label: String,
     /// The host that serves it.
     pub host: String,
-    /// Kind of content, such as "html", "script", "image"; objects of a kind share a colour.
+    /// Kind of content, such as "html", "script", "image".
     pub kind: String,
     /// Label of the connection that carried it; empty if none did.
     pub connection: String,
+    /// When that connection opened, if it did in this load.
+    pub opening: Option<OpeningView>,
     /// Size of the body in bytes.
     pub bytes: u64,
     /// The client learned that it needs the object.
@@ -82,6 +103,17 @@ pub struct ObjectSpan {
     pub done: Option<Instant>,
 }
 
+/// How a connection opened: opened ≤ connected ≤ ready; `None` for what never happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpeningView {
+    /// The client wanted it: its first packet left.
+    pub opened: Instant,
+    /// TCP was established.
+    pub connected: Option<Instant>,
+    /// So was TLS, if there is any.
+    pub ready: Option<Instant>,
+}
+
 /// What one connection's data sender did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConnectionView {
@@ -91,6 +123,88 @@ pub struct ConnectionView {
     pub sequence: Vec<SequencePoint>,
     /// Every recorded change of the window, in order of time.
     pub window: Vec<WindowPoint>,
+    /// Bytes sent and not acknowledged after each change, in order of time.
+    pub flight: Vec<LevelPoint>,
+    /// The receive window that the client offered after each change, in order of time.
+    pub offered: Vec<LevelPoint>,
+    /// What bounded the sender from when on, in order of time.
+    pub bounds: Vec<BoundPoint>,
+}
+
+/// A number of bytes from an instant on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LevelPoint {
+    /// From when.
+    pub at: Instant,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// What bounded a sender from an instant on; `None` where nothing was wanted of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoundPoint {
+    /// From when.
+    pub at: Instant,
+    /// What.
+    pub bound: Option<SenderBound>,
+}
+
+/// What bounds a sender; each has one colour on all pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SenderBound {
+    /// The path carried data of the page.
+    Path,
+    /// Its congestion window.
+    CongestionWindow,
+    /// The receive window that the client offered.
+    ReceiveWindow,
+    /// Losses not yet repaired.
+    Recovery,
+    /// Its server had nothing to send yet.
+    Server,
+    /// The browser had not asked yet.
+    Client,
+    /// Signals under way: handshakes, requests, last bytes.
+    Rounds,
+}
+
+impl SenderBound {
+    /// All of them, in the order of legends.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Path,
+        Self::CongestionWindow,
+        Self::ReceiveWindow,
+        Self::Recovery,
+        Self::Server,
+        Self::Client,
+        Self::Rounds,
+    ];
+
+    /// Its name in legends: that of tables.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::CongestionWindow => "cwnd",
+            Self::ReceiveWindow => "rwnd",
+            Self::Recovery => "recovery",
+            Self::Server => "server",
+            Self::Client => "client",
+            Self::Rounds => "rounds",
+        }
+    }
+
+    /// Its colour.
+    pub(crate) const fn colour(self) -> Colour {
+        Colour::Role(match self {
+            Self::Path => Role::Path,
+            Self::CongestionWindow => Role::Cwnd,
+            Self::ReceiveWindow => Role::ReceiveWindow,
+            Self::Recovery => Role::Recovery,
+            Self::Server => Role::Server,
+            Self::Client => Role::Client,
+            Self::Rounds => Role::Rounds,
+        })
+    }
 }
 
 /// Something that happened to a range of a connection's byte stream.

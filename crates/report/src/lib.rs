@@ -13,25 +13,30 @@ mod document;
 mod figure;
 mod file;
 mod format;
+mod hues;
 mod input;
 mod page;
+mod palette;
 mod quantity;
 mod ranges;
 mod table;
 mod text;
 mod thin;
 
-pub use document::{Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Section};
-pub use figure::{
-    Axis, Colour, Figure, Mark, Point, Reference, Scale, Series, Shape, Symbol, Unit,
+pub use document::{
+    Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Links, Section,
 };
+pub use figure::{Axis, Figure, Mark, Point, Reference, Scale, Series, Shade, Shape, Symbol, Unit};
 pub use file::{WriteError, check_writable, write_atomically};
 pub use format::{bytes, estimate as written};
+pub use hues::Hues;
 pub use input::{
-    ConnectionView, LimitView, ObjectSpan, QueueCapacity, QueuePoint, QueueView, RaceReport,
-    SchemeView, SequenceKind, SequencePoint, WindowPoint,
+    BoundPoint, ConnectionView, LevelPoint, LimitView, ObjectSpan, OpeningView, QueueCapacity,
+    QueuePoint, QueueView, RaceReport, SchemeView, SenderBound, SequenceKind, SequencePoint,
+    WindowPoint,
 };
 pub use page::MAX_HTML_BYTES;
+pub use palette::{Colour, Role};
 pub use quantity::{Estimate, Median, Quantity};
-pub use ranges::{Range, RangeRow, Ranges};
+pub use ranges::{Range, RangeColours, RangeRow, Ranges};
 pub use table::{Cell, Column, RaceRow, Row, Table, Terminal};

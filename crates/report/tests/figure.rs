@@ -11,6 +11,7 @@ fn figure() -> Figure {
         x: axis("size", Unit::Bytes, Scale::Log),
         y: axis("time", Unit::Seconds, Scale::Linear),
         height: 300,
+        shades: Vec::new(),
         series: vec![Series {
             name: "measured".to_owned(),
             shape: Shape::Line,

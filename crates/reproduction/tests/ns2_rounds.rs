@@ -4,14 +4,30 @@ use reproduction::check::ns2::{Row, Selection, Verdict, check, read};
 
 /// Every kind of case, each with another variant and number of competitors; the whole takes
 /// 45 s of a release build, this part 8 s of a test build.
-const CASES: &[(&str, &str, &[usize])] = &[
-    ("30kb", include_str!("../data/ns2-sp2-30kb.csv"), &[0, 5, 10, 19, 24, 33, 46]),
-    ("sizes", include_str!("../data/ns2-sp3-sizes.csv"), &[1, 6, 11, 12]),
-    ("udp", include_str!("../data/ns2-sp4-udp.csv"), &[3, 6]),
+const CASES: [Excerpt; 3] = [
+    Excerpt {
+        name: "30kb",
+        text: include_str!("../data/ns2-sp2-30kb.csv"),
+        chosen: &[0, 5, 10, 19, 24, 33, 46],
+    },
+    Excerpt {
+        name: "sizes",
+        text: include_str!("../data/ns2-sp3-sizes.csv"),
+        chosen: &[1, 6, 11, 12],
+    },
+    Excerpt { name: "udp", text: include_str!("../data/ns2-sp4-udp.csv"), chosen: &[3, 6] },
 ];
 
+/// Lines of a file of ns-2's results.
+struct Excerpt {
+    name: &'static str,
+    text: &'static str,
+    /// By number, the head not counted.
+    chosen: &'static [usize],
+}
+
 fn rows() -> Vec<Row> {
-    let file = |(name, text, chosen): &(&str, &str, &[usize])| {
+    let file = |Excerpt { name, text, chosen }: &Excerpt| {
         let lines: Vec<_> = text.lines().collect();
         let picked = chosen.iter().map(|n| lines[n + 1]);
         let text: Vec<_> = std::iter::once(lines[0]).chain(picked).collect();

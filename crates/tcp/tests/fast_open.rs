@@ -29,12 +29,21 @@ fn no_data_in_syns(from: usize, segment: &Segment) -> bool {
     from == 0 && segment.has(Flags::SYN) && segment.len > 0
 }
 
+/// A segment on its way.
+struct Flying {
+    arrives: Instant,
+    from: usize,
+    /// The client's port.
+    client: u16,
+    segment: Segment,
+}
+
 /// A client and a server 50 ms apart, on links without limit.
 struct World {
     now: Instant,
     hosts: [Host; 2],
     way: Way,
-    flying: VecDeque<(Instant, usize, u16, Segment)>,
+    flying: VecDeque<Flying>,
     sent: Vec<(usize, Segment)>,
     /// Bytes that the client's present connection has received.
     answered: u64,
@@ -70,11 +79,11 @@ impl World {
                 took = Some(self.now - began);
             }
             let timer = self.hosts.iter_mut().filter_map(Host::poll_timeout).min();
-            let arrival = self.flying.front().map(|next| next.0);
+            let arrival = self.flying.front().map(|next| next.arrives);
             let Some(next) = timer.into_iter().chain(arrival).min() else { break };
             self.now = self.now.max(next);
-            while self.flying.front().is_some_and(|next| next.0 <= self.now) {
-                let (_, from, client, segment) = self.flying.pop_front().unwrap();
+            while self.flying.front().is_some_and(|next| next.arrives <= self.now) {
+                let Flying { from, client, segment, .. } = self.flying.pop_front().unwrap();
                 let tuple = Self::tuple(1 - from, client);
                 self.hosts[1 - from].handle_segment(self.now, &tuple, &segment);
             }
@@ -92,7 +101,8 @@ impl World {
             while let Some(t) = self.hosts[n].poll_transmit(self.now) {
                 self.sent.push((n, t.segment));
                 if !(self.way)(n, &t.segment) {
-                    self.flying.push_back((self.now + ONE_WAY, n, client, t.segment));
+                    let (arrives, segment) = (self.now + ONE_WAY, t.segment);
+                    self.flying.push_back(Flying { arrives, from: n, client, segment });
                 }
             }
         }

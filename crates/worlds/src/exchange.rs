@@ -289,7 +289,7 @@ impl Exchange {
             page: since(loader.page_done_at()),
             failure: loader.failures().first().map(name),
             objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
-            recording: Some(recording(inner, start)),
+            recording: Some(recording(inner, (start, self.tongue))),
             ..Load::default()
         }
     }
@@ -351,23 +351,21 @@ impl Exchange {
     }
 }
 
-/// What the loader knows of a load; what crossed the link nobody has watched.
-fn recording(inner: &Inner, start: Instant) -> Recording {
+/// What the loader knows of a load; what crossed the link is told when the link is taken down.
+fn recording(inner: &Inner, (start, tongue): (Instant, Tongue)) -> Recording {
     let mut ports = vec![0; inner.calls.len()];
     for (port, conn) in &inner.callers {
         ports[conn.index()] = *port;
     }
     let connections = inner.loader.connections().zip(ports);
-    let transfers = connections.map(|(connection, port)| TransferRecord {
-        connection,
-        port,
-        sequence: Vec::new(),
-        window: Vec::new(),
-    });
+    let transfers =
+        connections.map(|(connection, port)| TransferRecord::unwatched(connection, port));
     Recording {
         start,
         milestones: inner.loader.milestones().to_vec(),
         transfers: transfers.collect(),
+        busy: Vec::new(),
+        servers_think: tongue == Tongue::Counts,
         queues: Vec::new(),
     }
 }

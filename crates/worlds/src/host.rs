@@ -30,7 +30,8 @@ impl Host {
     /// If the machine does not let it.
     pub(crate) fn new(
         (place, service): (Real<'_>, Service<'_>),
-        (own, page, config): (Addresses, &Page, &LoaderConfig),
+        own: Addresses,
+        (page, config): (&Page, &LoaderConfig),
     ) -> io::Result<Self> {
         let ports = (0..page.hosts().len()).map(|host| FIRST_PORT + host as u16);
         let addresses: Vec<_> = ports.map(|port| SocketAddr::new(own.v4.into(), port)).collect();

@@ -27,10 +27,13 @@ mod server;
 mod site;
 mod timer;
 mod tongue;
+mod watch;
 mod wire;
 
 pub use client::{Browser, Client, Curl};
-pub use contender::{AGENT_PARAMETER, AGENT_SCHEMES, AgentScheme, Contender, NamedAgentScheme};
+pub use contender::{
+    AGENT_PARAMETER, AGENT_SCHEMES, AgentParameter, AgentScheme, Contender, NamedAgentScheme,
+};
 pub use contest::{Run, TOO_LATE, cannot_be_had, load_count, run};
 pub use kernel::{Agent, Nginx, Server, ServerChoice, congestion_control};
 pub use real::runs_in;

@@ -11,15 +11,21 @@ use worlds::agreement::{Cell, Grid, LINUX_SCHEMES, Verdict};
 /// Three connections of BBR that overflow a queue together take one of two courses and more, which hang on tenths of a millisecond: at
 /// 20 Mbit/s, 20 ms 0.65 to 1.05 s on the wire, 0.66 to 0.88 simulated, so medians, also of nine, are of any. They are held
 /// against each other by this bound alone, of simulated over measured time, less one.
-const TWO_COURSES: (&str, &str, f64) = ("news", "linux-bbr", 0.35);
+const TWO_COURSES: TwoCourses = TwoCourses { load: "news", scheme: "linux-bbr", bound: 0.35 };
+
+struct TwoCourses {
+    load: &'static str,
+    scheme: &'static str,
+    bound: f64,
+}
 
 fn takes_two_courses(cell: &Cell) -> bool {
-    (cell.load.as_str(), cell.scheme.as_str()) == (TWO_COURSES.0, TWO_COURSES.1)
+    (cell.load.as_str(), cell.scheme.as_str()) == (TWO_COURSES.load, TWO_COURSES.scheme)
 }
 
 fn is_outside(cell: &Cell) -> bool {
     match takes_two_courses(cell) {
-        true => cell.difference.is_none_or(|by| by.abs() > TWO_COURSES.2),
+        true => cell.difference.is_none_or(|by| by.abs() > TWO_COURSES.bound),
         false => cell.verdict == Verdict::Outside,
     }
 }

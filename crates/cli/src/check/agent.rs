@@ -3,10 +3,10 @@
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
 use crate::race::field::Field;
-use crate::{agent, pages, stdout};
+use crate::{agent, stdout};
 use cmdline::Appendix;
 use race::World;
-use report::{Cell, Quantity, Row, Table};
+use report::{Cell, Column, Quantity, Row, Table};
 use worlds::gain::{Case, Claim, Gains, Plan, Time, Verdict};
 use worlds::{Browser, Server, ServerChoice};
 
@@ -122,20 +122,20 @@ type Visits<'a> = [&'a str; 4];
 
 /// A table of what is told of schemes' visits: these are columns of their own, with a definition each.
 fn table<'a, const N: usize>(
-    told: [(&str, Quantity, &str); N],
+    told: [Column; N],
     rows: impl Iterator<Item = (Visits<'a>, [Cell; N])>,
 ) -> Table {
     let visits = [
-        ("load", Quantity::Text, "What was loaded, and how"),
-        ("path", Quantity::Text, "Rate, round trip, queue"),
-        ("visit", Quantity::Text, "The first, or the repeated one"),
-        ("scheme", Quantity::Text, "How the servers send"),
+        Column::new("load", Quantity::Text, "What was loaded, and how"),
+        Column::new("path", Quantity::Text, "Rate, round trip, queue"),
+        Column::new("visit", Quantity::Text, "The first, or the repeated one"),
+        Column::new("scheme", Quantity::Text, "How the servers send"),
     ];
     let row = |(visits, told): (Visits<'a>, [Cell; N])| {
         let visits = visits.map(|text| Cell::Text(text.to_owned()));
         Row { cells: visits.into_iter().chain(told).collect(), is_reference: false }
     };
-    let columns = visits.into_iter().chain(told).map(pages::column);
+    let columns = visits.into_iter().chain(told);
     Table { columns: columns.collect(), rows: rows.map(row).collect() }
 }
 
@@ -145,11 +145,11 @@ fn number(value: Option<f64>) -> Cell {
 
 fn times(times: &[Time]) -> Table {
     let told = [
-        ("median", Quantity::Time, "Until all was there"),
-        ("min – max", Quantity::Text, "Its extremes"),
-        ("limit", Quantity::Time, "What nothing can beat"),
-        ("drops", Quantity::Count, "Packets that the link dropped, median"),
-        ("redone", Quantity::Count, "Loads repeated for lateness"),
+        Column::new("median", Quantity::Time, "Until all was there"),
+        Column::new("min – max", Quantity::Text, "Its extremes"),
+        Column::new("limit", Quantity::Time, "What nothing can beat"),
+        Column::new("drops", Quantity::Count, "Packets that the link dropped, median"),
+        Column::new("redone", Quantity::Count, "Loads repeated for lateness"),
     ];
     let row = |time: &Time| {
         let extremes = time.page_s.map_or(Cell::Undefined, |spread| {
@@ -172,11 +172,11 @@ fn times(times: &[Time]) -> Table {
 
 fn claims(claims: &[Claim]) -> Table {
     let told = [
-        ("beside", Quantity::Text, "Beside whom"),
-        ("ratio", Quantity::Ratio, "Its median over the other's"),
-        ("at most", Quantity::Ratio, "What is asked for"),
-        ("limit", Quantity::Ratio, "The limit over the other's median"),
-        ("verdict", Quantity::Text, "Whether it is so"),
+        Column::new("beside", Quantity::Text, "Beside whom"),
+        Column::new("ratio", Quantity::Ratio, "Its median over the other's"),
+        Column::new("at most", Quantity::Ratio, "What is asked for"),
+        Column::new("limit", Quantity::Ratio, "The limit over the other's median"),
+        Column::new("verdict", Quantity::Text, "Whether it is so"),
     ];
     let row = |claim: &Claim| {
         [

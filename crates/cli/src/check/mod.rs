@@ -15,6 +15,7 @@ use cmdline::{Appendix, Entry};
 use reproduction::check::ns2::{self, Measurements, Prepared, Row, Selection, Verdict};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use units::counted;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -152,8 +153,8 @@ fn verdict(rows: &[Row]) -> Result<(), Failure> {
     match rows.iter().filter(|row| row.verdict == Verdict::Outside).count() {
         0 => Ok(()),
         n => Err(Failure::failed(format!(
-            "{n} of {} figures are outside; docs/validation.md says what is known of such cases",
-            rows.len()
+            "{n} of {} outside; docs/validation.md says what is known of such cases",
+            counted(rows.len(), "figure")
         ))),
     }
 }
@@ -164,7 +165,7 @@ fn say_what_is_left_out(prepared: &Prepared) {
         *skipped.entry(reason).or_insert(0) += 1;
     }
     for (reason, rows) in skipped {
-        remark(&format!("note: {reason} ({rows} rows left out)"));
+        remark(&format!("note: {reason} ({} left out)", counted(rows, "row")));
     }
 }
 

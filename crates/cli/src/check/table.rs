@@ -1,8 +1,8 @@
 //! What was compared, as a table for each suite and metric.
 
 use crate::failure::Failure;
-use crate::{pages, stdout};
-use report::{Cell, Estimate, Quantity, Table};
+use crate::stdout;
+use report::{Cell, Column, Estimate, Quantity, Table};
 use reproduction::check::ns2::{Field, Row, Unit, Verdict};
 
 /// Prints `rows`, a table for each suite and metric in the order in which they first come.
@@ -39,20 +39,16 @@ fn table(rows: &[&Row]) -> Table {
         .map(|row| row.beside.iter().map(|(name, _)| name).collect())
         .unwrap_or_default();
     let mut columns = [
-        ("case", Quantity::Text, "What was run"),
-        ("ns-2", quantity, "Measured with ns-2"),
-        ("ours", quantity, "Measured here"),
-        ("at least", quantity, "Lowest figure that agrees"),
-        ("at most", quantity, "Highest figure that agrees"),
+        Column::new("case", Quantity::Text, "What was run"),
+        Column::new("ns-2", quantity, "Measured with ns-2"),
+        Column::new("ours", quantity, "Measured here"),
+        Column::new("at least", quantity, "Lowest figure that agrees"),
+        Column::new("at most", quantity, "Highest figure that agrees"),
     ]
-    .map(pages::column)
     .to_vec();
-    columns.extend(
-        names
-            .iter()
-            .map(|name| pages::column((&name.replace('_', " "), Quantity::Text, "ns-2 / ours"))),
-    );
-    columns.push(pages::column(("verdict", Quantity::Text, "Whether it agrees")));
+    let beside = |name: &&str| Column::new(name.replace('_', " "), Quantity::Text, "ns-2 / ours");
+    columns.extend(names.iter().map(beside));
+    columns.push(Column::new("verdict", Quantity::Text, "Whether it agrees"));
     Table { columns, rows: rows.iter().map(|row| line(row, &names)).collect() }
 }
 

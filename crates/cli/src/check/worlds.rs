@@ -2,11 +2,12 @@
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::{pages, stdout};
+use crate::stdout;
 use cmdline::Appendix;
-use report::{Cell, Quantity, Row, Table};
+use report::{Cell, Column, Quantity, Row, Table};
 use std::sync::Arc;
 use tcp::Scheme;
+use units::counted;
 use workload::{LoaderConfig, Page};
 use worlds::agreement::{self, Agreement, Grid, LINUX_SCHEMES, SchemeCount, Verdict};
 use worlds::{Server, ServerChoice};
@@ -136,10 +137,10 @@ fn print(agreement: &Agreement, in_short: bool) -> Result<(), Failure> {
     stdout::print_table(&sums(&agreement.schemes))?;
     for count in &agreement.worlds {
         stdout::print(&format!(
-            "\n{}: {} of {} cells inside, {} outside ({} of these where times overlap): {}\n",
+            "\n{}: {} of {} inside, {} outside ({} of these where times overlap): {}\n",
             count.world,
             count.inside,
-            count.cells,
+            counted(count.cells, "cell"),
             count.outside,
             count.met,
             if count.agrees { "agrees" } else { "does not agree" },
@@ -154,12 +155,12 @@ const RULE: &str = "A world agrees if nine of ten of its cells, of all schemes t
 
 fn sums(schemes: &[SchemeCount]) -> Table {
     let columns = [
-        ("scheme", Quantity::Text, "How the servers send"),
-        ("world", Quantity::Text, "Beside which world"),
-        ("cells", Quantity::Count, "All of them"),
-        ("inside", Quantity::Count, "Within the first bound"),
-        ("outside", Quantity::Count, "Beyond the second"),
-        ("worst", Quantity::Gain, "The difference furthest from zero"),
+        Column::new("scheme", Quantity::Text, "How the servers send"),
+        Column::new("world", Quantity::Text, "Beside which world"),
+        Column::new("cells", Quantity::Count, "All of them"),
+        Column::new("inside", Quantity::Count, "Within the first bound"),
+        Column::new("outside", Quantity::Count, "Beyond the second"),
+        Column::new("worst", Quantity::Gain, "The difference furthest from zero"),
     ];
     let number = |n: usize| Cell::Number((n as f64).into());
     let row = |SchemeCount { scheme, count, worst }: &SchemeCount| Row {
@@ -173,28 +174,25 @@ fn sums(schemes: &[SchemeCount]) -> Table {
         ],
         is_reference: false,
     };
-    Table { columns: columns.map(pages::column).to_vec(), rows: schemes.iter().map(row).collect() }
+    Table { columns: columns.into(), rows: schemes.iter().map(row).collect() }
 }
 
 fn table(cells: &[&agreement::Cell]) -> Table {
     let columns = [
-        ("load", Quantity::Text, "What was loaded"),
-        ("path", Quantity::Text, "Rate, round trip, queue"),
-        ("scheme", Quantity::Text, "How the servers send"),
-        ("world", Quantity::Text, "Beside which world"),
-        ("sim", Quantity::Time, "Simulated, median"),
-        ("min – max", Quantity::Text, "Its extremes over seeds"),
-        ("real", Quantity::Time, "Measured, median"),
-        ("min – max", Quantity::Text, "Its extremes"),
-        ("difference", Quantity::Gain, "Simulated over measured, less one"),
-        ("drops", Quantity::Text, "Dropped packets: simulated / measured, medians"),
-        ("redone", Quantity::Count, "Loads repeated for lateness"),
-        ("verdict", Quantity::Text, "Whether they agree"),
+        Column::new("load", Quantity::Text, "What was loaded"),
+        Column::new("path", Quantity::Text, "Rate, round trip, queue"),
+        Column::new("scheme", Quantity::Text, "How the servers send"),
+        Column::new("world", Quantity::Text, "Beside which world"),
+        Column::new("sim", Quantity::Time, "Simulated, median"),
+        Column::new("min – max", Quantity::Text, "Its extremes over seeds"),
+        Column::new("real", Quantity::Time, "Measured, median"),
+        Column::new("min – max", Quantity::Text, "Its extremes"),
+        Column::new("difference", Quantity::Gain, "Simulated over measured, less one"),
+        Column::new("drops", Quantity::Text, "Dropped packets: simulated / measured, medians"),
+        Column::new("redone", Quantity::Count, "Loads repeated for lateness"),
+        Column::new("verdict", Quantity::Text, "Whether they agree"),
     ];
-    Table {
-        columns: columns.map(pages::column).to_vec(),
-        rows: cells.iter().map(|cell| row(cell)).collect(),
-    }
+    Table { columns: columns.into(), rows: cells.iter().map(|cell| row(cell)).collect() }
 }
 
 fn row(cell: &agreement::Cell) -> Row {

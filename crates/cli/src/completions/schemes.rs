@@ -40,8 +40,9 @@ struct Offered {
 fn offered(scheme: &str) -> Vec<Offered> {
     let base = scheme.split('+').next().unwrap_or_default();
     if AGENT_SCHEMES.iter().any(|named| named.name == base) {
-        let (name, values, about) = AGENT_PARAMETER;
-        return vec![Offered { name, values: examples(values, None), about: about.into() }];
+        let only = AGENT_PARAMETER;
+        let values = examples(only.values, None);
+        return vec![Offered { name: only.name, values, about: only.about.into() }];
     }
     let offered = |parameter: &SchemeParameter| Offered {
         name: parameter.name,

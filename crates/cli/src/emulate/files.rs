@@ -14,6 +14,7 @@ pub(super) fn begin(args: &Args) -> Result<Option<(Recording, Duplex<Recorder>)>
     let files = Files {
         log: args.log.as_deref().map(log).transpose()?,
         captures: args.pcap.as_deref().map(captures).transpose()?,
+        segments: None,
     };
     if files.log.is_none() && files.captures.is_none() {
         return Ok(None);

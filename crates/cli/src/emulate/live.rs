@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
+use units::counted;
 
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -43,7 +44,9 @@ pub(super) fn show_during<T>(args: &Args, emulation: &Emulation, job: impl FnOnc
 
 fn line(totals: &Totals) -> String {
     format!(
-        "{} packets, {} held, {} dropped",
-        totals.delivered_packets, totals.held_packets, totals.link.dropped_packets
+        "{}, {} held, {} dropped",
+        counted(totals.delivered_packets, "packet"),
+        totals.held_packets,
+        totals.link.dropped_packets
     )
 }

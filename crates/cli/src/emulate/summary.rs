@@ -139,11 +139,11 @@ fn tell(ran: &Ran) {
     for (name, link, way) in both {
         let counted = &way.totals.link;
         remark(&format!(
-            "{name}: {} {}: {} packets, {} bytes handed over; {} dropped, {} marked, {} lost",
+            "{name}: {} {}: {}, {} handed over; {} dropped, {} marked, {} lost",
             link.rate(),
             link.delay(),
-            way.totals.delivered_packets,
-            way.totals.delivered_bytes,
+            units::counted(way.totals.delivered_packets, "packet"),
+            units::counted(way.totals.delivered_bytes, "byte"),
             counted.dropped_packets,
             counted.marked_packets,
             counted.lost_packets,
@@ -169,8 +169,8 @@ fn warn(ran: &Ran, lateness: &Lateness) {
     let overruns = ran.overruns.forward + ran.overruns.reverse;
     if overruns > 0 {
         remark(&format!(
-            "warning: {overruns} packets came faster than this machine takes them, and were lost before \
-             the link"
+            "warning: {} came faster than this machine takes packets: lost before the link",
+            units::counted(overruns, "packet")
         ));
     }
 }

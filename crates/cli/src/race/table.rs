@@ -26,6 +26,10 @@ fn row(scheme: &SchemeResult) -> RaceRow {
         page_s: median(Metric::PageSeconds),
         ratio_to_limit: median(Metric::RatioToLimit),
         gain_over_linux: median(Metric::GainOverLinux),
+        bound_by: scheme.bounds.map(|bounds| {
+            let (bound, share) = bounds.largest();
+            (bound.name().to_owned(), share)
+        }),
         retransmissions: median(Metric::RetransmittedSegments),
         timeouts: median(Metric::Timeouts),
         drops: median(Metric::DroppedPackets),

@@ -4,11 +4,11 @@ mod page;
 
 use crate::failure::{Failure, remark};
 use crate::progress::Progress;
-use crate::{pages, stdout};
+use crate::stdout;
 use cmdline::Appendix;
 use race::scoreboard::{Board, DEFAULT_SCHEMES, Interval, Plan, Score, Set, listing};
 use race::{BASELINE, LIMIT, contestants};
-use report::{Cell, Quantity, Row, Table, write_atomically};
+use report::{Cell, Column, Quantity, Row, Table, write_atomically};
 use std::path::PathBuf;
 use tcp::Scheme;
 
@@ -47,8 +47,8 @@ pub(crate) struct Args {
     cells: bool,
 
     /// Write a page with the table and heat maps
-    #[arg(long, value_name = "FILE.html")]
-    html: Option<PathBuf>,
+    #[arg(long, value_name = "FILE.html", alias = "html")]
+    report: Option<PathBuf>,
 }
 
 pub(crate) fn appendix() -> Appendix {
@@ -56,7 +56,7 @@ pub(crate) fn appendix() -> Appendix {
         examples: &[
             ("headstart scoreboard --quick", "Gives a first impression, in seconds."),
             (
-                "headstart scoreboard --html board.html",
+                "headstart scoreboard --report board.html",
                 "Runs the published sample of 300 cells, in which every two levels of the matrix meet.",
             ),
             (
@@ -111,29 +111,33 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn write_page(args: &Args, board: &Board) -> Result<(), Failure> {
-    let Some(path) = &args.html else { return Ok(()) };
+    let Some(path) = &args.report else { return Ok(()) };
     let html = page::document(board).to_html();
     write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
-    remark(&format!("page: {}", path.display()));
+    remark(&format!("report: {}", path.display()));
     Ok(())
 }
 
 /// The schemes, the best first, behind the limit.
 fn table(board: &Board) -> Table {
     let columns = [
-        ("scheme", Quantity::Text, "How the servers send"),
-        ("× linux", Quantity::Ratio, "Time over linux's, geometric mean over cells"),
-        ("95 %", Quantity::Text, "Interval of that mean, over cells drawn like these"),
-        ("× limit", Quantity::Ratio, "Time over the limit, geometric mean over cells"),
-        ("p95", Quantity::Ratio, "95th percentile of time over the limit"),
-        ("harm", Quantity::Gain, "Time that the background took over that beside linux, less one"),
-        ("harm p95", Quantity::Gain, "Its 95th percentile"),
-        (
+        Column::new("scheme", Quantity::Text, "How the servers send"),
+        Column::new("× linux", Quantity::Ratio, "Time over linux's, geometric mean over cells"),
+        Column::new("95 %", Quantity::Text, "Interval of that mean, over cells drawn like these"),
+        Column::new("× limit", Quantity::Ratio, "Time over the limit, geometric mean over cells"),
+        Column::new("p95", Quantity::Ratio, "95th percentile of time over the limit"),
+        Column::new(
+            "harm",
+            Quantity::Gain,
+            "Time that the background took over that beside linux, less one",
+        ),
+        Column::new("harm p95", Quantity::Gain, "Its 95th percentile"),
+        Column::new(
             "loss",
             Quantity::Gain,
             "Share of the background's packets dropped, less that beside linux",
         ),
-        ("unfinished", Quantity::Count, "Transfers not over after 600 s"),
+        Column::new("unfinished", Quantity::Count, "Transfers not over after 600 s"),
     ];
     let limit = Row {
         cells: [Cell::Text(LIMIT.to_owned()), limit_over_linux(board), Cell::Undefined]
@@ -144,7 +148,7 @@ fn table(board: &Board) -> Table {
         is_reference: true,
     };
     let rows = [limit].into_iter().chain(board.schemes.iter().map(row)).collect();
-    Table { columns: columns.map(pages::column).to_vec(), rows }
+    Table { columns: columns.into(), rows }
 }
 
 /// The limit over `linux`, in the same geometric mean.

@@ -13,6 +13,7 @@ pub(crate) use args::{Args, appendix};
 
 use crate::failure::{Failure, remark};
 use client::Line;
+use device::ServerDevice;
 use endpoint::Endpoint;
 use log::Log;
 use network::url;
@@ -35,11 +36,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn run_on_a_device(args: &Args, log: &Arc<Log>) -> Result<(), Failure> {
-    let (endpoint, device, addresses) = device::open(args)?;
+    let ServerDevice { endpoint, name, addresses } = device::open(args)?;
     let server = server(args, endpoint.clone(), log)?;
     let runtime = runtime()?;
     let asked = runtime.block_on(async { Asked::new() }).map_err(Failure::failed)?;
-    let place = (&addresses[..], Some(device.as_str()));
+    let place = (&addresses[..], Some(name.as_str()));
     runtime.block_on(async {
         let stop = asked.until_stopped(args, &server, log);
         serve(args, (&server, &endpoint), log, place, stop).await

@@ -21,6 +21,7 @@ use results::{FailedRun, Folder, Manifest, StoredResults, Workers, make_runs, wr
 use std::fs;
 use std::path::Path;
 use std::thread;
+use units::counted;
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(example) = args.example {
@@ -60,7 +61,7 @@ fn show_again(path: &Path, args: &Args) -> Result<(), Failure> {
         true => show::json(&plan, &summary, &stored.manifest)?,
         false => show::table(&plan, &summary)?,
     }
-    page.map_or(Ok(()), |page| page.write(&plan, (&summary, &stored.manifest, done)))
+    page.map_or(Ok(()), |page| page.write(&plan, (&summary, &stored.manifest), done))
 }
 
 /// The page that was asked for.
@@ -100,10 +101,10 @@ fn dry_run(plan: &Plan<'_>, args: &Args) -> Result<(), Failure> {
         out += &format!("cell {cell}: {}\n", place.join(" "));
     }
     out += &format!(
-        "{} cells × {} repeats = {} runs, {} of them here\n",
-        plan.cell_count(),
-        plan.repeats(),
-        plan.run_count(),
+        "{} × {} = {}, {} of them here\n",
+        counted(plan.cell_count(), "cell"),
+        counted(plan.repeats(), "repeat"),
+        counted(plan.run_count(), "run"),
         runs(plan, args).count()
     );
     stdout::print(&out)
@@ -119,7 +120,8 @@ fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
     manifest.write(results)?;
     page.as_ref().map_or(Ok(()), Page::check)?;
     if !done.is_empty() && !todo.is_empty() {
-        remark(&format!("{} of {} runs are done already", done.len(), done.len() + todo.len()));
+        let all = counted(done.len() + todo.len(), "run");
+        remark(&format!("{} of {all} done already", done.len()));
     }
     let stop = interrupt::watch()?;
     let mut progress = Progress::begin(todo.len() as u64);
@@ -138,13 +140,14 @@ fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
     }
     remark(&format!("results: {}", results.display()));
     if let Some(page) = page {
-        page.write(plan, (&summary, &manifest, done.len()))?;
+        page.write(plan, (&summary, &manifest), done.len())?;
     }
     let all = done.len() + todo.len();
     if outcome.stopped {
         return Err(Failure::Interrupted(format!(
-            "stopped: {} of {all} runs are done and kept; the same command again makes the others",
-            done.len()
+            "stopped: {} of {} done and kept; the same command again makes the others",
+            done.len(),
+            counted(all, "run")
         )));
     }
     complain(&manifest.failed, all)
@@ -161,7 +164,8 @@ fn complain(failed: &[FailedRun], all: usize) -> Result<(), Failure> {
     if failed.is_empty() {
         return Ok(());
     }
-    let mut lines = format!("{} of {all} runs failed; the others are kept", failed.len());
+    let mut lines =
+        format!("{} of {} failed; the others are kept", failed.len(), counted(all, "run"));
     for run in failed.iter().take(SHOWN) {
         lines += &format!("\n  {}, repeat {}: {}", run.coordinates.join(" "), run.repeat, run.why);
     }

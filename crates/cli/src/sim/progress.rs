@@ -4,6 +4,7 @@ use crate::failure::remark;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
+use units::counted;
 
 /// Between two lines.
 const PERIOD: Duration = Duration::from_secs(10);
@@ -39,7 +40,7 @@ impl Progress {
                     *said = now();
                     let passed = said.duration_since(*began).as_secs_f64();
                     let left = passed / *done as f64 * (*all - *done) as f64;
-                    remark(&format!("{done} of {all} runs, about {left:.0} s left"));
+                    remark(&format!("{done} of {}, about {left:.0} s left", counted(*all, "run")));
                 }
             }
         }

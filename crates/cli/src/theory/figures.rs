@@ -2,11 +2,13 @@
 
 use super::tables;
 use super::topics::{Gaps, Losses, Time, Topics};
+use crate::pages;
 use report::{
-    Axis, Block, Colour, Document, Figure, HeatGroup, HeatMap, HeatRow, HeatScale, Point, Quantity,
-    Reference, Scale, Section, Series, Shape, Unit,
+    Axis, Block, Colour, Document, Figure, HeatGroup, HeatMap, HeatRow, HeatScale, Links, Point,
+    Quantity, Reference, Scale, Section, Series, Shape, Unit,
 };
 use reproduction::theory::{Comparison, Exit, SEGMENT, WindowRow, compare};
+use units::counted;
 
 const HEIGHT: u32 = 320;
 
@@ -22,8 +24,11 @@ pub(super) fn document(topics: &Topics) -> Document {
         facts: vec![
             "Closed forms and models; nothing here is simulated.".to_owned(),
             "Windows in segments.".to_owned(),
+            pages::explained_in(&["docs/theory.md"]),
         ],
         sections: sections.into_iter().flatten().collect(),
+        links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
+        ..Document::default()
     }
 }
 
@@ -58,7 +63,7 @@ fn windows(rows: &[WindowRow]) -> Section {
         let over = |value: fn(&WindowRow) -> u64| {
             of(*size).map(move |row| (f64::from(row.capacity), value(row) as f64))
         };
-        let named = |what: &str| format!("{size} segments, {what}");
+        let named = |what: &str| format!("{}, {what}", counted(*size, "segment"));
         lines.push(series(&named("cwnd_opt"), (Shape::Step, hue), over(|r| r.shifted)));
         let dashed = (Shape::DashedStep, hue);
         lines.push(series(&named("unshifted"), dashed, over(|r| r.unshifted)));
@@ -95,13 +100,13 @@ fn gaps(gaps: &Gaps) -> Section {
     let exits = figure("Gap at the exit", (x(), y), vec![closed, search, ideal]);
     // 1000 bytes at 100 Mbit/s: 80 µs.
     let difference = over(|e| (e.gap - e.ideal) * 80e-6).filter(|(alpha, _)| *alpha >= 0.02);
-    let difference = series("exit − ideal", (Shape::Line, Colour::Hue(0)), difference);
+    let difference = series("exit − ideal", (Shape::Line, Colour::Hue(2)), difference);
     let y = axis("difference", Unit::Seconds, Scale::Linear);
     let title =
         "Gap at the exit less the ideal one at 100 Mbit/s, packets of 1000 bytes (Figure 6)";
     let difference = figure(title, (x(), y), vec![difference]);
     let rate = over(|e| e.rate_over_available).filter(|(alpha, _)| *alpha >= 0.02);
-    let rate = series("rate / available", (Shape::Line, Colour::Hue(0)), rate);
+    let rate = series("rate / available", (Shape::Line, Colour::Hue(3)), rate);
     let y = axis("rate / available", Unit::Number, Scale::Linear);
     let mut rate = figure("Rate at the exit over what is available", (x(), y), vec![rate]);
     rate.references = [1.0, 2.0].map(|at| level(at, &format!("{at}"))).to_vec();
@@ -132,7 +137,7 @@ fn losses(losses: &Losses) -> Section {
     let curves = kinds.iter().enumerate().map(|(at, k)| {
         let of = losses.shares.iter().filter(|s| s.losses == *k);
         let points = of.map(|s| (s.share, s.probability));
-        series(&format!("{k} lost"), (Shape::Line, Colour::Hue(at)), points)
+        series(&format!("{k} lost"), (Shape::Line, Colour::Hue(2 + at)), points)
     });
     let axes = (
         axis("share of all windows", Unit::Share, Scale::Linear),
@@ -167,16 +172,24 @@ fn sizes(time: &Time) -> Vec<Comparison> {
     compare(&time.line, &bytes)
 }
 
-/// Name, shape and value of a curve over size.
-type Curve<'a> = (&'a str, Shape, fn(&Comparison) -> f64);
+/// A curve over size.
+struct SizeCurve {
+    name: &'static str,
+    shape: Shape,
+    value: fn(&Comparison) -> f64,
+}
 
-fn of_size(time: &Time, (title, y): (&str, Axis), curves: &[Curve<'_>]) -> Figure {
+const fn curve(name: &'static str, shape: Shape, value: fn(&Comparison) -> f64) -> SizeCurve {
+    SizeCurve { name, shape, value }
+}
+
+fn of_size(time: &Time, (title, y): (&str, Axis), curves: &[SizeCurve]) -> Figure {
     let sizes = sizes(time);
     let over = |value: fn(&Comparison) -> f64| {
         sizes.iter().map(move |c| (c.bytes as f64, value(c))).collect::<Vec<_>>()
     };
-    let curves = curves.iter().enumerate().map(|(at, (name, shape, value))| {
-        series(name, (*shape, Colour::Hue(at)), over(*value).into_iter())
+    let curves = curves.iter().enumerate().map(|(at, curve)| {
+        series(curve.name, (curve.shape, Colour::Hue(at)), over(curve.value).into_iter())
     });
     figure(title, (axis("size", Unit::Bytes, Scale::Log), y), curves.collect())
 }
@@ -188,9 +201,9 @@ fn over_size(time: &Time) -> Figure {
         time,
         (&title, y),
         &[
-            ("fastest", Shape::Line, |c| c.fastest_s / c.bound_s),
-            ("cwnd_opt", Shape::Line, |c| c.shifted_s / c.bound_s),
-            ("unshifted", Shape::Dashed, |c| c.unshifted_s / c.bound_s),
+            curve("fastest", Shape::Line, |c| c.fastest_s / c.bound_s),
+            curve("cwnd_opt", Shape::Line, |c| c.shifted_s / c.bound_s),
+            curve("unshifted", Shape::Dashed, |c| c.unshifted_s / c.bound_s),
         ],
     ))
 }
@@ -210,9 +223,9 @@ fn windows_over_size(time: &Time) -> Figure {
         time,
         (&title, y),
         &[
-            ("fastest", Shape::Step, |c| c.fastest as f64),
-            ("cwnd_opt", Shape::Step, |c| c.shifted as f64),
-            ("unshifted", Shape::DashedStep, |c| c.unshifted as f64),
+            curve("fastest", Shape::Step, |c| c.fastest as f64),
+            curve("cwnd_opt", Shape::Step, |c| c.shifted as f64),
+            curve("unshifted", Shape::DashedStep, |c| c.unshifted as f64),
         ],
     );
     figure.references =
@@ -239,6 +252,14 @@ fn over_window(time: &Time) -> Figure {
     from_one(figure(&title, axes, curves.collect()))
 }
 
+/// None in the middle; below it is nothing.
+const EXCESS: HeatScale = HeatScale {
+    middle: 0.0,
+    steps: &[0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0],
+    is_ratio: false,
+    least: 0.0,
+};
+
 fn excess(time: &Time) -> HeatMap {
     let columns = race::matrix::SIZES.map(tables::size).to_vec();
     let rows = time.matrix.iter().map(|row| HeatRow {
@@ -247,10 +268,11 @@ fn excess(time: &Time) -> HeatMap {
     });
     HeatMap {
         title: "Time from cwnd_opt over that from the fastest window, less one".to_owned(),
+        row_head: "path".to_owned(),
         groups: vec![HeatGroup { title: "size".to_owned(), columns }],
         rows: rows.collect(),
         quantity: Quantity::Gain,
-        scale: HeatScale { low: -1.0, middle: 0.0, high: 1.0, is_log: false },
+        scale: EXCESS,
         is_dense: false,
     }
 }

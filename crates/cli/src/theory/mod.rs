@@ -42,8 +42,8 @@ pub(crate) struct Args {
     json: bool,
 
     /// Write a page with figures
-    #[arg(long, value_name = "FILE.html")]
-    html: Option<PathBuf>,
+    #[arg(long, value_name = "FILE.html", alias = "html")]
+    report: Option<PathBuf>,
 }
 
 /// What there is to show.
@@ -64,7 +64,7 @@ pub(crate) fn appendix() -> Appendix {
         examples: &[
             ("headstart theory", "Prints all topics as tables."),
             (
-                "headstart theory windows --segments 30,100 --html windows.html",
+                "headstart theory windows --segments 30,100 --report windows.html",
                 "Draws cwnd_opt over the share of the path (Zhang, Qiu & Keshav 2000, Figure 5).",
             ),
             (
@@ -109,9 +109,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn write_page(args: &Args, topics: &Topics) -> Result<(), Failure> {
-    let Some(path) = &args.html else { return Ok(()) };
+    let Some(path) = &args.report else { return Ok(()) };
     let html = figures::document(topics).to_html();
     write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
-    remark(&format!("page: {}", path.display()));
+    remark(&format!("report: {}", path.display()));
     Ok(())
 }

@@ -99,8 +99,12 @@ impl Line {
         };
         let (capture, log) = (Shared::default(), Shared::default());
         let sinks: [Sink; 2] = [Box::new(io::sink()), Box::new(capture.clone())];
-        let files =
-            Files { log: Some((LogFormat::Csv, Box::new(log.clone()))), captures: Some(sinks) };
+        let log_sink: Sink = Box::new(log.clone());
+        let files = Files {
+            log: Some((LogFormat::Csv, log_sink)),
+            captures: Some(sinks),
+            ..Files::default()
+        };
         let (recording, recorders) = Recording::begin(files)?;
         let options =
             EmulationOptions { recorders: Some(recorders), ..EmulationOptions::new(setup.links) };

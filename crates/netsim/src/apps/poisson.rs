@@ -56,9 +56,17 @@ pub struct PoissonFlows {
     active: Vec<Option<Channel>>,
     free: Vec<u32>,
     index: ConnIndex,
-    /// Flows that their receiver has not accepted: sender, its port, receiver.
-    callers: FxHashMap<(HostId, u16, HostId), u32>,
+    /// Flows that their receiver has not accepted, by what it will see of their sender.
+    callers: FxHashMap<Caller, u32>,
     log: FlowLog,
+}
+
+/// A sender and its port, on the way to a receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Caller {
+    from: HostId,
+    port: u16,
+    to: HostId,
 }
 
 /// Random streams.
@@ -143,7 +151,7 @@ impl PoissonFlows {
         let number = self.enter(channel);
         self.index.insert(from, channel.sender(), number as usize);
         if let Some(peer) = context.peer(from, channel.sender()) {
-            self.callers.insert((from, peer.local_port, to), number);
+            self.callers.insert(Caller { from, port: peer.local_port, to }, number);
         }
     }
 
@@ -163,7 +171,9 @@ impl PoissonFlows {
         self.index.remove(from, channel.sender());
         match (channel.receiver(), context.peer(from, channel.sender())) {
             (Some(receiver), _) => self.index.remove(to, receiver),
-            (None, Some(peer)) => _ = self.callers.remove(&(from, peer.local_port, to)),
+            (None, Some(peer)) => {
+                self.callers.remove(&Caller { from, port: peer.local_port, to });
+            }
             (None, None) => {}
         }
         self.free.push(number as u32);
@@ -176,7 +186,8 @@ impl PoissonFlows {
     /// The flow that a host has accepted.
     fn on_accepted(&mut self, context: &Context<'_>, host: HostId, conn: ConnId) {
         let Some(peer) = context.peer(host, conn) else { return };
-        if let Some(number) = self.callers.remove(&(peer.host, peer.port, host)) {
+        let caller = Caller { from: peer.host, port: peer.port, to: host };
+        if let Some(number) = self.callers.remove(&caller) {
             self.index.insert(host, conn, number as usize);
         }
     }

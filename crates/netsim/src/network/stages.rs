@@ -107,7 +107,8 @@ impl Network {
         match fate {
             Fate::Delivered { arrives, .. } => {
                 let bytes = self.packets.packet(packet).wire_bytes;
-                self.schedule(id, arrives, arrival(packet, cursor + 1, bytes));
+                let lane = self.wires[id.index()].lane(bytes);
+                self.schedule((id, lane), arrives, arrival(packet, cursor + 1, bytes));
             }
             Fate::Dropped | Fate::Lost { .. } => self.lose(packet),
         }

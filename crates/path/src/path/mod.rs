@@ -48,6 +48,8 @@ pub struct Path {
     in_startup: bool,
     /// [`StartUp::has_reset_timer`]: every ACK asks.
     has_reset_timer: bool,
+    /// [`StartUp::observes`].
+    startup_observes: bool,
     /// Which of the two answers losses itself.
     rules: Rules,
     /// Round trips on this path, shared by its members.
@@ -110,6 +112,7 @@ impl Path {
         window.set_cwnd(initial, Cause::Initial);
         window.set_limit(config.window_limit.map_or(u64::MAX, segments));
         let has_reset_timer = startup.has_reset_timer();
+        let startup_observes = startup.observes();
         let rules =
             Rules { startup: startup.rules_recovery(), congestion: congestion.rules_recovery() };
         let pacer = match rules.any() {
@@ -123,6 +126,7 @@ impl Path {
             congestion,
             in_startup: true,
             has_reset_timer,
+            startup_observes,
             rules,
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then_some(pacer),
@@ -341,7 +345,9 @@ impl Path {
         if let Some(rounds) = &mut self.rounds {
             sample.round = rounds.on_ack(sample, self.window.mss());
         }
-        self.startup.observe(&mut self.window, sample);
+        if self.startup_observes {
+            self.startup.observe(&mut self.window, sample);
+        }
     }
 
     /// Grows the window on an ACK of new data outside of recovery. True if the start-up takes back

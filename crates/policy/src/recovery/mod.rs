@@ -95,13 +95,44 @@ pub struct Report {
     pub timer: TimerAction,
     /// Send a tail-loss probe: one segment regardless of the window.
     pub probe: bool,
+    /// How much the policy has to be asked from here on.
+    pub stance: Stance,
 }
 
 impl Report {
+    /// The window may grow, and the policy is as idle as before: the answer to most ACKs.
+    pub const PROGRESS: Self = Self {
+        congestion: None,
+        repeated: false,
+        undo: false,
+        ended: false,
+        cwnd: None,
+        grow: true,
+        timer: TimerAction::OnProgress,
+        probe: false,
+        stance: Stance::Idle,
+    };
+
     /// True if it changes neither the window nor what is known of it.
     pub const fn is_quiet(&self) -> bool {
         self.congestion.is_none() && self.cwnd.is_none() && !self.undo && !self.ended
     }
+}
+
+/// What a policy promises until it is next told of an ACK, a timeout or a retransmission, so that a
+/// connection that loses nothing need not ask it at each segment. Each is a promise only while no
+/// segment is lost and waits to be sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stance {
+    /// Nothing: it has to be asked.
+    #[default]
+    Ask,
+    /// [`LossRecovery::allowance`] is the window less what is in flight, and there is no
+    /// [`LossRecovery::next_retransmission`].
+    Open,
+    /// Beyond that, while nothing is SACKed: an ACK that advances, of which [`AckInfo`] tells nothing
+    /// else, changes nothing and would be answered with [`Report::PROGRESS`].
+    Idle,
 }
 
 /// What happens to the retransmission timer on an ACK.
@@ -194,9 +225,21 @@ pub trait LossRecovery {
         let _ = sent;
     }
 
+    /// False if [`LossRecovery::on_sent`] does nothing for data sent for the first time: the policy is
+    /// not told of each segment then.
+    fn follows_new_data(&self) -> bool {
+        true
+    }
+
     /// When the policy's own timer (reordering, tail-loss probe) fires, if armed.
     fn timeout(&self) -> Option<Instant> {
         None
+    }
+
+    /// False if [`LossRecovery::timeout`] never answers with a time: it is not asked after each
+    /// segment then.
+    fn has_timer(&self) -> bool {
+        true
     }
 
     /// Digests the policy's own timer.

@@ -25,7 +25,9 @@ mod tail_probe;
 mod undo;
 
 use super::prr::Prr;
-use super::{Context, LossRecovery, RecoveryDescriptor, Reduction, Report, SentInfo, TimerAction};
+use super::{
+    Context, LossRecovery, RecoveryDescriptor, Reduction, Report, SentInfo, Stance, TimerAction,
+};
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make};
 use detect::{Detector, Verdict};
@@ -249,6 +251,7 @@ impl LossRecovery for RackTlp {
         let progress = ack.advanced() || self.reordering.is_strong() && delivered > twice;
         report.grow = progress && self.state != State::Recovery;
         report.ended = was_recovering && !self.recovering();
+        report.stance = if self.state == State::Open { Stance::Open } else { Stance::Ask };
         report
     }
 

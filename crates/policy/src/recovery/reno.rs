@@ -8,7 +8,7 @@ use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{
     Context, IdleTimeout, LossRecovery, News, RecoveryDescriptor, Reduction, Report, SentInfo,
-    TimerAction,
+    Stance, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::Make;
@@ -80,6 +80,7 @@ pub(super) const ENTERED: Report = Report {
     grow: false,
     timer: TimerAction::Restart,
     probe: false,
+    stance: Stance::Ask,
 };
 
 impl Reno {

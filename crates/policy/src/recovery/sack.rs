@@ -110,7 +110,7 @@ impl LossRecovery for Sack {
         }
         if ack.advanced() {
             self.dup.count = 0;
-            return Report { grow: true, ..Report::default() };
+            return Report::PROGRESS;
         }
         if ack.duplicate { self.on_duplicate(cx, ack) } else { Report::default() }
     }
@@ -182,6 +182,14 @@ impl LossRecovery for Sack {
             self.forced = false;
             self.rescued |= self.rescue == Some(sent.end);
         }
+    }
+
+    fn follows_new_data(&self) -> bool {
+        false
+    }
+
+    fn has_timer(&self) -> bool {
+        false
     }
 
     fn needs_sack(&self) -> bool {

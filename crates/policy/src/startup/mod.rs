@@ -93,6 +93,11 @@ pub trait StartUp {
         let _ = (window, sample);
     }
 
+    /// False if [`StartUp::observe`] does nothing: the policy is not shown each ACK then.
+    fn observes(&self) -> bool {
+        true
+    }
+
     /// Grows the window on an ACK of new data outside of recovery.
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase;
 

@@ -128,6 +128,11 @@ impl<O: Overlay> StartUp for Wrapping<O> {
         self.overlay.observe(window, sample);
     }
 
+    /// The overlay may observe whether or not the wrapped start-up does.
+    fn observes(&self) -> bool {
+        true
+    }
+
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         let own = self.overlay.on_ack(window, sample);
         self.done_by_overlay = own == Some(Phase::Done);

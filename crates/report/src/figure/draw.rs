@@ -3,7 +3,7 @@
 use super::axis::Span;
 use super::canvas::{Canvas, percent, tooltip, viewport};
 use super::path::PathData;
-use super::{Figure, Mark, Point, Reference, Series, Shape};
+use super::{Figure, Mark, Point, Reference, Series, Shade, Shape};
 use crate::text;
 use svg::node::element::{Line, Path, SVG, Text, Use};
 
@@ -18,7 +18,9 @@ impl Figure {
     /// The figure on a canvas; figures of the same `link` zoom together.
     pub(crate) fn to_canvas(&self, link: Option<&str>) -> Canvas {
         let plane = Plane { x: self.x_span(), y: self.y_span() };
-        let curves = self.series.iter().flat_map(|series| plane.draw(series)).map(Path::into);
+        let shades = self.shades.iter().map(|shade| plane.shade(shade));
+        let series = self.series.iter().flat_map(|series| plane.draw(series));
+        let curves = shades.chain(series).map(Path::into);
         let references = self.references.iter().enumerate();
         let references = references.filter(|(_, r)| plane.crosses(r));
         let references = references.map(|(i, r)| plane.reference(r, i).into());
@@ -28,6 +30,7 @@ impl Figure {
             class: "plot",
             title: text::clean(&self.title),
             height: self.height,
+            narrow_height: None,
             x: (plane.x, self.x.label.clone()),
             y: Some((plane.y, self.y.label.clone())),
             link: link.map(str::to_owned),
@@ -83,6 +86,22 @@ impl Plane {
             paths.push(styled(series, "spans", self.spans(&series.points)));
         }
         paths
+    }
+
+    /// A box from the floor of the plot to its ceiling over each span. It is not among the curves that the page's script
+    /// looks for points in: it says its name where the pointer is on it.
+    fn shade(&self, shade: &Shade) -> Path {
+        let mut path = PathData::default();
+        for (from, to) in &shade.spans {
+            let (from, to) = (self.x.fraction(*from), self.x.fraction(*to));
+            path.move_to(from, 0.0);
+            path.line_to(from, 1.0);
+            path.line_to(to, 1.0);
+            path.line_to(to, 0.0);
+        }
+        let class = format!("shade {}", shade.colour.class());
+        let name = text::clean(&shade.name);
+        Path::new().set("class", class).set("data-s", name).set("d", path.finish())
     }
 
     fn line(&self, points: &[Point]) -> PathData {

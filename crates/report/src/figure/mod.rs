@@ -10,6 +10,8 @@ pub(crate) mod draw;
 pub(crate) mod path;
 mod standalone;
 
+pub(crate) use crate::palette::Colour;
+
 /// One plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
@@ -21,6 +23,8 @@ pub struct Figure {
     pub y: Axis,
     /// Height in CSS pixels, axes included.
     pub height: u32,
+    /// Stretches of the horizontal axis, shaded over the whole height behind everything else.
+    pub shades: Vec<Shade>,
     /// Curves and clouds, drawn in this order.
     pub series: Vec<Series>,
     /// Single marks with a text each, drawn above the series.
@@ -125,6 +129,17 @@ impl Point {
     }
 }
 
+/// Stretches of the horizontal axis that have one meaning.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shade {
+    /// What it says on hover.
+    pub name: String,
+    /// Their colour.
+    pub colour: Colour,
+    /// From and to, ascending and disjoint.
+    pub spans: Vec<(f64, f64)>,
+}
+
 /// A single mark, kept at its size under zoom.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
@@ -154,17 +169,30 @@ pub enum Symbol {
 }
 
 impl Symbol {
-    /// Name of its definition in the page, and the path it stands for.
-    pub(crate) const ALL: [(Self, &str, &str); 4] = [
-        (Self::Cross, "m-cross", "M-3.5-3.5l7 7m0-7l-7 7"),
-        (Self::Triangle, "m-triangle", "M0-4.5L4 3h-8z"),
-        (Self::Diamond, "m-diamond", "M0-4.5L4.5 0 0 4.5-4.5 0z"),
-        (Self::Ring, "m-ring", "M3.5 0a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0z"),
+    /// All there are.
+    pub(crate) const ALL: [SymbolForm; 4] = [
+        SymbolForm { symbol: Self::Cross, id: "m-cross", d: "M-3.5-3.5l7 7m0-7l-7 7" },
+        SymbolForm { symbol: Self::Triangle, id: "m-triangle", d: "M0-4.5L4 3h-8z" },
+        SymbolForm { symbol: Self::Diamond, id: "m-diamond", d: "M0-4.5L4.5 0 0 4.5-4.5 0z" },
+        SymbolForm {
+            symbol: Self::Ring,
+            id: "m-ring",
+            d: "M3.5 0a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0z",
+        },
     ];
 
     fn id(self) -> &'static str {
-        Self::ALL.iter().find(|(symbol, ..)| *symbol == self).map_or("", |(_, id, _)| id)
+        Self::ALL.iter().find(|form| form.symbol == self).map_or("", |form| form.id)
     }
+}
+
+/// How a symbol is drawn.
+pub(crate) struct SymbolForm {
+    symbol: Symbol,
+    /// Name of its definition in the page.
+    pub(crate) id: &'static str,
+    /// The path it stands for.
+    pub(crate) d: &'static str,
 }
 
 /// A straight line across the plot.
@@ -178,30 +206,4 @@ pub struct Reference {
     pub label: String,
     /// Its colour.
     pub colour: Colour,
-}
-
-/// A colour by its role, so that light, dark and print each choose their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Colour {
-    /// The colour of text.
-    #[default]
-    Ink,
-    /// Subdued text.
-    Muted,
-    /// One of the [`Colour::COUNT`] hues that colour-blind readers tell apart; beyond, they repeat.
-    Hue(usize),
-}
-
-impl Colour {
-    /// Number of distinct hues.
-    pub const COUNT: usize = 7;
-
-    /// Class that sets the colour in the page's and the standalone style sheet.
-    pub(crate) fn class(self) -> String {
-        match self {
-            Self::Ink => "ink".to_owned(),
-            Self::Muted => "muted".to_owned(),
-            Self::Hue(n) => format!("c{}", n % Self::COUNT),
-        }
-    }
 }

@@ -1,13 +1,20 @@
 //! A figure as a file of its own, for papers and documents: fixed size, own colours, a legend.
 
 use super::canvas::viewport;
-use super::{Figure, Shape, Symbol};
+use super::{Figure, Shape, Symbol, SymbolForm};
 use svg::Document;
 use svg::node::element::{Definitions, Path, SVG, Style, Text};
 use unicode_width::UnicodeWidthStr;
 
-/// Margins in pixels: left, right, top, bottom.
-const MARGINS: (u32, u32, u32, u32) = (58, 14, 24, 38);
+/// Margins in pixels.
+struct Margins {
+    left: u32,
+    right: u32,
+    top: u32,
+    bottom: u32,
+}
+
+const MARGINS: Margins = Margins { left: 58, right: 14, top: 24, bottom: 38 };
 /// Height of the legend's line.
 const LEGEND: u32 = 20;
 /// Mean advance of the legend's letters, and what a swatch and a gap take beside them.
@@ -28,7 +35,7 @@ impl Figure {
             .set("viewBox", (0, 0, width, height))
             .set("role", "img")
             .add(svg::node::element::Title::new(crate::text::clean(&self.title)))
-            .add(Style::new(STYLE))
+            .add(Style::new(format!("{STYLE}{}", crate::palette::light_classes())))
             .add(definitions());
         let document = self.legend().into_iter().fold(document, SVG::add);
         let plot = viewport("plot").set("y", legend_height);
@@ -38,7 +45,7 @@ impl Figure {
     }
 
     fn place(&self, layer: SVG, width: u32) -> SVG {
-        let (left, right, top, bottom) = MARGINS;
+        let Margins { left, right, top, bottom } = MARGINS;
         layer
             .set("x", left)
             .set("y", top)
@@ -52,7 +59,7 @@ impl Figure {
 
     /// A swatch and a name for each series, side by side.
     fn legend(&self) -> Vec<SVG> {
-        let mut left = f64::from(MARGINS.0);
+        let mut left = f64::from(MARGINS.left);
         let named = self.series.iter().filter(|s| !s.name.is_empty());
         let entries = named.map(|series| {
             let name = crate::text::clean(&series.name);
@@ -75,7 +82,8 @@ fn swatch_path(shape: Shape) -> &'static str {
 }
 
 fn definitions() -> Definitions {
-    Symbol::ALL.into_iter().fold(Definitions::new(), |definitions, (_, id, d)| {
+    Symbol::ALL.into_iter().fold(Definitions::new(), |definitions, drawn| {
+        let SymbolForm { id, d, .. } = drawn;
         definitions.add(Path::new().set("id", id).set("d", d))
     })
 }

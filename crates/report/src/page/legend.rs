@@ -9,15 +9,15 @@ pub(crate) struct Names<'a> {
     names: Vec<&'a str>,
 }
 
-/// Names beyond this many are subdued, all alike: a legend of more helps nobody.
-const MAX_NAMES: usize = 2 * Colour::COUNT;
+/// Causes beyond this many are subdued, all alike: a legend of more helps nobody.
+pub(crate) const MAX_CAUSES: usize = 2 * Colour::COUNT;
 
 impl<'a> Names<'a> {
-    /// The first [`MAX_NAMES`] distinct ones.
-    pub(crate) fn collect(names: impl Iterator<Item = &'a str>) -> Self {
+    /// The first distinct ones, at most so many.
+    pub(crate) fn collect(names: impl Iterator<Item = &'a str>, most: usize) -> Self {
         let mut distinct: Vec<&str> = Vec::new();
         for name in names {
-            if distinct.len() == MAX_NAMES {
+            if distinct.len() == most {
                 break;
             }
             if !distinct.contains(&name) {
@@ -27,9 +27,14 @@ impl<'a> Names<'a> {
         Self { names: distinct }
     }
 
-    /// The name's hue; subdued for names beyond the limit.
+    /// A scheme's hue; `None` if it is none of these.
+    pub(crate) fn hue(&self, name: &str) -> Option<Colour> {
+        self.place(name).map(Colour::Hue)
+    }
+
+    /// A cause's colour; subdued for names beyond the limit.
     pub(crate) fn colour(&self, name: &str) -> Colour {
-        self.place(name).map_or(Colour::Muted, Colour::Hue)
+        self.place(name).map_or(Colour::Muted, Colour::Cause)
     }
 
     /// Round dots for the first round of hues, square ones for the second.
@@ -55,7 +60,8 @@ impl<'a> Names<'a> {
         self.names.iter().copied()
     }
 
-    fn place(&self, name: &str) -> Option<usize> {
+    /// Its place in the order.
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|n| *n == name)
     }
 }
@@ -94,9 +100,11 @@ fn form(form: &str) -> Markup {
             "dots" => { path.dots d="M9 5h0" {} }
             "squares" => { path.squares d="M9 5h0" {} }
             "spans" => { path.spans d="M3 9v-4M7 8v-4M11 6v-4M15 5v-4" {} }
+            "shade" => { path.shade d="M0 0h18v10h-18z" {} }
             "area" => { path.step.area d="M1 9v-4h8v-3h8v7" {} }
             "dashed" => { path.line.dashed d="M0 5h18" {} }
-            "wait" | "ask" | "get" => { path class=(form) d="M1 1h16v8h-16z" {} }
+            "bar" => { path.fill d="M1 1h16v8h-16z" {} }
+            "ring" => { path.dots d="M9 5h0" {} path.hole d="M9 5h0" {} }
             "line" => { path.line d="M0 5h18" {} }
             symbol => { use href={ "#" (symbol) } x="9" y="5" {} }
         }

@@ -1,18 +1,24 @@
-//! The page's script and styles, and the policy that admits these and nothing else.
+//! The page's scripts and styles, and the policy that admits these and nothing else.
 //!
-//! The hashes stand here as constants, so that no hashing is linked into the program; a test
+//! The palette is a sheet of its own, the first of every page. The hashes stand here as constants, so that no hashing is linked into the program; a test
 //! recomputes them and prints the right value when a file has changed.
 
-/// The whole script of the page.
-pub(crate) const SCRIPT: &str = include_str!("script.js");
+use crate::palette;
+
+/// The scripts of the page: figures, then all else that reacts.
+pub(crate) const SCRIPTS: [&str; 2] = [SCRIPT, CONTROLS];
+const SCRIPT: &str = include_str!("script.js");
+const CONTROLS: &str = include_str!("controls.js");
 /// The whole style of a race's page.
 pub(crate) const STYLE: &str = include_str!("style.css");
 /// What a document's page has beside it.
 pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
-const SCRIPT_SHA256: &str = "lDCuP4ywMVAunO21jji9H6JlWxJtEXUA+f6o5evMZZ8=";
-const STYLE_SHA256: &str = "wRr7946NiuDpHpBRt4Be4L/u2K5GqIvtmJTIxsDG0XY=";
-const DOCUMENT_STYLE_SHA256: &str = "2Poo3dh2RTcw8zrsjVHjX3QQ286QyfS0WqmkrfVnlrU=";
+const PALETTE_SHA256: &str = "+MgUNkFzizQVxWroHAFUq8Bgi7e9SnPMXrvN1DRlhU0=";
+const SCRIPT_SHA256: &str = "R6m8h22ZVGcelC9mOzJLO8SJ9N+xlLnMflRJ6aEBIVs=";
+const CONTROLS_SHA256: &str = "pJJY6IQIDW4vdmAIPQcMvamXB7QvH21w3+d5EqEYEJk=";
+const STYLE_SHA256: &str = "ipETSJCtqS1OptMQRTwrUBAp/JOx32eG3P1P7hOSjWw=";
+const DOCUMENT_STYLE_SHA256: &str = "mgAJGby2rXGi9Vl7yaaTHTNa2j9lQUGfjucys9UurX8=";
 
 /// Which styles a page has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +31,12 @@ pub(crate) enum Styles {
 
 impl Styles {
     /// The style sheets.
-    pub(crate) fn sheets(self) -> &'static [&'static str] {
-        match self {
+    pub(crate) fn sheets(self) -> Vec<String> {
+        let own: &[&str] = match self {
             Self::Race => &[STYLE],
             Self::Document => &[STYLE, DOCUMENT_STYLE],
-        }
+        };
+        [palette::sheet()].into_iter().chain(own.iter().map(|sheet| (*sheet).to_owned())).collect()
     }
 
     /// Content security policy: no network, no plug-in, no frame, no form, no other script or style.
@@ -39,8 +46,8 @@ impl Styles {
             Self::Document => format!(" 'sha256-{DOCUMENT_STYLE_SHA256}'"),
         };
         format!(
-            "default-src 'none'; script-src 'sha256-{SCRIPT_SHA256}'; \
-             style-src 'sha256-{STYLE_SHA256}'{own}; base-uri 'none'; form-action 'none'"
+            "default-src 'none'; script-src 'sha256-{SCRIPT_SHA256}' 'sha256-{CONTROLS_SHA256}'; \
+             style-src 'sha256-{PALETTE_SHA256}' 'sha256-{STYLE_SHA256}'{own}; base-uri 'none'; form-action 'none'"
         )
     }
 }
@@ -75,7 +82,10 @@ mod tests {
     /// A browser refuses the script or style if its hash is not the one in the policy.
     #[test]
     fn the_policy_names_the_hashes_of_script_and_style() {
+        let palette = base64(&Sha256::digest(palette::sheet()));
+        assert_eq!(palette, PALETTE_SHA256, "PALETTE_SHA256");
         assert_eq!(base64(&Sha256::digest(SCRIPT)), SCRIPT_SHA256, "SCRIPT_SHA256");
+        assert_eq!(base64(&Sha256::digest(CONTROLS)), CONTROLS_SHA256, "CONTROLS_SHA256");
         assert_eq!(base64(&Sha256::digest(STYLE)), STYLE_SHA256, "STYLE_SHA256");
         let document = base64(&Sha256::digest(DOCUMENT_STYLE));
         assert_eq!(document, DOCUMENT_STYLE_SHA256, "DOCUMENT_STYLE_SHA256");
@@ -84,7 +94,7 @@ mod tests {
     /// An element's text ends at its end tag, and a carriage return would change the hash.
     #[test]
     fn script_and_style_survive_being_inlined() {
-        for text in [SCRIPT, STYLE, DOCUMENT_STYLE] {
+        for text in [SCRIPT, CONTROLS, STYLE, DOCUMENT_STYLE, &palette::sheet()] {
             assert!(!text.contains("</") && !text.contains("<!--") && !text.contains('\r'));
         }
     }

@@ -5,13 +5,14 @@ use super::connection::counted;
 use super::legend::{Entry, legend};
 use super::times::{TimeRange, exact};
 use crate::figure::{Axis, Colour, Figure, Mark, Point, Reference, Series, Shape, Symbol, Unit};
-use crate::{QueueCapacity, QueuePoint, QueueView, format, thin};
+use crate::thin::{self, Extent};
+use crate::{QueueCapacity, QueuePoint, QueueView, Role, format};
 use maud::{Markup, html};
 use units::Instant;
 
 const HEIGHT: u32 = 190;
-const OCCUPANCY: Colour = Colour::Hue(0);
-const DROPPED: Colour = Colour::Hue(1);
+const OCCUPANCY: Colour = Colour::Role(Role::Queued);
+const DROPPED: Colour = Colour::Role(Role::Dropped);
 
 /// Draws one queue.
 pub(super) struct Drawing<'a> {
@@ -41,6 +42,7 @@ impl Drawing<'_> {
             x: self.time.axis(),
             y: Axis { label: label.to_owned(), unit, ..Axis::default() },
             height: HEIGHT,
+            shades: Vec::new(),
             series: vec![Series {
                 name: label.to_owned(),
                 shape: Shape::Area,
@@ -61,10 +63,10 @@ impl Drawing<'_> {
     }
 
     fn points(&self) -> Vec<Point> {
-        let values = self.view.points.iter().map(|p| (p.at.as_secs_f64(), self.value(p)));
-        let extents: Vec<_> = values.map(|(x, y)| (x, y, y)).collect();
+        let extent = |p: &QueuePoint| Extent::of(p.at.as_secs_f64(), self.value(p));
+        let extents: Vec<_> = self.view.points.iter().map(extent).collect();
         let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
-        kept.map(|i| Point::new(extents[i].0, extents[i].1)).collect()
+        kept.map(|i| Point::new(extents[i].x, extents[i].low)).collect()
     }
 
     /// Crosses at the level the queue had when it refused.
@@ -106,6 +108,7 @@ impl Drawing<'_> {
         }
         if let (Some(capacity), None) = (self.view.capacity, self.capacity()) {
             let text = match capacity {
+                QueueCapacity::Packets(1) => "capacity 1 packet".to_owned(),
                 QueueCapacity::Packets(n) => format!("capacity {} packets", format::grouped(n)),
                 QueueCapacity::Bytes(n) => format!("capacity {} B", format::grouped(n)),
             };

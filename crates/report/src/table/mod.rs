@@ -25,6 +25,13 @@ pub struct Column {
     pub help: String,
 }
 
+impl Column {
+    /// A column from its heading, what its cells are, and its definition.
+    pub fn new(title: impl Into<String>, quantity: Quantity, help: impl Into<String>) -> Self {
+        Self { title: title.into(), quantity, help: help.into() }
+    }
+}
+
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {

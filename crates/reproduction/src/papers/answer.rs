@@ -4,6 +4,7 @@ use super::book::Book;
 use super::claim::{Claim, How};
 use super::finding::{Bearing, Findings, Line, Paper, Unit};
 use serde::{Serialize, Serializer};
+use units::counted;
 
 /// What came of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -88,8 +89,11 @@ impl Answer {
     fn seeds_said(&self) -> String {
         let said: Vec<String> = match self.seeds.as_slice() {
             [] => return String::new(),
-            [(_, n)] => vec![format!("{n} seeds")],
-            several => several.iter().map(|(name, n)| format!("{n} seeds ({name})")).collect(),
+            [(_, n)] => vec![counted(*n, "seed")],
+            several => several
+                .iter()
+                .map(|(name, n)| format!("{} ({name})", counted(*n, "seed")))
+                .collect(),
         };
         format!("; {}", said.join(", "))
     }

@@ -5,9 +5,10 @@ use super::select::{Cells, Layout};
 use crate::Measure;
 use plan::SCHEME;
 use report::{
-    Axis, Block, Colour, Estimate, Figure, Point, Quantity, Range, RangeRow, Ranges, Scale, Series,
-    Shape, Unit, written,
+    Axis, Block, Colour, Estimate, Figure, Point, Quantity, Range, RangeColours, RangeRow, Ranges,
+    Scale, Series, Shape, Unit, written,
 };
+use units::counted;
 
 /// Most figures of a measure: nobody looks at more.
 const MOST_FIGURES: usize = 24;
@@ -46,7 +47,8 @@ pub(super) fn blocks(
     if facets.len() > MOST_FIGURES {
         let left_out = facets.len() - MOST_FIGURES;
         blocks.push(Block::Text(format!(
-            "{left_out} more combinations of {} are left out; summary.csv has them.",
+            "{} of {} left out; summary.csv has all.",
+            counted(left_out, "more combination"),
             drawing.layout.facets.join(", ")
         )));
     }
@@ -166,7 +168,11 @@ impl Drawing<'_> {
         };
         let rows = self.cells.values_of(self.axis).iter().filter_map(row).collect();
         let series = series.iter().map(|name| self.called(name)).collect();
-        Ranges { title, axis: self.values_axis(), rows, series, references: Vec::new() }
+        let colours = match self.axis == SCHEME {
+            true => RangeColours::Schemes,
+            false => RangeColours::Series,
+        };
+        Ranges { title, axis: self.values_axis(), rows, series, colours, ..Ranges::default() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Opening: three-way or accelerated, active or passive, and what the SYNs agree on
 //! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
 
+use super::repairs::Repairs;
 use super::{Connection, PendingReset, State};
 use crate::config::{Config, Opening};
 use crate::path::Path;
@@ -86,7 +87,8 @@ impl Connection {
     /// Without SACK recovery is NewReno's where the scheme's needs it.
     pub(super) fn fit_recovery(&mut self) {
         if !self.agreed.sack && self.recovery.needs_sack() {
-            self.recovery = Box::new(NewReno::new(NewRenoOptions::default()));
+            let policy = NewReno::new(NewRenoOptions::default());
+            self.recovery = Repairs::new(Box::new(policy));
         }
     }
 

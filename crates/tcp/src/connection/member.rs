@@ -3,6 +3,7 @@
 //! once, new data when it is the member's turn, a bare ACK when nothing else goes.
 
 use super::output::Departure;
+use super::repairs::Repairs;
 use super::timers::Deadline;
 use super::{Connection, State};
 use crate::config::Opening;
@@ -37,7 +38,7 @@ impl Connection {
             return last;
         }
         let piece = self.urgent_piece(now, path)?;
-        Some(self.send_piece(now, path, piece, out))
+        Some(self.send_any(now, path, piece, out))
     }
 
     fn urgent_piece(&mut self, now: Instant, path: &mut Path) -> Option<super::output::Piece> {
@@ -135,7 +136,7 @@ impl Connection {
         if piece.len - 1 > path.room() {
             return Turn::NoRoom;
         }
-        Turn::Sent(self.send_piece(now, path, piece, out))
+        Turn::Sent(self.send_any(now, path, piece, out))
     }
 
     /// Writes a segment of new data into `out`.
@@ -156,7 +157,7 @@ impl Connection {
         let (recovery, cx) = self.recovery_parts(path);
         let allowance = recovery.allowance(&cx);
         match self.new_piece(allowance.min(room)) {
-            Some(piece) => Turn::Sent(self.send_piece(now, path, piece, out)),
+            Some(piece) => Turn::Sent(self.send_any(now, path, piece, out)),
             None if allowance < room => Turn::Passed,
             None => Turn::NoRoom,
         }
@@ -203,7 +204,7 @@ impl Connection {
     /// Sends by another scheme, over a path that nothing was sent on.
     pub(crate) fn change_scheme(&mut self, scheme: &Scheme, path: &mut Path) {
         self.config = scheme.shared_config();
-        self.recovery = scheme.recovery();
+        self.recovery = Repairs::new(scheme.recovery());
         let payload = u64::from(self.config.mss) - self.option_bytes();
         self.agreed.mss = self.agreed.mss.min(payload);
         self.fit_recovery();

@@ -4,6 +4,7 @@
 //! was told last. Most segments change nothing that is worth telling, which [`Entry::has_news`]
 //! finds out with a few comparisons.
 
+use super::ready::{Ready, Sender};
 use super::{ConnId, Event, EventKind};
 use crate::connection::Connection;
 use crate::ensemble::{PathId, Share};
@@ -46,7 +47,26 @@ pub(super) struct Prospect {
     pub(super) share: Share,
 }
 
+/// What is left to do after something happened to a connection, beside queueing it for sending.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aftermath {
+    /// The shared path that it is a member of has to know.
+    pub(super) is_member: bool,
+    /// The application may have to be told something.
+    pub(super) has_news: bool,
+}
+
 impl ConnectionEntry {
+    /// Something happened that may let it send.
+    #[inline(always)]
+    pub(super) fn queue_for_sending(&mut self, id: ConnId, ready: &mut Ready) -> Aftermath {
+        if self.standing == Standing::Idle {
+            self.standing = Standing::Queued;
+            ready.push(Sender::Connection(id));
+        }
+        Aftermath { is_member: self.standing == Standing::Member, has_news: self.has_news() }
+    }
+
     /// False if the application has certainly been told everything.
     #[inline]
     pub(super) fn has_news(&self) -> bool {

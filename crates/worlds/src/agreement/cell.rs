@@ -4,10 +4,21 @@ use race::World;
 use race::{Metric, RaceResult, Sample, Spread, VisitKind};
 use serde::Serialize;
 
-/// How far the simulated time may be from the median of a real world: nine of ten cells within the
-/// first, all within the second; as shares of the latter.
-pub(super) const BOUNDS: [(World, f64, f64); 2] =
-    [(World::Wire, 0.03, 0.10), (World::Kernel, 0.05, 0.15)];
+/// How far the simulated time may be from the median of a real world, as a share of the latter.
+#[derive(Clone, Copy)]
+pub(super) struct AgreementBounds {
+    pub(super) world: World,
+    /// For nine of ten cells.
+    inner: f64,
+    /// For all cells.
+    outer: f64,
+}
+
+/// Of each real world.
+pub(super) const BOUNDS: [AgreementBounds; 2] = [
+    AgreementBounds { world: World::Wire, inner: 0.03, outer: 0.10 },
+    AgreementBounds { world: World::Kernel, inner: 0.05, outer: 0.15 },
+];
 
 /// One scheme's time for one load over one path, simulated and in one real world.
 #[derive(Clone, Debug, Serialize)]
@@ -60,7 +71,7 @@ impl Cell {
     fn new(
         result: &RaceResult,
         scheme: &str,
-        (world, inner, outer): (World, f64, f64),
+        AgreementBounds { world, inner, outer }: AgreementBounds,
     ) -> Option<Self> {
         let row = |world| result.row(scheme, world, VisitKind::First);
         let (sim, real) = (row(World::Sim)?, row(world)?);

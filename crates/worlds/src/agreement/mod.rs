@@ -203,7 +203,7 @@ impl SchemeCount {
 
 impl Agreement {
     fn new(cells: Vec<Cell>) -> Self {
-        let worlds = BOUNDS.map(|(world, ..)| world);
+        let worlds = BOUNDS.map(|bounds| bounds.world);
         let mut names: Vec<&str> = Vec::new();
         for cell in &cells {
             if !names.contains(&cell.scheme.as_str()) {

@@ -64,11 +64,11 @@ impl Browser {
         }
     }
 
-    /// Made ready for visits, from an address in the namespace, of servers by the page's hosts.
+    /// Made ready for visits.
     pub(crate) fn open(
         &self,
         (exchange, openings): (&Exchange, mpsc::UnboundedReceiver<Opening>),
-        (namespace, own, servers): (&Namespace, SocketAddr, Vec<SocketAddr>),
+        Vantage { namespace, own, servers }: Vantage<'_>,
     ) -> Visitor {
         match self {
             Self::Loader => {
@@ -94,6 +94,15 @@ impl FromStr for Browser {
             _ => Err("use loader or curl".to_owned()),
         }
     }
+}
+
+/// Where a browser is, and where it finds servers.
+pub(crate) struct Vantage<'a> {
+    pub(crate) namespace: &'a Namespace,
+    /// Its address in the namespace.
+    pub(crate) own: SocketAddr,
+    /// By the page's hosts.
+    pub(crate) servers: Vec<SocketAddr>,
 }
 
 /// A browser with a page before it.

@@ -100,7 +100,7 @@ pub(super) fn quick() -> Vec<Case> {
 
 impl Case {
     /// Visits over new connections.
-    fn new((name, page, path): (String, Page, PathSpec), warm: &[&'static str]) -> Self {
+    fn new(name: String, page: Page, path: PathSpec, warm: &[&'static str]) -> Self {
         // What a connection taught is known when it has closed: a round trip and a half after the client wants that.
         let idle = path.rtt() + path.rtt() + Duration::from_millis(100);
         let names = STOCK.iter().chain(warm);
@@ -173,7 +173,7 @@ fn object(bytes: u64, client: Client, (path, warm): (PathSpec, &[&'static str]))
     let page = Page::single(bytes);
     let offers = if client.window.is_some() { ", 1 MB offered" } else { "" };
     let name = format!("{}{offers}", page.name());
-    let mut case = Case { client, ..Case::new((name, page, path), warm) };
+    let mut case = Case { client, ..Case::new(name, page, path, warm) };
     for scheme in warm {
         let is_wide = client.window.is_some();
         case = case.asks(scheme, "linux", if is_wide { 0.58 } else { 0.80 });
@@ -190,7 +190,7 @@ fn after_idle(path: PathSpec) -> Case {
     let page = Page::single(200_000);
     let name = format!("{} after {IDLE}", page.name());
     let visits = Visits { count: 2, idle: IDLE, site: 1, reconnects: false };
-    let case = Case { visits, ..Case::new((name, page, path), &ALL[..1]) };
+    let case = Case { visits, ..Case::new(name, page, path, &ALL[..1]) };
     case.asks("hs-cubic", "linux", 0.5).asks("hs-cubic", "linux-bbr", 1.03)
 }
 
@@ -206,7 +206,7 @@ fn page_of_twelve(http: Http, path: PathSpec) -> Case {
     let over = if http == Http::Http2 { "HTTP/2" } else { "4 connections" };
     let name = format!("{} over {over}", page.name());
     let loader = LoaderConfig { connections: Some(4), ..LoaderConfig::default() };
-    let mut case = Case { loader, ..Case::new((name, page, path), &ALL) };
+    let mut case = Case { loader, ..Case::new(name, page, path, &ALL) };
     for scheme in ALL {
         case = case.asks(scheme, "linux", 0.80).asks(scheme, "linux-bbr", 1.0);
     }

@@ -12,6 +12,12 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, process};
 
+/// The agent's program: where it was built, or where it lies on a machine that it was brought to.
+pub(crate) fn binary() -> PathBuf {
+    let built = || env!("CARGO_BIN_EXE_headstart-agent").into();
+    env::var_os("HEADSTART_AGENT").map_or_else(built, PathBuf::from)
+}
+
 /// A running agent; killed when this goes.
 pub(crate) struct Agent {
     command: Command,
@@ -22,12 +28,12 @@ pub(crate) struct Agent {
 
 impl Agent {
     /// Attends to a cgroup when it comes back; keeps nothing and holds nothing out unless told to.
-    pub(super) fn start(cgroup: &Path, control: &str, arguments: &[&str]) -> Self {
+    pub(crate) fn start(cgroup: &Path, control: &str, arguments: &[&str]) -> Self {
         static AGENTS: AtomicU32 = AtomicU32::new(0);
         let number = AGENTS.fetch_add(1, Ordering::Relaxed);
         let file = env::temp_dir().join(format!("headstart-agent-test-{}-{number}", process::id()));
         let (socket, log) = (file.with_extension("sock"), file.with_extension("log"));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_headstart-agent"));
+        let mut command = Command::new(binary());
         command.arg("--cgroup").arg(cgroup).arg("--socket").arg(&socket);
         command.args(["--control", control]);
         if !arguments.contains(&"--state") {

@@ -14,8 +14,15 @@ const ONE_TICKET: u64 = 1 << 32;
 /// 0: before everybody of 1.
 type Class = u8;
 
-/// Place in the queue: class, virtual time, then who came first.
-type Place = (Class, u64, u64, ConnId);
+/// Place in the queue: by class, then by virtual time, then first come, first served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    class: Class,
+    pass: u64,
+    /// How many places were given before.
+    number: u64,
+    id: ConnId,
+}
 
 #[derive(Debug)]
 struct Member {
@@ -84,18 +91,18 @@ impl Stride {
     fn enqueue(&mut self, id: ConnId) {
         let Some(member) = self.members.get_mut(&id) else { return };
         member.pass = member.pass.max(self.time[usize::from(member.class)]);
-        let place = (member.class, member.pass, self.places, id);
+        let place = Place { class: member.class, pass: member.pass, number: self.places, id };
         self.places += 1;
         member.place = Some(place);
         self.queue.insert(place);
     }
 
     pub(super) fn pick(&mut self) -> Option<ConnId> {
-        self.queue.first().map(|&(.., id)| id)
+        self.queue.first().map(|place| place.id)
     }
 
     pub(super) fn on_sent(&mut self) {
-        let Some((class, pass, _, id)) = self.queue.pop_first() else { return };
+        let Some(Place { class, pass, id, .. }) = self.queue.pop_first() else { return };
         self.time[usize::from(class)] = pass;
         if let Some(member) = self.members.get_mut(&id) {
             member.pass += member.stride;
@@ -104,7 +111,7 @@ impl Stride {
     }
 
     pub(super) fn on_idle(&mut self) {
-        if let Some((.., id)) = self.queue.pop_first()
+        if let Some(Place { id, .. }) = self.queue.pop_first()
             && let Some(member) = self.members.get_mut(&id)
         {
             member.place = None;

@@ -99,16 +99,27 @@ const OTHERWISE: [Comparison; 2] = [
     Comparison { name: ", asked for half a round trip later", saved: 0.0, delay: "50ms" },
 ];
 
-/// A reading of a scheme on a page.
-fn time(
-    record: &Record,
-    (scenario, page, delay): (Scenario, &str, &str),
-    (scheme, reading): (&str, String),
-) -> Samples {
-    let Scenario { queue, connections, .. } = scenario;
-    let place = [(QUEUE, queue), (CONNECTIONS, connections), (PAGE, page), (DELAY, delay)];
-    let at: Vec<_> = place.into_iter().chain([("scheme", scheme)]).collect();
-    record.samples(&at, &reading)
+/// Which of the record's cells, but for the scheme.
+#[derive(Clone, Copy)]
+struct Setting<'a> {
+    scenario: Scenario,
+    page: &'a str,
+    delay: &'a str,
+}
+
+impl Setting<'_> {
+    /// A reading of a scheme on the page.
+    fn time(self, record: &Record, scheme: &str, reading: &str) -> Samples {
+        let Self { scenario: Scenario { queue, connections, .. }, page, delay } = self;
+        let at = [
+            (QUEUE, queue),
+            (CONNECTIONS, connections),
+            (PAGE, page),
+            (DELAY, delay),
+            ("scheme", scheme),
+        ];
+        record.samples(&at, reading)
+    }
 }
 
 pub(super) fn et_5(book: &Book) -> Findings {
@@ -138,9 +149,9 @@ fn accesses(
     for (whose, baseline, intervals) in baselines {
         for (what, (least, most)) in ["html", "total"].into_iter().zip(intervals) {
             let gain = |page: &&'static str| -> (&'static str, Measured) {
-                let place = (scenario, *page, delay);
-                let again = time(record, place, (SHARING, format!("again.{what}")));
-                let before = time(record, place, (baseline, format!("first.{what}")));
+                let setting = Setting { scenario, page, delay };
+                let again = setting.time(record, SHARING, &format!("again.{what}"));
+                let before = setting.time(record, baseline, &format!("first.{what}"));
                 (page, again.map(|time| time - saved).gain_over(&before))
             };
             let within = Interval::between(least, most);

@@ -146,7 +146,8 @@ fn deciding(
 }
 
 /// Adds the gain of html-pre on each page.
-fn gains(findings: &mut Findings, pages: Pages<'_>, (reading, of, within): Gains<'_>) {
+fn gains(findings: &mut Findings, pages: Pages<'_>, claimed: GainClaim<'_>) {
+    let GainClaim { reading, of, within } = claimed;
     for page in of {
         let gain = pages.gain(HTML_PRE, page, reading);
         let label = format!("{reading} faster than Reno's, {page}");
@@ -154,11 +155,27 @@ fn gains(findings: &mut Findings, pages: Pages<'_>, (reading, of, within): Gains
     }
 }
 
-/// Pages and interval of a claim on one of html-pre's gains over Reno.
-type Gains<'s> = (&'s str, &'s [&'s str], Interval);
+/// A claim on one of html-pre's gains over Reno.
+#[derive(Clone, Copy)]
+struct GainClaim<'s> {
+    reading: &'s str,
+    /// The pages it is about.
+    of: &'s [&'s str],
+    within: Interval,
+}
+
+impl<'s> GainClaim<'s> {
+    const fn html(of: &'s [&'s str], within: Interval) -> Self {
+        Self { reading: HTML, of, within }
+    }
+
+    const fn total(of: &'s [&'s str], within: Interval) -> Self {
+        Self { reading: TOTAL, of, within }
+    }
+}
 
 /// Adds Reno's own times, beside ns-2's, and what other choices make of html-pre's gains.
-fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [Gains<'_>; 2]) {
+fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [GainClaim<'_>; 2]) {
     let ns2 = Ns2::read(include_str!("../../../data/ns2-et-reno-pages.csv"));
     for (page, reading) in PAGES.iter().flat_map(|page| [(page, HTML), (page, TOTAL)]) {
         let row = [("scenario", pages.scenario.name), ("page", page)];
@@ -168,7 +185,7 @@ fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [Gains<'_>; 2]) {
     }
     for choice in OTHER_CHOICES {
         let other = Pages { choice, ..pages };
-        for (reading, of, within) in claimed {
+        for GainClaim { reading, of, within } in claimed {
             let mut gains: Vec<(&str, Measured)> =
                 of.iter().map(|page| (*page, other.gain(HTML_PRE, page, reading))).collect();
             gains.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
@@ -183,7 +200,7 @@ fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [Gains<'_>; 2]) {
 
 pub(super) fn et_1(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, MODEL), Findings::default());
-    let html = (HTML, &PAGES[..], Interval::between(6.0, 46.0));
+    let html = GainClaim::html(&PAGES[..], Interval::between(6.0, 46.0));
     gains(&mut findings, pages, html);
     for page in ALL_BUT_MAP {
         let excess = pages.excess(HTML_PRE, page, TOTAL);
@@ -206,19 +223,20 @@ pub(super) fn et_1(book: &Book) -> Findings {
     deciding(&mut findings, "HTML of the other three slower than Reno's", slower, Line::also);
     let faster = (graphics, Interval::between(-3.5, -2.5));
     deciding(&mut findings, "HTML slower than Reno's", faster, Line::also);
-    shown(&mut findings, pages, [html, (TOTAL, &ALL_BUT_MAP, Interval::between(-26.0, -2.0))]);
+    let total = GainClaim::total(&ALL_BUT_MAP, Interval::between(-26.0, -2.0));
+    shown(&mut findings, pages, [html, total]);
     findings
 }
 
 pub(super) fn et_2(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, CLIENT), Findings::default());
     let model = pages.under(MODEL);
-    let html = (HTML, &MANY[..], Interval::between(4.0, 21.0));
-    let total = (TOTAL, &MANY[..], Interval::between(8.0, 29.0));
+    let html = GainClaim::html(&MANY[..], Interval::between(4.0, 21.0));
+    let total = GainClaim::total(&MANY[..], Interval::between(8.0, 29.0));
     gains(&mut findings, pages, html);
     for page in MANY {
         let totals = each((&ALL, &[page]), |scheme, page| pages.gain(scheme, page, TOTAL));
-        let totals = (totals, total.2);
+        let totals = (totals, total.within);
         deciding(&mut findings, "total faster than Reno's", totals, Line::must);
     }
     let (frames, slower): (Vec<_>, Vec<_>) =
@@ -256,7 +274,7 @@ fn as_before(
 pub(super) fn et_3(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, NETWORK), Findings::default());
     let model = pages.under(MODEL);
-    let html = (HTML, &ALL_BUT_MAP[..], Interval::between(6.0, 73.0));
+    let html = GainClaim::html(&ALL_BUT_MAP[..], Interval::between(6.0, 73.0));
     gains(&mut findings, pages, html);
     for page in ALL_BUT_MAP {
         let times = pages.samples(RENO, page, TOTAL).over(&pages.samples(HTML_PRE, page, TOTAL));
@@ -275,14 +293,15 @@ pub(super) fn et_3(book: &Book) -> Findings {
     let others = (others, Interval::between(-27.0, 65.0));
     deciding(&mut findings, "HTML of the other three faster than Reno's", others, Line::also);
     // Reno 2.5 to 20 times longer: 1 - 1 / 2.5 and 1 - 1 / 20.
-    shown(&mut findings, pages, [html, (TOTAL, &ALL_BUT_MAP, Interval::between(60.0, 95.0))]);
+    let total = GainClaim::total(&ALL_BUT_MAP, Interval::between(60.0, 95.0));
+    shown(&mut findings, pages, [html, total]);
     findings
 }
 
 pub(super) fn et_4(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, REALISTIC), Findings::default());
-    let html = (HTML, &PAGES[..], Interval::between(4.0, 75.0));
-    let total = (TOTAL, &PAGES[..], Interval::between(17.0, 61.0));
+    let html = GainClaim::html(&PAGES[..], Interval::between(4.0, 75.0));
+    let total = GainClaim::total(&PAGES[..], Interval::between(17.0, 61.0));
     gains(&mut findings, pages, html);
     gains(&mut findings, pages, total);
     let (text, slower): (Vec<_>, Vec<_>) =

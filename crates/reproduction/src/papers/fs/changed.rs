@@ -1,6 +1,6 @@
 //! FS-4, FS-5 and FS-7: a second burst after load has appeared.
 
-use super::load::{Bursts, LOW, ns2_changed, ns2_gain, ns2_high_excess};
+use super::load::{Bursts, LOW, bulk_transfers, ns2_changed, ns2_gain, ns2_high_excess};
 use crate::papers::book::Book;
 use crate::papers::finding::{Findings, Interval, Line, PERCENT, PLAIN, furthest_out};
 use crate::papers::sample::{Measured, Samples};
@@ -19,7 +19,7 @@ pub(super) fn fs_4(book: &Book) -> Findings {
         findings.line(Line::new(label, PERCENT).ns2(ns2).ours(gain).must(GAIN));
     }
     for load in LOW {
-        let line = Line::new(format!("fs-pdrop: gain with {load} bulk transfers"), PERCENT);
+        let line = Line::new(format!("fs-pdrop: gain with {}", bulk_transfers(load)), PERCENT);
         let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
         findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
     }
@@ -62,23 +62,34 @@ fn rise(bursts: Bursts<'_>, scheme: &str) -> Measured {
     time("8").minus(&time("5")).over(&time("5").minus(&time("2")))
 }
 
-/// What the words of FS-5 stand for, by scheme: per cent above newreno.
-const HIGH: [(&str, &str, Interval); 3] = [
-    ("fs", "below", Interval::at_most(0.0)),
-    ("fs-pdrop", "about as", Interval::between(-15.0, 15.0)),
-    ("fs-pdrop-noflr", "clearly above", Interval::at_least(20.0)),
+/// What a word of FS-5 stands for.
+struct Reading {
+    scheme: &'static str,
+    word: &'static str,
+    /// Per cent above newreno.
+    within: Interval,
+}
+
+const fn reading(scheme: &'static str, word: &'static str, within: Interval) -> Reading {
+    Reading { scheme, word, within }
+}
+
+const HIGH: [Reading; 3] = [
+    reading("fs", "below", Interval::at_most(0.0)),
+    reading("fs-pdrop", "about as", Interval::between(-15.0, 15.0)),
+    reading("fs-pdrop-noflr", "clearly above", Interval::at_least(20.0)),
 ];
 
 pub(super) fn fs_5(book: &Book) -> Findings {
     let (bursts, ns2) = (Bursts::of(book.of("FS-4")), ns2_changed());
     let mut findings = Findings::default();
-    for (scheme, word, within) in HIGH {
+    for Reading { scheme, word, within } in HIGH {
         let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
         let line = Line::new(format!("{scheme} above newreno ({word}), high load"), PERCENT);
         findings.line(line.ns2(ns2_high_excess(&ns2, scheme)).ours(excess).must(within));
     }
     for (bursts, what) in bursts.others() {
-        for (scheme, word, within) in HIGH {
+        for Reading { scheme, word, within } in HIGH {
             let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
             let label = format!("{scheme} above newreno ({word}), {what}");
             findings.line(Line::new(label, PERCENT).ours(excess).also(within));

@@ -1,6 +1,6 @@
 //! FS-1 to FS-3: a second burst under constant load.
 
-use super::load::{Bursts, LOW, ns2_constant, ns2_gain};
+use super::load::{Bursts, LOW, bulk_transfers, ns2_constant, ns2_gain};
 use crate::papers::book::Book;
 use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS, furthest_out};
 use crate::papers::sample::Measured;
@@ -13,17 +13,17 @@ pub(super) fn fs_1(book: &Book) -> Findings {
     let (bursts, ns2) = (Bursts::of(book.of("FS-1")), ns2_constant());
     let mut findings = Findings::default();
     let (load, gain) = bursts.largest_gain("fs-pdrop");
-    let label = format!("largest gain at low load ({load} bulk transfers)");
+    let label = format!("largest gain at low load ({})", bulk_transfers(load));
     let at = ns2_gain(&ns2, "fs-pdrop", load);
     findings.line(Line::new(label, PERCENT).ns2(at).ours(gain).must(GAIN));
     findings.line(largest_there(bursts, gain));
     for load in LOW {
-        let line = Line::new(format!("gain with {load} bulk transfers"), PERCENT);
+        let line = Line::new(format!("gain with {}", bulk_transfers(load)), PERCENT);
         let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
         findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
         let received = |scheme| bursts.figure(scheme, load, "second_received");
         let gain = received("fs-pdrop").gain_over(&received("newreno"));
-        let label = format!("gain with {load} bulk transfers, to the receiver's last byte");
+        let label = format!("gain with {}, to the receiver's last byte", bulk_transfers(load));
         findings.line(Line::new(label, PERCENT).ours(gain));
     }
     other_choices(&mut findings, bursts);
@@ -64,14 +64,14 @@ pub(super) fn fs_2(book: &Book) -> Findings {
     let [near, far] = ["FS-1", "FS-2"].map(|name| Bursts::of(book.of(name)));
     let mut findings = Findings::default();
     let (load, gain) = far.largest_gain("fs-pdrop");
-    let label = format!("largest gain at low load ({load} bulk transfers), 200 ms");
+    let label = format!("largest gain at low load ({}), 200 ms", bulk_transfers(load));
     findings.line(Line::new(label, PERCENT).ours(gain).must(GAIN));
     let saved = |bursts: Bursts<'_>, load: &str| {
         bursts.time("newreno", load).minus(&bursts.time("fs-pdrop", load)).mean()
     };
     for load in LOW {
         let more = saved(far, load).less(saved(near, load));
-        let label = format!("saved at 200 ms less saved at 50 ms, {load} bulk transfers");
+        let label = format!("saved at 200 ms less saved at 50 ms, {}", bulk_transfers(load));
         findings.line(Line::new(label, SECONDS).ours(more).must(Interval::at_least(0.0)));
     }
     other_choices(&mut findings, far);

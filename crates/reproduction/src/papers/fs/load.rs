@@ -156,3 +156,9 @@ pub(super) fn ns2_high_excess(ns2: &Ns2, scheme: &str) -> Option<f64> {
     let (own, other): (Option<f64>, Option<f64>) = (sum(scheme), sum("newreno"));
     Some(100.0 * (own? / other? - 1.0))
 }
+
+/// A load in words.
+pub(super) fn bulk_transfers(load: &str) -> String {
+    let plural = if load == "1" { "" } else { "s" };
+    format!("{load} bulk transfer{plural}")
+}

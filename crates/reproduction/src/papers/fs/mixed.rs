@@ -22,14 +22,25 @@ fn second_bursts(run: &RunRecords<'_>, readings: &mut Readings) {
     }
 }
 
-/// Table 1: scheme, group, seconds.
-const TABLE: [(&str, &str, f64); 6] = [
-    ("newreno", "group1", 2.41),
-    ("newreno", "group2", 2.34),
-    ("fs", "group1", 1.90),
-    ("fs", "group2", 2.88),
-    ("fs-pdrop", "group1", 1.80),
-    ("fs-pdrop", "group2", 2.38),
+/// A cell of the paper's table.
+struct PaperTime {
+    scheme: &'static str,
+    group: &'static str,
+    seconds: f64,
+}
+
+const fn paper(scheme: &'static str, group: &'static str, seconds: f64) -> PaperTime {
+    PaperTime { scheme, group, seconds }
+}
+
+/// Table 1.
+const TABLE: [PaperTime; 6] = [
+    paper("newreno", "group1", 2.41),
+    paper("newreno", "group2", 2.34),
+    paper("fs", "group1", 1.90),
+    paper("fs", "group2", 2.88),
+    paper("fs-pdrop", "group1", 1.80),
+    paper("fs-pdrop", "group2", 2.38),
 ];
 
 /// Second bursts of a group under a scheme.
@@ -46,8 +57,8 @@ pub(super) fn fs_8(book: &Book) -> Findings {
     };
     let mut findings = Findings::default();
     checks(&mut findings, record, (COARSE, ""));
-    for (scheme, group, paper) in TABLE {
-        let line = Line::new(format!("{scheme}, {group}"), SECONDS).paper(paper);
+    for PaperTime { scheme, group, seconds } in TABLE {
+        let line = Line::new(format!("{scheme}, {group}"), SECONDS).paper(seconds);
         let line = line.ns2(ns2_time(scheme, group));
         findings.line(line.ours(time(record, COARSE, scheme, group).mean()));
     }

@@ -52,10 +52,22 @@ fn mbps(case: &Case<'_>) -> f64 {
     }
 }
 
-/// Adds the figure that decides whether all cases lie in an interval.
+/// What all cases are held to.
+#[derive(Clone, Copy)]
+struct Requirement<'a> {
+    what: &'a str,
+    unit: Unit,
+    within: Interval,
+}
+
+const fn require(what: &str, unit: Unit, within: Interval) -> Requirement<'_> {
+    Requirement { what, unit, within }
+}
+
+/// Adds the figure that decides whether all cases meet a requirement.
 fn deciding<'c>(
     findings: &mut Findings,
-    (what, unit, within): (&str, Unit, Interval),
+    Requirement { what, unit, within }: Requirement<'_>,
     (cases, figure): (impl Iterator<Item = &'c Case<'c>>, impl Fn(&Case<'c>) -> Measured),
     bear: impl Fn(Line, Interval) -> Line,
 ) {
@@ -79,19 +91,19 @@ fn over_sack(case: &Case<'_>, reading: &str) -> Measured {
 pub(super) fn ps_2(book: &Book) -> Findings {
     let cases = Case::all(book.of("PS-2"));
     let (mut findings, all) = (Findings::default(), || cases.iter());
-    let lost = ("Paced Start's start-up loss", PERCENT, Interval::at_most(0.5));
+    let lost = require("Paced Start's start-up loss", PERCENT, Interval::at_most(0.5));
     deciding(&mut findings, lost, (all(), |case: &Case<'_>| loss(case, PAST)), Line::must);
-    let lost = ("Sack's start-up loss", PERCENT, Interval::at_least(5.0));
+    let lost = require("Sack's start-up loss", PERCENT, Interval::at_least(5.0));
     deciding(&mut findings, lost, (all(), |case: &Case<'_>| loss(case, SACK)), Line::must);
     findings.line(spread(&cases).must(Interval::at_most(1.5)));
-    let shorter = ("start-up time over Sack's", PLAIN, Interval::at_most(0.5));
+    let shorter = require("start-up time over Sack's", PLAIN, Interval::at_most(0.5));
     deciding(&mut findings, shorter, (all(), |case: &Case<'_>| over_sack(case, TIME)), Line::must);
-    let alike = ("throughput over 50 s above Sack's", PERCENT, Interval::between(-5.0, 5.0));
+    let alike = require("throughput over 50 s above Sack's", PERCENT, Interval::between(-5.0, 5.0));
     let above = |case: &Case<'_>| {
         case.samples(PAST, THROUGHPUT).excess_over(&case.samples(SACK, THROUGHPUT))
     };
     deciding(&mut findings, alike, (all(), above), Line::must);
-    let less = ("throughput in start-up over Sack's", PLAIN, Interval::at_most(1.0));
+    let less = require("throughput in start-up over Sack's", PLAIN, Interval::at_most(1.0));
     deciding(&mut findings, less, (all(), |case: &Case<'_>| over_sack(case, EARLY)), Line::also);
     if let Some((first, last)) = cases.first().zip(cases.last()) {
         let [first, last] = [first, last].map(|case| case.samples(SACK, TIME).mean());
@@ -163,18 +175,18 @@ pub(super) fn ps_3(book: &Book) -> Findings {
     let cases = Case::all(book.of("PS-2"));
     let mut findings = Findings::default();
     let below = cases.iter().filter(|case| mbps(case) < 60.0);
-    let none = ("Hoe's start-up loss below 60 Mbit/s", PERCENT, Interval::at_most(0.0));
+    let none = require("Hoe's start-up loss below 60 Mbit/s", PERCENT, Interval::at_most(0.0));
     deciding(&mut findings, none, (below, |case: &Case<'_>| loss(case, HOE)), Line::must);
     let heavier = || cases.iter().filter(|case| mbps(case) > 60.0);
-    let much = ("Hoe's start-up loss above 60 Mbit/s", PERCENT, Interval::at_least(1.0));
+    let much = require("Hoe's start-up loss above 60 Mbit/s", PERCENT, Interval::at_least(1.0));
     deciding(&mut findings, much, (heavier(), |case: &Case<'_>| loss(case, HOE)), Line::must);
     let label = "Hoe's loss in start-up and after, of start-up's segments, above 60 Mbit/s";
-    let much = (label, PERCENT, Interval::at_least(1.0));
+    let much = require(label, PERCENT, Interval::at_least(1.0));
     let later = |case: &Case<'_>| case.samples(HOE, LATER).map(|share| 100.0 * share).mean();
     deciding(&mut findings, much, (heavier(), later), Line::also);
     for (name, scheme) in [("Vegas", VEGAS), ("Paced Start", PAST)] {
         let what = format!("{name}'s start-up loss");
-        let none = (what.as_str(), PERCENT, Interval::at_most(0.0));
+        let none = require(&what, PERCENT, Interval::at_most(0.0));
         deciding(
             &mut findings,
             none,
@@ -184,7 +196,7 @@ pub(super) fn ps_3(book: &Book) -> Findings {
     }
     for (name, scheme) in [("Hoe", HOE), ("Paced Start", PAST)] {
         let what = format!("Vegas's start-up time over {name}'s");
-        let longest = (what.as_str(), PLAIN, Interval::at_least(1.0));
+        let longest = require(&what, PLAIN, Interval::at_least(1.0));
         let ratio = |case: &Case<'_>| case.samples(VEGAS, TIME).over(&case.samples(scheme, TIME));
         deciding(&mut findings, longest, (cases.iter(), ratio), Line::must);
     }
