@@ -73,6 +73,6 @@ fn told(command: &str) -> Told {
     })
 }
 
-pub(crate) fn run(args: &man::Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &man::ManArgs) -> Result<(), Failure> {
     args.write(Cli::command(), &told).map_err(Failure::failed)
 }

@@ -62,8 +62,10 @@ const TIME: Kind = Kind {
         ("msec", 1_000_000),
         ("s", 1_000_000_000),
         ("sec", 1_000_000_000),
+        ("min", 60_000_000_000),
+        ("h", 3_600_000_000_000),
     ],
-    expected: "expected a number and one of ns, us, ms, s, like 80ms",
+    expected: "expected a number and one of ns, us, ms, s, min, h, like 80ms",
 };
 
 /// In bytes.

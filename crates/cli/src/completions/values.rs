@@ -2,7 +2,7 @@
 
 use super::schemes;
 use crate::sim;
-use cmdline::complete::{Asked, Candidate, Completion, Files};
+use cmdline::complete::{Asked, Candidate, Completion, FilesOffered};
 use link::DISCIPLINES;
 use race::World;
 use race::path::PRESETS;
@@ -28,16 +28,16 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
         (_, "on") => Completion::of(World::ALL.map(|world| Candidate::open(world.name(), ""))),
         (_, "server") => {
             let named = named([("auto", ""), ("nginx", ""), ("builtin", "")]);
-            Completion { files: Some(Files::Ending(&[])), ..named }
+            Completion { files: Some(FilesOffered::Ending(&[])), ..named }
         }
         (_, "browser") => named([("loader", "as in simulation"), ("curl", "as it is installed")]),
         (_, "http") => named([("1.0", ""), ("1.1", ""), ("2", "")]),
         (_, "tls") => named([("none", ""), ("1.3", "")]),
-        ("sim", "plan") => Completion::files(Files::Ending(&[".toml"])),
+        ("sim", "plan") => Completion::files(FilesOffered::Ending(&[".toml"])),
         ("sim", "example") => named(sim::example_names().map(|name| (name, ""))),
         ("papers", "claims") => papers(),
-        ("script", "file") => Completion::files(Files::Ending(&[".pkt"])),
-        ("ns2", "files") => Completion::files(Files::Ending(&[".csv"])),
+        ("script", "file") => Completion::files(FilesOffered::Ending(&[".pkt"])),
+        ("ns2", "files") => Completion::files(FilesOffered::Ending(&[".csv"])),
         ("ns2", "suite") => named(SUITES.iter().map(|suite| (suite.name(), suite.about()))),
         _ => return None,
     })
@@ -51,7 +51,7 @@ fn named(all: impl IntoIterator<Item = (&'static str, &'static str)>) -> Complet
 
 fn pages() -> Completion {
     let named = named(BUILTINS.iter().map(|page| (page.name, page.description)));
-    Completion { files: Some(Files::Ending(&[".har", ".har.gz"])), ..named }
+    Completion { files: Some(FilesOffered::Ending(&[".har", ".har.gz"])), ..named }
 }
 
 /// Claims, and families of them.

@@ -3,17 +3,17 @@
 mod page;
 
 use crate::failure::{Failure, remark};
-use crate::progress::Progress;
+use crate::progress::CountBar;
 use crate::stdout;
 use cmdline::Appendix;
-use race::scoreboard::{Board, DEFAULT_SCHEMES, Interval, Plan, Score, Set, listing};
+use race::scoreboard::{Board, DEFAULT_SCHEMES, MeanBounds, Score, ScoreboardPlan, Set, listing};
 use race::{BASELINE, LIMIT, contestants};
 use report::{Cell, Column, Quantity, Row, Table, write_atomically};
 use std::path::PathBuf;
 use tcp::Scheme;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ScoreboardArgs {
     /// Schemes, separated by commas (`headstart schemes`); `linux` is always shown
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
     schemes: SchemeList,
@@ -86,7 +86,7 @@ fn parse_schemes(list: &str) -> Result<SchemeList, String> {
     contestants(list).map(SchemeList).map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
     let set = match (args.quick, args.all) {
         (true, _) => Set::Quick,
         (_, true) => Set::All,
@@ -98,8 +98,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.cells {
         return stdout::print(&listing(&set.cells()));
     }
-    let plan = Plan { schemes: args.schemes.0.clone(), set, seed: args.seed };
-    let progress = Progress::begin(plan.run_count(), "transfers");
+    let plan = ScoreboardPlan { schemes: args.schemes.0.clone(), set, seed: args.seed };
+    let progress = CountBar::begin(plan.run_count(), "transfers");
     let board = plan.run(args.jobs.map_or(0, usize::from), &|| progress.step());
     progress.end();
     let written = write_page(args, &board);
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     written
 }
 
-fn write_page(args: &Args, board: &Board) -> Result<(), Failure> {
+fn write_page(args: &ScoreboardArgs, board: &Board) -> Result<(), Failure> {
     let Some(path) = &args.report else { return Ok(()) };
     let html = page::document(board).to_html();
     write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
@@ -162,7 +162,7 @@ fn number(value: f64) -> Cell {
 }
 
 fn row(score: &Score) -> Row {
-    let Interval { low, high } = score.over_linux_interval;
+    let MeanBounds { low, high } = score.over_linux_interval;
     let or_undefined = |value: Option<f64>| value.map_or(Cell::Undefined, number);
     Row {
         cells: vec![
