@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: fmt test-contributing test-long test-kernels test-kernels-quick demo demo-kernel test lint bench bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: fmt test-contributing test-long test-kernels test-kernels-quick demo demo-kernel test lint bench bench-capture bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -153,6 +153,12 @@ bench:
 # Speed of the endpoint towards the kernel's TCP, beside smoltcp's in the same run. Needs root.
 bench-endpoint:
 	cargo run --release --locked --quiet --package headstart-endpoint --example speed
+
+# What reading a capture takes, beside tcptrace, capinfos and tshark in the same run: CAPTURE=file.pcap, or those of the tests.
+bench-capture:
+	@tools/need capinfos=wireshark-common tcptrace=tcptrace zstd=zstd
+	cargo build --release --locked --quiet --package headstart-capture --example read
+	@tools/bench/capture $(TARGET)/release/examples/read $(CAPTURE)
 
 # Bulk data through the agent's congestion controls beside the kernel's own in the same run, by turns. Needs root.
 bench-agent:

@@ -60,7 +60,11 @@ enum Command {
     /// Start the Linux kernel's own TCP connections with what is remembered of their paths
     Agent(agent::AgentArgs),
     /// Capture a server's TCP headers, for analysis
-    Capture(capture::CaptureArgs),
+    ///
+    /// Records what `headstart analyze` needs: headers of TCP segments with their times, and no payload. Files take
+    /// turns, and old ones are removed, so it can go on all the time.
+    #[command(after_help = capture::appendix().help())]
+    Capture(capture::Args),
     /// Serve a folder by HTTP over headstart's own TCP
     ///
     /// Serves the files of a folder by HTTP/1.1 to browsers and programs. The TCP beneath is headstart's, under any

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::{
-    Cli, check, completions, emulate, merge, pages, papers, paths, race, schemes, scoreboard,
-    script, serve, sim, theory,
+    Cli, capture, check, completions, emulate, merge, pages, papers, paths, race, schemes,
+    scoreboard, script, serve, sim, theory,
 };
 use clap::CommandFactory;
 use cmdline::Appendix;
@@ -52,6 +52,7 @@ fn told(command: &str) -> Told {
     Told::OnOwnPage(match command {
         "" => appendix(),
         "agent" => return Told::ByItsProgram,
+        "capture" => capture::appendix(),
         "check" => check::appendix(),
         "check ns2" => check::ns2_appendix(),
         "check worlds" => check::worlds_appendix(),

@@ -18,6 +18,7 @@ fn help_teaches_by_example() {
         &["papers", "--help"],
         &["scoreboard", "--help"],
         &["emulate", "--help"],
+        &["capture", "--help"],
         &["serve", "--help"],
         &["script", "--help"],
         &["completions", "--help"],

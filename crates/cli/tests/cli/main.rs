@@ -2,6 +2,7 @@
 
 mod agent;
 mod bad_input;
+mod capture;
 mod commands;
 mod completions;
 mod emulate;
