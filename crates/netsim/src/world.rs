@@ -14,8 +14,8 @@ use units::Instant;
 /// What an application has to be told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Notice {
-    Event(AppId, HostId, Event),
-    UnsentLow(AppId, HostId, ConnId),
+    Event { app: AppId, host: HostId, event: Event },
+    UnsentLow { app: AppId, host: HostId, conn: ConnId },
     Timer(AppId, u32),
     Datagram(HostId, Datagram),
 }
@@ -185,10 +185,10 @@ impl World {
             }
         }
         if let Some((app, event)) = endpoint.poll_event() {
-            return Some(Notice::Event(app, host, event));
+            return Some(Notice::Event { app, host, event });
         }
         if let Some((app, conn)) = endpoint.unsent_low() {
-            return Some(Notice::UnsentLow(app, host, conn));
+            return Some(Notice::UnsentLow { app, host, conn });
         }
         if let Some(at) = endpoint.wake_needed(self.network.now()) {
             self.network.wake_at(at, host);

@@ -5,9 +5,9 @@
 //! they mean nothing.
 
 use report::{
-    ConnectionView, LimitView, Median, ObjectSpan, QueueCapacity, QueuePoint, QueueView,
-    RaceReport, RaceRow, SchemeView, SequenceKind, SequencePoint, Table, Terminal, WindowPoint,
-    write_atomically,
+    ConnectionView, LimitView, Median, ObjectSpan, OpeningView, QueueCapacity, QueuePoint,
+    QueueView, RaceReport, RaceRow, SchemeView, SequenceKind, SequencePoint, Table, Terminal,
+    WindowPoint, write_atomically,
 };
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,14 +20,25 @@ const OBJECTS: usize = 40;
 /// Segments the toy's bottleneck holds before it drops.
 const PIPE: u64 = 90;
 
-/// Name, description, first window in segments.
-const SCHEMES: [(&str, &str, u64); 6] = [
-    ("linux", "CUBIC, IW10, SACK with RACK-TLP and PRR, HyStart", 10),
-    ("newreno", "RFC 6582 recovery, slow start from two segments", 2),
-    ("sack", "RFC 6675 recovery, slow start from three segments", 3),
-    ("tahoe-ssr", "Fast retransmit, then slow start; restart after idle", 1),
-    ("linux+iw=32", "The same as linux, with a first window of 32 segments", 32),
-    ("phttp", "One persistent connection per host", 4),
+#[derive(Clone, Copy)]
+struct Sender {
+    name: &'static str,
+    description: &'static str,
+    /// Segments.
+    first_window: u64,
+}
+
+const fn sender(name: &'static str, description: &'static str, first_window: u64) -> Sender {
+    Sender { name, description, first_window }
+}
+
+const SCHEMES: [Sender; 6] = [
+    sender("linux", "CUBIC, IW10, SACK with RACK-TLP and PRR, HyStart", 10),
+    sender("newreno", "RFC 6582 recovery, slow start from two segments", 2),
+    sender("sack", "RFC 6675 recovery, slow start from three segments", 3),
+    sender("tahoe-ssr", "Fast retransmit, then slow start; restart after idle", 1),
+    sender("linux+iw=32", "The same as linux, with a first window of 32 segments", 32),
+    sender("phttp", "One persistent connection per host", 4),
 ];
 
 fn main() -> ExitCode {
@@ -59,6 +70,7 @@ fn sample() -> RaceReport {
         .map(str::to_owned)
         .into(),
         table: Table::race(&rows(&schemes, &limit)),
+        compared: Some((0, 4)),
         schemes,
         limit,
         ..RaceReport::default()
@@ -141,6 +153,7 @@ fn object(i: usize) -> ObjectSpan {
         ),
     };
     ObjectSpan {
+        index: i,
         label,
         host: hosts[i % hosts.len()].to_owned(),
         kind: kind.to_owned(),
@@ -154,7 +167,8 @@ fn connection_label(i: usize) -> String {
     format!("{} #{}", ["news.example", "static.news.example", "cdn.example.net"][i % 3], i / 3 + 1)
 }
 
-fn scheme(at: usize, (name, description, first_window): (&str, &str, u64)) -> SchemeView {
+fn scheme(at: usize, sender: Sender) -> SchemeView {
+    let Sender { name, description, first_window } = sender;
     let mut toy = Toy { random: 12_345 + at as u64, queue: Vec::new(), drops: Vec::new() };
     let mut objects = Vec::new();
     let mut connections = Vec::new();
@@ -171,6 +185,7 @@ fn scheme(at: usize, (name, description, first_window): (&str, &str, u64)) -> Sc
     let html_done = objects.iter().find(|o| o.kind == "html").and_then(|o| o.done);
     SchemeView {
         name: name.to_owned(),
+        place: String::new(),
         description: description.to_owned(),
         html_done,
         page_done,
@@ -190,6 +205,7 @@ struct Toy {
 
 /// One connection's progress.
 struct Load {
+    start: Instant,
     now: Instant,
     offset: u64,
     cwnd: u64,
@@ -202,7 +218,7 @@ impl Load {
         let start = if i == 0 { ms(0) } else { ms(230 + 9 * i as u64) };
         let label = connection_label(i);
         let view = ConnectionView { label, ..ConnectionView::default() };
-        Self { now: start + RTT + RTT, offset: 0, cwnd: first_window, ssthresh: None, view }
+        Self { start, now: start + RTT + RTT, offset: 0, cwnd: first_window, ssthresh: None, view }
     }
 
     fn record(&mut self, at: Instant, kind: SequenceKind, (from, to): (u64, u64)) {
@@ -240,6 +256,11 @@ impl Toy {
         object.discovered =
             if object.kind == "html" { ms(0) } else { ms(190).max(ms(190 + object.bytes / 2000)) };
         object.requested = Some(load.now.max(object.discovered));
+        object.opening = Some(OpeningView {
+            opened: load.start,
+            connected: Some(load.start + RTT),
+            ready: Some(load.start + RTT + RTT),
+        });
         load.now = load.now.max(object.discovered) + RTT + Duration::from_millis(12);
         object.first_byte = Some(load.now);
         let mut left = object.bytes;

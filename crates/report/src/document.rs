@@ -3,7 +3,7 @@
 //! Plain public structs, no behaviour; `page/document.rs` turns them into HTML. As everywhere here,
 //! strings may come from outside and are cleaned and escaped on output.
 
-use crate::{Colour, Figure, Quantity, Ranges, Table};
+use crate::{Colour, Figure, Links, Quantity, Ranges, Table};
 
 /// A page: a title, facts under it, sections.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +14,10 @@ pub struct Document {
     pub facts: Vec<String>,
     /// Sections, in order.
     pub sections: Vec<Section>,
+    /// Schemes that keep a colour on the whole page, in the order of [`Colour::Hue`].
+    pub schemes: Vec<String>,
+    /// What of its texts leads elsewhere.
+    pub links: Links,
 }
 
 /// A headed part of a [`Document`].
@@ -56,6 +60,8 @@ pub struct Badge {
 pub struct HeatMap {
     /// What it shows, in one sentence: its caption.
     pub title: String,
+    /// Head of the rows' own column: what they are.
+    pub row_head: String,
     /// Columns that belong together, in order.
     pub groups: Vec<HeatGroup>,
     /// Rows, in order.
@@ -86,16 +92,16 @@ pub struct HeatRow {
     pub values: Vec<Option<f64>>,
 }
 
-/// Colours from a low value, which is good, over a middle to a high one, which is bad. Low and high
-/// are beyond which the colour does not change; low < middle < high or all of it is middle.
+/// Colours from a middle, which has none, in steps to either side: less is better, more is worse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeatScale {
-    /// The colour of good in full.
-    pub low: f64,
     /// No colour.
     pub middle: f64,
-    /// The colour of bad in full.
-    pub high: f64,
-    /// Equal ratios, equal steps of colour; else equal differences. For positive numbers.
-    pub is_log: bool,
+    /// How far from the middle each step of colour begins, ascending; [`HeatScale::STEPS`] are told apart. What is beyond
+    /// the last has its colour.
+    pub steps: &'static [f64],
+    /// Distances are factors above 1, as of positive numbers; else differences above 0.
+    pub is_ratio: bool,
+    /// The least value that there can be; the legend has no steps below it.
+    pub least: f64,
 }

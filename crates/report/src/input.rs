@@ -1,11 +1,11 @@
-//! What a race hands over to be shown: plain public structs, no behaviour.
+//! What a race hands over to be shown: plain public structs.
 //!
 //! Every [`Instant`] counts from the moment the page load begins, which is [`Instant::ZERO`];
 //! whoever fills these structs shifts a simulator's clock accordingly. Sizes are bytes. Strings may
 //! come from outside (titles, URLs and hosts of a HAR file): they are cleaned and escaped on output,
 //! never trusted.
 
-use crate::{Colour, Role, Section, Table};
+use crate::{Colour, Links, Role, Section, Table};
 use std::borrow::Cow;
 use units::Instant;
 
@@ -23,8 +23,13 @@ pub struct RaceReport {
     pub sections: Vec<Section>,
     /// One load per scheme, in the order to be shown. With repeats: the load of the first seed.
     pub schemes: Vec<SchemeView>,
+    /// Two of the schemes, by place, whose loads are shown row by row beside each other at first; a reader may choose
+    /// others. `None`, or a place that is none: no such section.
+    pub compared: Option<(usize, usize)>,
     /// The physical bound the schemes are held against.
     pub limit: LimitView,
+    /// What of its texts leads elsewhere.
+    pub links: Links,
 }
 
 /// The earliest possible completion of the same page on the same path.
@@ -41,8 +46,10 @@ pub struct LimitView {
 /// One page load under one scheme.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchemeView {
-    /// The scheme as the user typed it, such as "linux+iw=32".
+    /// The scheme as the user typed it, such as "linux+iw=32"; it has one colour on the page.
     pub name: String,
+    /// Which of its loads, where there are several: such as "kernel · first visit"; else empty.
+    pub place: String,
     /// One sentence saying what it is.
     pub description: String,
     /// When the HTML was complete; `None` if it never was.
@@ -59,17 +66,31 @@ pub struct SchemeView {
     pub limit: Option<LimitView>,
 }
 
+impl SchemeView {
+    /// Name and place: what tells it from all others.
+    pub(crate) fn title(&self) -> Cow<'_, str> {
+        match self.place.is_empty() {
+            true => Cow::Borrowed(&self.name),
+            false => Cow::Owned(format!("{} · {}", self.name, self.place)),
+        }
+    }
+}
+
 /// The life of one object, discovery ≤ request ≤ first byte ≤ done; `None` for what never happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectSpan {
+    /// Which object of the page: the same under every scheme.
+    pub index: usize,
     /// Name of the object, usually its URL's path.
     pub label: String,
     /// The host that serves it.
     pub host: String,
-    /// Kind of content, such as "html", "script", "image"; objects of a kind share a colour.
+    /// Kind of content, such as "html", "script", "image".
     pub kind: String,
     /// Label of the connection that carried it; empty if none did.
     pub connection: String,
+    /// When that connection opened, if it did in this load.
+    pub opening: Option<OpeningView>,
     /// Size of the body in bytes.
     pub bytes: u64,
     /// The client learned that it needs the object.
@@ -80,6 +101,17 @@ pub struct ObjectSpan {
     pub first_byte: Option<Instant>,
     /// The last byte did.
     pub done: Option<Instant>,
+}
+
+/// How a connection opened: opened ≤ connected ≤ ready; `None` for what never happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpeningView {
+    /// The client wanted it: its first packet left.
+    pub opened: Instant,
+    /// TCP was established.
+    pub connected: Option<Instant>,
+    /// So was TLS, if there is any.
+    pub ready: Option<Instant>,
 }
 
 /// What one connection's data sender did.

@@ -13,7 +13,9 @@ mod document;
 mod figure;
 mod file;
 mod format;
+mod hues;
 mod input;
+mod links;
 mod page;
 mod palette;
 mod quantity;
@@ -24,16 +26,19 @@ mod thin;
 
 pub use document::{Badge, Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Section};
 pub use figure::{
-    Axis, Figure, Mark, Point, Reference, Scale, Series, Shade, Shape, Symbol, Unit,
+    Axis, AxisUnit, Figure, FigureMark, Point, Reference, Scale, Series, SeriesShape, Shade, Symbol,
 };
 pub use file::{WriteError, check_writable, write_atomically};
 pub use format::{bytes, estimate as written};
+pub use hues::Hues;
 pub use input::{
-    BoundPoint, ConnectionView, LevelPoint, LimitView, ObjectSpan, QueueCapacity, QueuePoint,
-    QueueView, RaceReport, SchemeView, SenderBound, SequenceKind, SequencePoint, WindowPoint,
+    BoundPoint, ConnectionView, LevelPoint, LimitView, ObjectSpan, OpeningView, QueueCapacity,
+    QueuePoint, QueueView, RaceReport, SchemeView, SenderBound, SequenceKind, SequencePoint,
+    WindowPoint,
 };
+pub use links::Links;
 pub use page::MAX_HTML_BYTES;
 pub use palette::{Colour, Role};
 pub use quantity::{Estimate, Median, Quantity};
-pub use ranges::{Range, RangeRow, Ranges};
+pub use ranges::{Range, RangeColours, RangeRow, Ranges};
 pub use table::{Cell, Column, RaceRow, Row, Table, Terminal};

@@ -1,6 +1,6 @@
 //! Values with extremes in labelled rows: what several ways of measuring say of the same things.
 
-use crate::{Axis, Colour, Reference};
+use crate::{Axis, Reference};
 
 /// A chart of rows; each has a value, with its least and greatest, for each of a few series.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,10 +11,22 @@ pub struct Ranges {
     pub axis: Axis,
     /// Rows, in order.
     pub rows: Vec<RangeRow>,
-    /// Names of the series, in order; their colours follow from that.
+    /// Names of the series, in order.
     pub series: Vec<String>,
+    /// Whose colour a value has.
+    pub colours: RangeColours,
     /// Upright lines at values.
     pub references: Vec<Reference>,
+}
+
+/// Whose colour the values of [`Ranges`] have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RangeColours {
+    /// Each series has a hue: that of its place.
+    #[default]
+    Series,
+    /// Rows are schemes, each with its colour on the page; series are told apart by the form of their marks.
+    Schemes,
 }
 
 /// A row of [`Ranges`].
@@ -39,11 +51,4 @@ pub struct Range {
     pub all: Vec<f64>,
     /// What it says on hover.
     pub text: String,
-}
-
-impl Ranges {
-    /// The colour of a series.
-    pub(crate) const fn colour(series: usize) -> Colour {
-        Colour::Hue(series)
-    }
 }

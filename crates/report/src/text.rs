@@ -1,6 +1,8 @@
 //! Strings from outside, made safe to show: no terminal escapes, no bidirectional tricks, no
 //! endless labels. Escaping for HTML is not done here but by the builders of markup themselves.
 
+use unicode_width::UnicodeWidthChar;
+
 /// Replaces what has no business in a label: control characters by their pictures (U+2400 ff.),
 /// bidirectional overrides, line separators and noncharacters by U+FFFD. Letters of every script,
 /// right-to-left ones included, stay.
@@ -39,16 +41,31 @@ pub(crate) fn label(text: &str, max: usize) -> String {
     head.into_iter().chain(['…']).chain(tail).collect()
 }
 
-/// [`clean`], and the last `max` characters behind "…" if there are more: for paths, whose end names
-/// the file.
-pub(crate) fn label_end(text: &str, max: usize) -> String {
-    if text.chars().nth(max).is_none() {
-        return clean(text);
+/// [`clean`], and the end of at most `max` columns behind "…" if there is more: for paths, whose end names the file.
+/// A column is the width of a Latin letter (Unicode annex 11).
+pub(crate) fn columns_end(text: &str, max: usize) -> String {
+    let mut width = 0;
+    let mut tail: Vec<char> = Vec::new();
+    for c in text.chars().rev().map(visible) {
+        let columns = c.width().unwrap_or(0);
+        if width + columns > max || tail.len() > MOST_OF_A_COLUMN * max {
+            // The ellipsis takes the place of what stands at the left end.
+            while width + 1 > max
+                && let Some(first) = tail.pop()
+            {
+                width -= first.width().unwrap_or(0);
+            }
+            tail.push('…');
+            break;
+        }
+        width += columns;
+        tail.push(c);
     }
-    let mut tail: Vec<char> = text.chars().rev().take(max.saturating_sub(1)).map(visible).collect();
-    tail.push('…');
     tail.into_iter().rev().collect()
 }
+
+/// So many characters share a column at most: letters with their accents.
+const MOST_OF_A_COLUMN: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -67,7 +84,13 @@ mod tests {
         // Seven characters: three of the head, the ellipsis, three of the tail.
         assert_eq!(label("abcdefghij", 7), "abc…hij");
         assert_eq!(label("abcdefghij", 1), "…");
-        assert_eq!(label_end("abcdefghij", 10), "abcdefghij");
-        assert_eq!(label_end("abcdefghij", 4), "…hij");
+        assert_eq!(columns_end("abcdefghij", 10), "abcdefghij");
+        assert_eq!(columns_end("abcdefghij", 4), "…hij");
+        // Ideographs take two columns: of five, the ellipsis and two of them.
+        assert_eq!(columns_end("速い速い", 8), "速い速い");
+        assert_eq!(columns_end("速い速い", 5), "…速い");
+        assert_eq!(columns_end("速い", 0), "…");
+        // Endless accents take no column and are not endless.
+        assert!(columns_end(&"\u{301}".repeat(10_000), 8).chars().count() <= 34);
     }
 }

@@ -5,9 +5,9 @@ mod scan;
 
 use proptest::prelude::*;
 use report::{
-    BoundPoint, ConnectionView, LevelPoint, LimitView, MAX_HTML_BYTES, ObjectSpan, QueueCapacity,
-    QueuePoint, QueueView, RaceReport, RaceRow, SchemeView, SenderBound, SequenceKind,
-    SequencePoint, Table, WindowPoint,
+    BoundPoint, ConnectionView, LevelPoint, LimitView, Links, MAX_HTML_BYTES, ObjectSpan,
+    OpeningView, QueueCapacity, QueuePoint, QueueView, RaceReport, RaceRow, SchemeView,
+    SenderBound, SequenceKind, SequencePoint, Table, WindowPoint,
 };
 use scan::Page;
 use units::Instant;
@@ -19,6 +19,8 @@ fn ms(n: u64) -> Instant {
 /// A race with every kind of content, all its strings the same.
 fn race_of(word: &str) -> RaceReport {
     let object = ObjectSpan {
+        index: 0,
+        opening: Some(OpeningView { opened: ms(2), connected: Some(ms(5)), ready: Some(ms(8)) }),
         label: word.to_owned(),
         host: word.to_owned(),
         kind: word.to_owned(),
@@ -45,6 +47,7 @@ fn race_of(word: &str) -> RaceReport {
     };
     let scheme = SchemeView {
         name: word.to_owned(),
+        place: String::new(),
         description: word.to_owned(),
         html_done: Some(ms(30)),
         page_done: Some(ms(30)),
@@ -72,6 +75,8 @@ fn race_of(word: &str) -> RaceReport {
     let row = RaceRow { scheme: word.to_owned(), ..RaceRow::default() };
     RaceReport {
         sections: Vec::new(),
+        compared: None,
+        links: Links::default(),
         title: word.to_owned(),
         subtitle: vec![word.to_owned()],
         table: Table::race(&[row]),
@@ -94,7 +99,7 @@ fn a_race_is_shown_in_full() {
     assert!(html.contains("limit, page 25.0 ms"));
     // Every figure says in words what it shows.
     let labels = page.attributes("aria-label");
-    assert!(labels.iter().any(|l| l.contains("Waterfall of 1 objects under linux")));
+    assert!(labels.iter().any(|l| l.contains("Waterfall of 1 object under linux")));
 }
 
 /// Nothing but links to the page's own parts; no source, no inline style, no handler.
@@ -118,7 +123,7 @@ const HOSTILE: &str = "</script></style></title></svg><script>alert(1)</script>\
 fn strings_from_outside_stay_text() {
     let html = race_of(HOSTILE).to_html();
     let page = Page::of(&html);
-    assert_eq!((page.tags("script"), page.tags("style"), page.tags("img")), (1, 2, 0));
+    assert_eq!((page.tags("script"), page.tags("style"), page.tags("img")), (2, 2, 0));
     assert!(page.names().all(|name| !name.starts_with("on")));
     let strange =
         |c: char| c.is_control() && c != '\n' || "\u{202e}\u{2028}\u{feff}\u{fffe}".contains(c);
@@ -281,7 +286,7 @@ fn endless_strings_fit() {
     report.table.columns = vec![report.table.columns[0].clone(); 1_000];
     let html = fits(&report);
     assert!(html.contains("<table"));
-    assert!(html.contains("more rows are left out"));
+    assert!(html.contains("more rows left out"));
 }
 
 fn word() -> impl Strategy<Value = String> {
@@ -302,10 +307,13 @@ prop_compose! {
         bytes in any::<u64>(),
         discovered in instant(),
         later in prop::array::uniform3(prop::option::of(instant())),
+        index in 0usize..9,
+        opening in prop::option::of((instant(), prop::option::of(instant()), prop::option::of(instant()))),
     ) -> ObjectSpan {
         let [label, host, kind, connection] = words;
         let [requested, first_byte, done] = later;
-        ObjectSpan { label, host, kind, connection, bytes, discovered, requested, first_byte, done }
+        let opening = opening.map(|(opened, connected, ready)| OpeningView { opened, connected, ready });
+        ObjectSpan { index, label, host, kind, connection, opening, bytes, discovered, requested, first_byte, done }
     }
 }
 
@@ -364,6 +372,7 @@ prop_compose! {
         let mut report = race_of(&word);
         let odd = SchemeView { objects, connections, queues, ..SchemeView::default() };
         report.schemes.push(odd);
+        report.compared = Some((0, 1));
         report
     }
 }
@@ -376,7 +385,7 @@ proptest! {
     fn any_report_makes_a_page(report in report()) {
         let html = report.to_html();
         let page = Page::of(&html);
-        prop_assert_eq!(page.tags("script"), 1);
+        prop_assert_eq!(page.tags("script"), 2);
         for name in ["d", "x", "y", "data-x", "data-y", "viewBox"] {
             for value in page.attributes(name) {
                 prop_assert!(!value.contains("NaN") && !value.contains("inf"), "{name}={value}");
@@ -384,4 +393,127 @@ proptest! {
         }
         prop_assert_eq!(report.to_html(), html);
     }
+}
+
+/// The classes of the first element that shows `text`, going back to the nearest `class` before it.
+fn class_before<'h>(html: &'h str, text: &str) -> &'h str {
+    let before = html.split(text).next().unwrap();
+    before.rsplit("class=\"").next().unwrap().split('"').next().unwrap()
+}
+
+fn two_schemes() -> RaceReport {
+    let mut report = race_of("linux");
+    let mut other = report.schemes[0].clone();
+    other.name = "fs".to_owned();
+    other.page_done = Some(ms(26));
+    other.objects[0].done = Some(ms(26));
+    let row = |scheme: &str| RaceRow { scheme: scheme.to_owned(), ..RaceRow::default() };
+    report.table = Table::race(&[row("linux"), row("fs"), row("limit")]);
+    report.schemes.push(other);
+    report
+}
+
+/// In the table, on its tab, above its panel, in the progress of the page: everywhere `fs` has the second hue, which is
+/// that of no cause and no phase.
+#[test]
+fn a_scheme_has_one_colour_everywhere() {
+    let html = two_schemes().to_html();
+    assert_eq!(class_before(&html, "<bdi>fs</bdi></span></th>"), "key c1");
+    assert_eq!(class_before(&html, "<bdi>fs</bdi></a>"), "key c1");
+    assert_eq!(class_before(&html, "<bdi>fs</bdi></h3>"), "key c1");
+    assert_eq!(html.matches(r#"class="step c1""#).count(), 1, "the curve");
+    // The limit is no scheme.
+    assert!(html.contains("<bdi>limit</bdi></th>") && !html.contains("<bdi>limit</bdi></span>"));
+    assert_eq!(html.matches(r#"class="dots k0""#).count(), 2, "the one cause of both");
+}
+
+/// Loads of a scheme in several places keep its colour; each place has its own figure of progress.
+#[test]
+fn places_have_figures_and_schemes_colours() {
+    let mut report = two_schemes();
+    report.schemes[1].name = "linux".to_owned();
+    report.schemes[1].place = "kernel".to_owned();
+    let html = report.to_html();
+    assert_eq!(html.matches(r#"class="step c0""#).count(), 2);
+    assert_eq!(class_before(&html, "<bdi>linux · kernel</bdi></a>"), "key c0");
+    assert!(!html.contains(r#"class="step c1""#));
+}
+
+/// The object waits from 0 to 2 ms, its TCP handshake is over at 5, TLS's at 8, it is requested at 10, the first byte
+/// comes at 20, the last at 30. The axis ends 3 % behind 30 ms: a millisecond is 100,000 / 30.9 = 3236 steps of it.
+#[test]
+fn a_waterfall_shows_handshakes_apart() {
+    let html = race_of("linux").to_html();
+    let bar = html.split(r#"id="s0o0""#).nth(1).unwrap().split("</g>").next().unwrap();
+    let phases: Vec<(&str, i64, i64)> = bar
+        .split("<path ")
+        .skip(1)
+        .map(|path| {
+            let value = |name: &str| path.split(name).nth(1).unwrap().split('"').next().unwrap();
+            let points = scan::points(
+                value("d=\"M").split('z').next().map(|d| format!("M{d}")).as_deref().unwrap(),
+            );
+            (value("class=\""), points[0].0, points[1].0)
+        })
+        .collect();
+    let steps = |ms: f64| (ms * 100_000.0 / 30.9).round() as i64;
+    let expected = [
+        ("p-blocked", 0.0, 2.0),
+        ("p-connect", 2.0, 5.0),
+        ("p-secure", 5.0, 8.0),
+        ("p-blocked", 8.0, 10.0),
+        ("p-wait", 10.0, 20.0),
+        ("p-receive", 20.0, 30.0),
+    ];
+    assert_eq!(phases, expected.map(|(class, from, to)| (class, steps(from), steps(to))));
+    for said in ["TCP handshake: 3.000 ms", "TLS handshake: 3.000 ms", "receiving: 10.000 ms"] {
+        assert!(bar.contains(said), "{said}");
+    }
+    // Beside the row: name, kind and size.
+    assert!(html.contains(r#"class="size" dy="0.32em" x="100%" y="50%">"#), "the size");
+    assert!(html.contains("\n1.0 kB\n"));
+}
+
+/// The heading of the section that holds two schemes against each other.
+const COMPARED: &str = r#"<h2 id="compare">"#;
+
+/// Two lanes refer to the bars of the two schemes' panels, so nothing is drawn twice; without two there is no section.
+#[test]
+fn two_schemes_stand_side_by_side() {
+    let mut report = two_schemes();
+    assert!(!report.to_html().contains(COMPARED));
+    report.compared = Some((0, 1));
+    let html = report.to_html();
+    let page = Page::of(&html);
+    assert!(html.contains(COMPARED));
+    for bar in ["s0o0", "s1o0"] {
+        assert_eq!(page.attributes("id").iter().filter(|id| **id == bar).count(), 1, "{bar}");
+        let lanes =
+            page.attributes("href").iter().filter(|href| **href == format!("#{bar}")).count();
+        assert_eq!(lanes, 1, "{bar}");
+    }
+    // When the page was done under each, in its colour.
+    assert!(html.contains("linux 30.0 ms") && html.contains("fs 26.0 ms"));
+    assert!(html.contains(r#"class="ref c0 upper""#) && html.contains(r#"class="ref c1 lower""#));
+    for none in [(0, 0), (0, 2), (7, 8)] {
+        report.compared = Some(none);
+        assert!(!report.to_html().contains(COMPARED), "{none:?}");
+    }
+}
+
+/// A number is sorted by itself, not by how it is written; what is undefined has nothing to be sorted by.
+#[test]
+fn cells_carry_what_they_are_sorted_by() {
+    let mut report = race_of("linux");
+    let row = |page_s: Option<f64>| RaceRow {
+        scheme: "linux".to_owned(),
+        page_s: page_s.map(Into::into),
+        ..RaceRow::default()
+    };
+    report.table = Table::race(&[row(Some(0.0995)), row(Some(1.5)), row(None)]);
+    let html = report.to_html();
+    assert!(html.contains(r#"<table class="sortable">"#));
+    assert!(html.contains(r#"<td data-v="0.0995">99.5 ms</td>"#));
+    assert!(html.contains(r#"<td data-v="1.5">1.500 s</td>"#));
+    assert!(html.contains("<td>–</td>"));
 }

@@ -31,7 +31,7 @@ pub use key::short_key;
 pub use manifest::{FailedRun, Manifest};
 pub use measure::{MEASURES, Measure};
 pub use merge::{Merge, Merged};
-pub use plots::{PlotRequest, Plots};
+pub use plots::{PlotRequest, Plots, schemes};
 pub use runner::{RunsOutcome, Workers, make_runs};
 pub use shard::Shard;
 pub use stored::StoredResults;

@@ -6,11 +6,13 @@
 //!
 //! Everything is an integer, so two runs of the same plan agree to the last bit.
 
+mod counted;
 mod parse;
 mod rate;
 mod seq;
 mod time;
 
+pub use counted::counted;
 pub use parse::{ParseUnitError, parse_bytes};
 pub use rate::Rate;
 pub use seq::SeqNum;

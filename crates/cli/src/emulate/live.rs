@@ -1,18 +1,23 @@
 //! Counters on the terminal while the command runs.
 
-use super::args::Args;
-use emulator::{Emulation, Totals};
+use super::args::EmulateArgs;
+use emulator::{DirectionTotals, Emulation};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
+use units::counted;
 
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Runs `job`, showing the counters meanwhile where somebody sees them and they disturb nobody: on a
 /// terminal that the command does not write its results to.
-pub(super) fn show_during<T>(args: &Args, emulation: &Emulation, job: impl FnOnce() -> T) -> T {
+pub(super) fn show_during<T>(
+    args: &EmulateArgs,
+    emulation: &Emulation,
+    job: impl FnOnce() -> T,
+) -> T {
     let is_seen = io::stderr().is_terminal() && !io::stdout().is_terminal();
     if args.quiet || !is_seen {
         return job();
@@ -41,9 +46,11 @@ pub(super) fn show_during<T>(args: &Args, emulation: &Emulation, job: impl FnOnc
     })
 }
 
-fn line(totals: &Totals) -> String {
+fn line(totals: &DirectionTotals) -> String {
     format!(
-        "{} packets, {} held, {} dropped",
-        totals.delivered_packets, totals.held_packets, totals.link.dropped_packets
+        "{}, {} held, {} dropped",
+        counted(totals.delivered_packets, "packet"),
+        totals.held_packets,
+        totals.link.dropped_packets
     )
 }

@@ -1,6 +1,6 @@
 //! What the link did, when the command has ended.
 
-use super::args::Args;
+use super::args::EmulateArgs;
 use crate::failure::{Failure, remark};
 use crate::stdout;
 use emulator::{DirectionReport, EmulationReport, Lateness, ThreadScheduling};
@@ -107,7 +107,7 @@ impl<'a> Direction<'a> {
 
 /// Says it all on standard error, as the command has standard output; as JSON where that was asked
 /// for.
-pub(super) fn show(args: &Args, ran: &Ran) -> Result<(), Failure> {
+pub(super) fn show(args: &EmulateArgs, ran: &Ran) -> Result<(), Failure> {
     let report = &ran.report;
     let mut lateness = report.down.lateness.clone();
     lateness.add(&report.up.lateness);
@@ -139,11 +139,11 @@ fn tell(ran: &Ran) {
     for (name, link, way) in both {
         let counted = &way.totals.link;
         remark(&format!(
-            "{name}: {} {}: {} packets, {} bytes handed over; {} dropped, {} marked, {} lost",
+            "{name}: {} {}: {}, {} handed over; {} dropped, {} marked, {} lost",
             link.rate(),
             link.delay(),
-            way.totals.delivered_packets,
-            way.totals.delivered_bytes,
+            units::counted(way.totals.delivered_packets, "packet"),
+            units::counted(way.totals.delivered_bytes, "byte"),
             counted.dropped_packets,
             counted.marked_packets,
             counted.lost_packets,
@@ -169,8 +169,8 @@ fn warn(ran: &Ran, lateness: &Lateness) {
     let overruns = ran.overruns.forward + ran.overruns.reverse;
     if overruns > 0 {
         remark(&format!(
-            "warning: {overruns} packets came faster than this machine takes them, and were lost before \
-             the link"
+            "warning: {} came faster than this machine takes packets: lost before the link",
+            units::counted(overruns, "packet")
         ));
     }
 }

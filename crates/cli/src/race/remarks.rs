@@ -1,14 +1,15 @@
 //! What a reader has to know beside the results, on standard error: who is left out, who served, how late the machine
 //! was, and which loads did not complete.
 
-use super::Args;
+use super::RaceArgs;
 use super::raced::Raced;
 use crate::failure::{Failure, remark};
-use race::{Bound, Contestant, Race, Sample, SchemeResult, TIME_LIMIT, VisitKind};
+use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample};
+use units::counted;
 use worlds::{Contender, runs_in};
 
 /// What is known before anything is run.
-pub(super) fn before(args: &Args, race: &Race) {
+pub(super) fn before(args: &RaceArgs, race: &Race) {
     for world in &args.on {
         let out = args.contenders().iter().filter(|contender| !runs_in(contender, *world));
         let names: Vec<&str> = out.map(Contender::name).collect();
@@ -25,7 +26,7 @@ pub(super) fn before(args: &Args, race: &Race) {
 }
 
 /// What is known of a race that is over.
-pub(super) fn after(args: &Args, raced: &Raced) {
+pub(super) fn after(args: &RaceArgs, raced: &Raced) {
     let setting = &raced.result.setting;
     if let Some(server) = &setting.kernel_server {
         remark(&format!("served on kernel by {server}"));
@@ -81,9 +82,10 @@ fn say_how_late(raced: &Raced) {
     let late: u64 = first_visits(raced).map(|row| u64::from(row.redone)).sum();
     if worst > 0.0 {
         remark(&format!(
-            "lateness of the emulated link, 99th percentile: {:.0} µs in the worst visit; {late} runs \
-             repeated because of it",
-            worst * 1e6
+            "lateness of the emulated link, 99th percentile: {:.0} µs in the worst visit; {} repeated \
+             because of it",
+            worst * 1e6,
+            counted(late, "run")
         ));
     }
 }
@@ -101,7 +103,7 @@ pub(super) fn complain(raced: &Raced) -> Result<(), Failure> {
     }
     lines.extend(first_visits(raced).filter_map(|row| {
         let why = row.left_out.as_ref()?;
-        let count = row.counted().collect::<Vec<&Sample>>().len();
+        let count = row.counted().collect::<Vec<&VisitSample>>().len();
         Some(format!("{}: left out after {count} of its repeats: {why}", place(raced, row)))
     }));
     if lines.is_empty() {

@@ -2,20 +2,23 @@
 
 use super::raced::Raced;
 use super::{side_by_side, table};
+use crate::pages;
 use crate::schemes::ABOUT_LIMIT;
 use link::QueueLimit;
 use race::limit::Limit;
 use race::{
-    Bound, BoundFrom, Contestant, Load, ProcessingDelay, Queue, Race, Recording, SequenceEvent,
-    SequenceStep, TransferRecord, VisitKind, Visits,
+    BASELINE, Bound, BoundFrom, Contestant, LoadRecording, MeasuredLoad, ProcessingDelay, Queue,
+    Race, RaceMetric, RaceResult, SequenceEvent, SequenceStep, TransferRecord, VisitKind, Visits,
+    World,
 };
 use report::{
-    BoundPoint, ConnectionView, LevelPoint, LimitView, ObjectSpan, QueueCapacity, QueuePoint,
-    QueueView, RaceReport, SchemeView, SenderBound, SequenceKind, SequencePoint, WindowPoint,
+    BoundPoint, ConnectionView, LevelPoint, LimitView, Links, ObjectSpan, OpeningView,
+    QueueCapacity, QueuePoint, QueueView, RaceReport, SchemeView, SenderBound, SequenceKind,
+    SequencePoint, WindowPoint,
 };
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
-use units::{Duration, Instant};
+use units::{Duration, Instant, counted};
 use workload::{ConnectionRecord, Milestones, Object, Page};
 
 /// The report of a race whose first loads were recorded.
@@ -27,13 +30,21 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
     }
     subtitle.extend(side_by_side::where_it_ran(result));
     subtitle.push("Name lookups are not part of a load".to_owned());
+    let documents: &[&str] = match result.worlds() == [World::Sim] {
+        true => &["docs/race.md"],
+        false => &["docs/race.md", "docs/worlds.md"],
+    };
+    subtitle.push(pages::explained_in(documents));
+    let views = views(raced);
     RaceReport {
         title: format!("{} over {}", race.page.name(), race.path),
         subtitle,
         table: table::of(result),
         sections: side_by_side::sections(raced),
-        schemes: outcome.contestants.iter().flat_map(|c| schemes(raced, c)).collect(),
+        compared: compared(result, &views),
+        schemes: views.into_iter().map(|view| view.shown).collect(),
         limit: limit(&outcome.limit),
+        links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
     }
 }
 
@@ -84,14 +95,6 @@ fn facts(race: &Race) -> Vec<String> {
     facts
 }
 
-/// So many of a thing, in the singular if there is one.
-fn counted(n: usize, thing: &str) -> String {
-    match n {
-        1 => format!("1 {thing}"),
-        n => format!("{n} {thing}s"),
-    }
-}
-
 /// How long simulated hosts work on a packet.
 fn processing(delay: ProcessingDelay) -> String {
     match delay {
@@ -135,32 +138,60 @@ fn described(page: &Page, object: &Object) -> ObjectSpan {
     }
 }
 
-/// A view of each recorded load: the first visit's, and a repeated one's if there is one.
-fn schemes(raced: &Raced, contestant: &Contestant) -> Vec<SchemeView> {
+/// A recorded load as it is shown, and whose it is.
+struct View<'a> {
+    shown: SchemeView,
+    contestant: &'a Contestant,
+    visit: VisitKind,
+}
+
+/// Of each contestant the first visit's load, and that of a repeated one if there is one.
+fn views(raced: &Raced) -> Vec<View<'_>> {
+    raced.outcome.contestants.iter().flat_map(|contestant| views_of(raced, contestant)).collect()
+}
+
+fn views_of<'a>(raced: &'a Raced, contestant: &'a Contestant) -> Vec<View<'a>> {
     let Raced { race, outcome, result } = raced;
     let world = Some(contestant.world).filter(|_| result.worlds().len() > 1);
     let load = |kind| contestant.first().and_then(|turn| turn.loads(kind).first());
-    let recorded = [VisitKind::First, VisitKind::Repeated].map(|kind| (kind, load(kind)));
-    let views = recorded.into_iter().filter_map(|(kind, load)| {
-        let mut view = scheme(race, (contestant, load?))?;
-        if let Some(world) = world {
-            view.name = format!("{} · {world}", view.name);
+    let recorded = [VisitKind::First, VisitKind::Repeated].map(|visit| (visit, load(visit)));
+    let views = recorded.into_iter().filter_map(|(visit, load)| {
+        let mut shown = scheme(race, (contestant, load?))?;
+        let kind = (race.visits.count > 1).then(|| format!("{} visit", visit.name()));
+        let place = world.map(|world| world.name().to_owned()).into_iter().chain(kind);
+        shown.place = place.collect::<Vec<_>>().join(" · ");
+        if visit == VisitKind::Repeated {
+            shown.limit = Some(limit(&outcome.limit_again));
         }
-        if race.visits.count > 1 {
-            view.name = format!("{} · {} visit", view.name, kind.name());
-            view.limit = (kind == VisitKind::Repeated).then(|| limit(&outcome.limit_again));
-        }
-        Some(view)
+        Some(View { shown, contestant, visit })
     });
     views.collect()
 }
 
-fn scheme(race: &Race, (contestant, load): (&Contestant, &Load)) -> Option<SchemeView> {
+/// `linux`, and what was the fastest beside it: in the same world, at the same kind of visit, by the median.
+fn compared(result: &RaceResult, views: &[View<'_>]) -> Option<(usize, usize)> {
+    let median = |view: &View<'_>| {
+        let row = result.row(&view.contestant.name, view.contestant.world, view.visit)?;
+        row.median(RaceMetric::PageSeconds)
+    };
+    let linux = views.iter().position(|view| view.contestant.name == BASELINE)?;
+    let beside = &views[linux];
+    let others = views.iter().enumerate().filter(|(at, view)| {
+        *at != linux
+            && (view.contestant.world, view.visit) == (beside.contestant.world, beside.visit)
+    });
+    let others = others.filter_map(|(at, view)| Some((at, median(view)?)));
+    let (best, _) = others.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    Some((linux, best))
+}
+
+fn scheme(race: &Race, (contestant, load): (&Contestant, &MeasuredLoad)) -> Option<SchemeView> {
     let recording = load.recording.as_ref()?;
     let labels = connection_labels(&race.page, recording);
     let at = |after: Option<Duration>| after.map(|d| Instant::ZERO + d);
     Some(SchemeView {
         name: contestant.name.clone(),
+        place: String::new(),
         description: description(&contestant.name),
         html_done: at(load.html),
         page_done: at(load.page),
@@ -182,7 +213,7 @@ fn description(name: &str) -> String {
 }
 
 /// `host #n`, numbered per host in the order of opening.
-fn connection_labels(page: &Page, recording: &Recording) -> Vec<String> {
+fn connection_labels(page: &Page, recording: &LoadRecording) -> Vec<String> {
     let mut opened = vec![0u32; page.hosts().len()];
     let label = |connection: &ConnectionRecord| {
         let nth = &mut opened[connection.host.index()];
@@ -192,12 +223,15 @@ fn connection_labels(page: &Page, recording: &Recording) -> Vec<String> {
     recording.transfers.iter().map(|t| &t.connection).map(label).collect()
 }
 
-fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectSpan> {
+fn objects(race: &Race, recording: &LoadRecording, labels: &[String]) -> Vec<ObjectSpan> {
     let shift = |at: Option<Instant>| at.map(|at| shifted(recording, at));
-    let span = |(object, milestones): (&Object, &Milestones)| {
+    let span = |(index, (object, milestones)): (usize, (&Object, &Milestones))| {
         let connection = milestones.connection.map(|c| labels[c.index()].clone());
+        let opened = milestones.connection.map(|c| &recording.transfers[c.index()].connection);
         Some(ObjectSpan {
+            index,
             connection: connection.unwrap_or_default(),
+            opening: opened.and_then(|connection| opening(recording, connection)),
             discovered: shift(milestones.discovered)?,
             requested: shift(milestones.requested),
             first_byte: shift(milestones.first_byte),
@@ -205,13 +239,27 @@ fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectS
             ..described(&race.page, object)
         })
     };
-    let objects = race.page.objects().iter().zip(&recording.milestones);
+    let objects = race.page.objects().iter().zip(&recording.milestones).enumerate();
     let mut spans: Vec<ObjectSpan> = objects.filter_map(span).collect();
     spans.sort_by_key(|object| object.discovered);
     spans
 }
 
-fn connections(load: &Load, recording: &Recording, labels: &[String]) -> Vec<ConnectionView> {
+/// How a connection opened; `None` if it was there before the load.
+fn opening(recording: &LoadRecording, connection: &ConnectionRecord) -> Option<OpeningView> {
+    let shift = |at| shifted(recording, at);
+    (connection.opened >= recording.start).then(|| OpeningView {
+        opened: shift(connection.opened),
+        connected: connection.connected.map(shift),
+        ready: connection.ready.map(shift),
+    })
+}
+
+fn connections(
+    load: &MeasuredLoad,
+    recording: &LoadRecording,
+    labels: &[String],
+) -> Vec<ConnectionView> {
     let level = |(at, bytes)| LevelPoint { at: shifted(recording, at), bytes };
     let view = |(index, transfer): (usize, &TransferRecord)| ConnectionView {
         label: labels[index].clone(),
@@ -220,7 +268,13 @@ fn connections(load: &Load, recording: &Recording, labels: &[String]) -> Vec<Con
         flight: transfer.flight().into_iter().map(level).collect(),
         offered: transfer.offers.iter().map(|offer| level((offer.at, offer.window))).collect(),
         // None of a load that did not end.
-        bounds: load.senders.get(index).into_iter().flatten().map(|b| bound(recording, b)).collect(),
+        bounds: load
+            .senders
+            .get(index)
+            .into_iter()
+            .flatten()
+            .map(|b| bound(recording, b))
+            .collect(),
     };
     let transfers = recording.transfers.iter().enumerate();
     transfers
@@ -229,7 +283,7 @@ fn connections(load: &Load, recording: &Recording, labels: &[String]) -> Vec<Con
         .collect()
 }
 
-fn bound(recording: &Recording, from: &BoundFrom) -> BoundPoint {
+fn bound(recording: &LoadRecording, from: &BoundFrom) -> BoundPoint {
     let shown = |bound| match bound {
         Bound::Path => SenderBound::Path,
         Bound::CongestionWindow => SenderBound::CongestionWindow,
@@ -242,7 +296,7 @@ fn bound(recording: &Recording, from: &BoundFrom) -> BoundPoint {
     BoundPoint { at: shifted(recording, from.at), bound: from.bound.map(shown) }
 }
 
-fn sequence_point(recording: &Recording, event: &SequenceEvent) -> SequencePoint {
+fn sequence_point(recording: &LoadRecording, event: &SequenceEvent) -> SequencePoint {
     SequencePoint {
         at: shifted(recording, event.at),
         from: event.from,
@@ -257,7 +311,7 @@ fn sequence_point(recording: &Recording, event: &SequenceEvent) -> SequencePoint
     }
 }
 
-fn window_point(recording: &Recording, change: &WindowChange) -> WindowPoint {
+fn window_point(recording: &LoadRecording, change: &WindowChange) -> WindowPoint {
     WindowPoint {
         at: shifted(recording, change.at),
         cwnd: change.cwnd,
@@ -266,7 +320,7 @@ fn window_point(recording: &Recording, change: &WindowChange) -> WindowPoint {
     }
 }
 
-fn queue(race: &Race, recording: &Recording, queue: &Queue) -> QueueView {
+fn queue(race: &Race, recording: &LoadRecording, queue: &Queue) -> QueueView {
     let links = race.path.links();
     let config = if queue.link == "up" { links.reverse } else { links.forward };
     let points = queue.levels.iter().map(|level| QueuePoint {
@@ -287,6 +341,6 @@ fn queue(race: &Race, recording: &Recording, queue: &Queue) -> QueueView {
 }
 
 /// An instant of the simulation on the report's clock, which starts with the load.
-fn shifted(recording: &Recording, at: Instant) -> Instant {
+fn shifted(recording: &LoadRecording, at: Instant) -> Instant {
     Instant::ZERO + recording.since_start(at)
 }

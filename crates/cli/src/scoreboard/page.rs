@@ -1,22 +1,26 @@
 //! The board as a page: the table, and where each scheme gains, loses and harms.
 
 use super::table;
-use race::scoreboard::{Board, CellScore, Factor, LevelScore, Score, Set};
-use report::{Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Quantity, Section};
+use crate::pages;
+use race::scoreboard::{Board, CellScore, LevelScore, MatrixFactor, Score, Set};
+use report::{Block, Document, HeatGroup, HeatMap, HeatRow, HeatScale, Links, Quantity, Section};
+use units::counted;
 
 pub(super) fn document(board: &Board) -> Document {
     let set = match board.set {
-        Set::Quick => "quick: the first cells of the sample",
+        Set::Quick => "quick: a part of the sample",
         Set::Sample => "the published sample",
         Set::All => "the whole matrix",
     };
+    let cells = |title, of_cell| Block::Heat(by_cell(board, title, of_cell));
     Document {
         title: "Scoreboard".to_owned(),
         facts: vec![
-            format!("{} cells ({set})", board.cells.len()),
+            format!("{} ({set})", counted(board.cells.len(), "cell")),
             format!("Seed {}", board.seed),
             "Simulated. The limit is what no transport can beat; harm is held against linux."
                 .to_owned(),
+            pages::explained_in(&["docs/scoreboard.md"]),
         ],
         sections: vec![
             section("Results", vec![Block::Table(table(board))]),
@@ -33,15 +37,13 @@ pub(super) fn document(board: &Board) -> Document {
                 "Cell by cell",
                 vec![
                     Block::Text(CELLS.to_owned()),
-                    Block::Heat(by_cell(
-                        board,
-                        "Time over linux's",
-                        (|c| Some(c.over_linux), RATIO),
-                    )),
-                    Block::Heat(by_cell(board, "Harm to the background", (|c| c.harm, HARM))),
+                    cells("Time over linux's", (|c| Some(c.over_linux), RATIO)),
+                    cells("Harm to the background", (|c| c.harm, HARM)),
                 ],
             ),
         ],
+        links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
+        ..Document::default()
     }
 }
 
@@ -50,10 +52,25 @@ const BLUE: &str =
 const CELLS: &str =
     "A column is a cell; point at one to read it. Cells are in the order of the list.";
 
-/// Half of linux's time to twice it.
-const RATIO: HeatScale = HeatScale { low: 0.5, middle: 1.0, high: 2.0, is_log: true };
-/// Half of the time less to half of it more.
-const HARM: HeatScale = HeatScale { low: -0.5, middle: 0.0, high: 0.5, is_log: false };
+/// Steps of time over time: each distance from 1, as a logarithm, is about 1.7 times the one before. Most schemes are
+/// near the middle and still differ there, and so do those that are far from it.
+const FACTORS: &[f64] = &[1.05, 1.15, 1.3, 1.6, 2.0, 3.0, 6.0, 15.0];
+/// `linux` in the middle.
+const RATIO: HeatScale = HeatScale { middle: 1.0, steps: FACTORS, is_ratio: true, least: 0.0 };
+/// The limit in the middle; below it is nothing.
+const OVER_LIMIT: HeatScale = HeatScale {
+    middle: 1.0,
+    steps: &[1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0],
+    is_ratio: true,
+    least: 1.0,
+};
+/// No harm in the middle.
+const HARM: HeatScale = HeatScale {
+    middle: 0.0,
+    steps: &[0.01, 0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0],
+    is_ratio: false,
+    least: -1.0,
+};
 
 fn section(heading: &str, blocks: Vec<Block>) -> Section {
     Section { heading: heading.to_owned(), blocks }
@@ -73,9 +90,8 @@ const fn over_linux() -> Shown {
 }
 
 const fn over_limit() -> Shown {
-    let scale = HeatScale { low: 1.0, middle: 2.0, high: 8.0, is_log: true };
     let title = "Time over the limit, geometric mean";
-    Shown { title, value: |level| level.over_limit, quantity: Quantity::Ratio, scale }
+    Shown { title, value: |level| level.over_limit, quantity: Quantity::Ratio, scale: OVER_LIMIT }
 }
 
 const fn harm() -> Shown {
@@ -84,7 +100,7 @@ const fn harm() -> Shown {
 }
 
 fn by_level(board: &Board, shown: Shown) -> HeatMap {
-    let group = |factor: Factor| HeatGroup {
+    let group = |factor: MatrixFactor| HeatGroup {
         title: factor.name().to_owned(),
         columns: factor.levels().iter().map(|level| (*level).to_owned()).collect(),
     };
@@ -94,7 +110,8 @@ fn by_level(board: &Board, shown: Shown) -> HeatMap {
     };
     HeatMap {
         title: shown.title.to_owned(),
-        groups: Factor::ALL.map(group).to_vec(),
+        row_head: "scheme".to_owned(),
+        groups: MatrixFactor::ALL.map(group).to_vec(),
         rows: board.schemes.iter().map(row).collect(),
         quantity: shown.quantity,
         scale: shown.scale,
@@ -114,9 +131,10 @@ fn by_cell(board: &Board, title: &str, (value, scale): OfCell) -> HeatMap {
     };
     HeatMap {
         title: title.to_owned(),
+        row_head: "scheme".to_owned(),
         groups: vec![HeatGroup { title: "cells".to_owned(), columns }],
         rows: board.schemes.iter().map(row).collect(),
-        quantity: if scale.is_log { Quantity::Ratio } else { Quantity::Gain },
+        quantity: if scale.is_ratio { Quantity::Ratio } else { Quantity::Gain },
         scale,
         is_dense: true,
     }

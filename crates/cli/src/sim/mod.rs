@@ -9,19 +9,21 @@ mod page;
 mod progress;
 pub(crate) mod show;
 
-pub(crate) use args::{Args, Format};
-pub(crate) use progress::Progress;
+pub(crate) use args::{Format, SimArgs, appendix};
+pub(crate) use examples::names as example_names;
+pub(crate) use progress::SimProgress;
 
 use crate::failure::{Failure, remark};
 use crate::{input, stdout};
-use page::Page;
+use page::ReportPage;
 use plan::Plan;
 use results::{FailedRun, Folder, Manifest, StoredResults, Workers, make_runs, write_tables};
 use std::fs;
 use std::path::Path;
 use std::thread;
+use units::counted;
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     if let Some(example) = args.example {
         return stdout::print(example);
     }
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Shows the results that a folder holds, without running anything.
-fn show_again(path: &Path, args: &Args) -> Result<(), Failure> {
+fn show_again(path: &Path, args: &SimArgs) -> Result<(), Failure> {
     let shown = path.display();
     if args.out.is_some() || args.shard.is_some() || args.force || args.dry_run {
         return Err(Failure::input(format!(
@@ -53,19 +55,19 @@ fn show_again(path: &Path, args: &Args) -> Result<(), Failure> {
     let stored = StoredResults::open(path)?;
     let plan = Plan::outline(&shown.to_string(), &stored.manifest.plan).map_err(Failure::input)?;
     let page = page(&plan, args, path)?;
-    page.as_ref().map_or(Ok(()), Page::check)?;
+    page.as_ref().map_or(Ok(()), ReportPage::check)?;
     let (summary, done) = stored.summary(&plan)?;
     match args.json {
         true => show::json(&plan, &summary, &stored.manifest)?,
         false => show::table(&plan, &summary)?,
     }
-    page.map_or(Ok(()), |page| page.write(&plan, (&summary, &stored.manifest, done)))
+    page.map_or(Ok(()), |page| page.write(&plan, (&summary, &stored.manifest), done))
 }
 
 /// The page that was asked for.
-fn page(plan: &Plan<'_>, args: &Args, source: &Path) -> Result<Option<Page>, Failure> {
+fn page(plan: &Plan<'_>, args: &SimArgs, source: &Path) -> Result<Option<ReportPage>, Failure> {
     let path = args.report.as_deref();
-    path.map(|path| Page::new(plan, (path, source), &args.plot)).transpose()
+    path.map(|path| ReportPage::new(plan, (path, source), &args.plot)).transpose()
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
@@ -87,11 +89,11 @@ fn plan_of<'a>(path: &Path, text: &'a str) -> Result<Plan<'a>, Failure> {
 }
 
 /// The runs of the part that was asked for.
-fn runs(plan: &Plan<'_>, args: &Args) -> impl Iterator<Item = usize> + use<> {
+fn runs(plan: &Plan<'_>, args: &SimArgs) -> impl Iterator<Item = usize> + use<> {
     args.shard().runs(plan.run_count())
 }
 
-fn dry_run(plan: &Plan<'_>, args: &Args) -> Result<(), Failure> {
+fn dry_run(plan: &Plan<'_>, args: &SimArgs) -> Result<(), Failure> {
     let mut out = String::new();
     for cell in 0..plan.cell_count() {
         let coordinates = plan.coordinates(cell).into_iter();
@@ -99,16 +101,16 @@ fn dry_run(plan: &Plan<'_>, args: &Args) -> Result<(), Failure> {
         out += &format!("cell {cell}: {}\n", place.join(" "));
     }
     out += &format!(
-        "{} cells × {} repeats = {} runs, {} of them here\n",
-        plan.cell_count(),
-        plan.repeats(),
-        plan.run_count(),
+        "{} × {} = {}, {} of them here\n",
+        counted(plan.cell_count(), "cell"),
+        counted(plan.repeats(), "repeat"),
+        counted(plan.run_count(), "run"),
         runs(plan, args).count()
     );
     stdout::print(&out)
 }
 
-fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
+fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
     let mut manifest = Manifest::new(plan, args.shard());
     let page = page(plan, args, path)?;
     let folder = Folder::open(&args.folder(path), &manifest, args.force)?;
@@ -116,12 +118,13 @@ fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
     let (done, todo) = folder.split(runs(plan, args));
     manifest.done = done.len();
     manifest.write(results)?;
-    page.as_ref().map_or(Ok(()), Page::check)?;
+    page.as_ref().map_or(Ok(()), ReportPage::check)?;
     if !done.is_empty() && !todo.is_empty() {
-        remark(&format!("{} of {} runs are done already", done.len(), done.len() + todo.len()));
+        let all = counted(done.len() + todo.len(), "run");
+        remark(&format!("{} of {all} done already", done.len()));
     }
     let stop = interrupt::watch()?;
-    let mut progress = Progress::begin(todo.len() as u64);
+    let mut progress = SimProgress::begin(todo.len() as u64);
     let workers = Workers { jobs: jobs(args), stop: &stop };
     let outcome = make_runs(plan, (results, &todo), workers, &mut || progress.step());
     progress.end();
@@ -137,19 +140,20 @@ fn sweep(plan: &Plan<'_>, args: &Args, path: &Path) -> Result<(), Failure> {
     }
     remark(&format!("results: {}", results.display()));
     if let Some(page) = page {
-        page.write(plan, (&summary, &manifest, done.len()))?;
+        page.write(plan, (&summary, &manifest), done.len())?;
     }
     let all = done.len() + todo.len();
     if outcome.stopped {
         return Err(Failure::Interrupted(format!(
-            "stopped: {} of {all} runs are done and kept; the same command again makes the others",
-            done.len()
+            "stopped: {} of {} done and kept; the same command again makes the others",
+            done.len(),
+            counted(all, "run")
         )));
     }
     complain(&manifest.failed, all)
 }
 
-fn jobs(args: &Args) -> usize {
+fn jobs(args: &SimArgs) -> usize {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     args.jobs.map_or_else(cores, usize::from)
 }
@@ -160,7 +164,8 @@ fn complain(failed: &[FailedRun], all: usize) -> Result<(), Failure> {
     if failed.is_empty() {
         return Ok(());
     }
-    let mut lines = format!("{} of {all} runs failed; the others are kept", failed.len());
+    let mut lines =
+        format!("{} of {} failed; the others are kept", failed.len(), counted(all, "run"));
     for run in failed.iter().take(SHOWN) {
         lines += &format!("\n  {}, repeat {}: {}", run.coordinates.join(" "), run.repeat, run.why);
     }

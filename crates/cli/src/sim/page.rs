@@ -2,19 +2,21 @@
 
 use super::show;
 use crate::failure::{Failure, remark};
+use crate::pages;
 use plan::Plan;
-use report::{Block, Document, Section, check_writable, write_atomically};
-use results::{Manifest, PlotRequest, Plots, Summary};
+use report::{Block, Document, Links, Section, check_writable, write_atomically};
+use results::{Manifest, PlotRequest, Plots, Summary, schemes};
 use std::fs;
 use std::path::{Path, PathBuf};
+use units::counted;
 
 /// A page that is going to be written.
-pub(super) struct Page {
+pub(super) struct ReportPage {
     path: PathBuf,
     plots: Plots,
 }
 
-impl Page {
+impl ReportPage {
     /// The page at `path`, after a check of what is to be plotted. `source` is the plan or the folder shown.
     pub(super) fn new(
         plan: &Plan<'_>,
@@ -45,7 +47,8 @@ impl Page {
     pub(super) fn write(
         &self,
         plan: &Plan<'_>,
-        (summary, manifest, done): (&Summary, &Manifest, usize),
+        (summary, manifest): (&Summary, &Manifest),
+        done: usize,
     ) -> Result<(), Failure> {
         let table = Section {
             heading: "Results".to_owned(),
@@ -58,6 +61,8 @@ impl Page {
             },
             facts: facts(manifest, done),
             sections: [table].into_iter().chain(self.plots.sections(plan, summary)).collect(),
+            schemes: schemes(plan),
+            links: Links { documents: pages::DOCUMENTS.to_owned(), ..Links::default() },
         };
         write_atomically(&self.path, document.to_html().as_bytes()).map_err(Failure::failed)?;
         remark(&format!("report: {}", self.path.display()));
@@ -68,7 +73,12 @@ impl Page {
 fn facts(manifest: &Manifest, done: usize) -> Vec<String> {
     let Manifest { cells, repeats, runs, seed, headstart, .. } = manifest;
     let mut facts = vec![
-        format!("{cells} cells × {repeats} repeats = {runs} runs, {done} of them done"),
+        format!(
+            "{} × {} = {}, {done} of them done",
+            counted(*cells, "cell"),
+            counted(*repeats, "repeat"),
+            counted(*runs, "run")
+        ),
         format!("seed {seed}, headstart {headstart}"),
     ];
     if *repeats > 1 {
@@ -77,5 +87,6 @@ fn facts(manifest: &Manifest, done: usize) -> Vec<String> {
                 .to_owned(),
         );
     }
+    facts.push(pages::explained_in(&["docs/sim.md", "docs/plans.md"]));
     facts
 }

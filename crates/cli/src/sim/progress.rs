@@ -4,16 +4,17 @@ use crate::failure::remark;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
+use units::counted;
 
 /// Between two lines.
 const PERIOD: Duration = Duration::from_secs(10);
 
-pub(crate) enum Progress {
+pub(crate) enum SimProgress {
     Bar(ProgressBar),
     Lines { all: u64, done: u64, began: Instant, said: Instant },
 }
 
-impl Progress {
+impl SimProgress {
     /// `all` runs are about to be made.
     pub(crate) fn begin(all: u64) -> Self {
         if io::stderr().is_terminal() {
@@ -39,7 +40,7 @@ impl Progress {
                     *said = now();
                     let passed = said.duration_since(*began).as_secs_f64();
                     let left = passed / *done as f64 * (*all - *done) as f64;
-                    remark(&format!("{done} of {all} runs, about {left:.0} s left"));
+                    remark(&format!("{done} of {}, about {left:.0} s left", counted(*all, "run")));
                 }
             }
         }

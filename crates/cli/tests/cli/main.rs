@@ -3,8 +3,10 @@
 mod agent;
 mod bad_input;
 mod commands;
+mod completions;
 mod emulate;
 mod install;
+mod man;
 mod papers;
 mod privileges;
 mod race;

@@ -10,7 +10,7 @@ const QUICK: [&str; 4] = ["scoreboard", "--quick", "--schemes", "linux,newreno"]
 #[test]
 fn schemes_are_ranked_behind_the_limit() {
     let page = folder("scoreboard").join("board.html");
-    let text = stdout(&[&QUICK[..], &["--html", page.to_str().unwrap()]].concat());
+    let text = stdout(&[&QUICK[..], &["--report", page.to_str().unwrap()]].concat());
     let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
     let names: Vec<_> = text.lines().skip(2).filter_map(first).collect();
     assert_eq!(names.len(), 3, "{text}");

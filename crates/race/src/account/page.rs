@@ -53,11 +53,7 @@ impl Parties {
 }
 
 /// Gives a moment to the path if it is busy, else to those who wait in equal parts, else to rounds.
-fn divide(
-    moment: f64,
-    waiting: &[i64; Bound::ALL.len()],
-    nanos: &mut [f64; Bound::ALL.len()],
-) {
+fn divide(moment: f64, waiting: &[i64; Bound::ALL.len()], nanos: &mut [f64; Bound::ALL.len()]) {
     let parties = |bound: Bound| match bound {
         Bound::Path | Bound::Rounds => 0,
         // However many requests it works out, it is one.
@@ -98,7 +94,7 @@ pub(super) fn on_path(timeline: &[BoundFrom], busy: &[Stretch]) -> Vec<BoundFrom
     for at in instants {
         let bound = waited_for(timeline, at);
         let bound = bound.map(|bound| if is_busy(busy, at) { Bound::Path } else { bound });
-        if shown.last().map_or(None, |last| last.bound) != bound {
+        if shown.last().and_then(|last| last.bound) != bound {
             shown.push(BoundFrom { at, bound });
         }
     }

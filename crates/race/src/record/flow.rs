@@ -1,7 +1,7 @@
 //! One connection's packets at the access link: both streams, the window that was offered, what was lost.
 
 use super::gaps::Gaps;
-use super::watch::{LinkStep, SeenAtLink, Way};
+use super::seen::{LinkStep, SeenAtLink, Way};
 use super::{Offer, SequenceEvent, SequenceStep, TransferRecord};
 use tcp::segment::receiver::Reassembly;
 use tcp::{Flags, SackBlocks, Segment};
@@ -179,8 +179,7 @@ impl FlowRecord {
         };
         let window = u64::from(segment.window) << shift;
         let offer = Offer { at, acked: self.server.acked, window };
-        let says_more =
-            |last: &Offer| (last.acked, last.window) != (offer.acked, offer.window);
+        let says_more = |last: &Offer| (last.acked, last.window) != (offer.acked, offer.window);
         if self.offers.last().is_none_or(says_more) {
             self.offers.push(offer);
         }

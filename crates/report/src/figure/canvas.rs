@@ -8,7 +8,7 @@
 
 use super::axis::Span;
 use super::path::GRID;
-use crate::figure::{Scale, Unit};
+use crate::figure::{AxisUnit, Scale};
 use crate::text;
 use maud::{Markup, PreEscaped, html};
 use svg::Node;
@@ -21,6 +21,8 @@ pub(crate) struct Canvas {
     /// Text for screen readers.
     pub(crate) title: String,
     pub(crate) height: u32,
+    /// Height on a narrow page, if another.
+    pub(crate) narrow_height: Option<u32>,
     pub(crate) x: (Span, String),
     /// `None` where rows, not numbers, go down the figure.
     pub(crate) y: Option<(Span, String)>,
@@ -43,13 +45,14 @@ impl Canvas {
         let x = describe(&self.x.0);
         let y = self.y.as_ref().map(|(y, _)| describe(y));
         let (class, title, link) = (self.class, self.title.clone(), self.link.clone());
-        let height = self.height;
+        let (height, narrow) = (self.height, self.narrow_height);
         let layers: String = self.into_layers().iter().map(SVG::to_string).collect();
         html! {
             div class={ "fig " (class) } role="img" tabindex="0" aria-label=(title)
                 data-x=(x) data-y=[y] data-link=[link] {
                 // Gives the stack its height: the policy admits no style attribute.
-                svg.spacer width="1" height=(height) {}
+                svg.spacer.wide[narrow.is_some()] width="1" height=(height) {}
+                @if let Some(height) = narrow { svg.spacer.narrow width="1" height=(height) {} }
                 (PreEscaped(layers))
             }
         }
@@ -131,12 +134,12 @@ fn describe(span: &Span) -> String {
         Scale::Log => "log",
     };
     let unit = match span.unit {
-        Unit::Number => "n",
-        Unit::Count => "c",
-        Unit::Seconds => "s",
-        Unit::Bytes => "B",
-        Unit::Share => "%",
-        Unit::BitsPerSecond => "b",
+        AxisUnit::Number => "n",
+        AxisUnit::Count => "c",
+        AxisUnit::Seconds => "s",
+        AxisUnit::Bytes => "B",
+        AxisUnit::Share => "%",
+        AxisUnit::BitsPerSecond => "b",
     };
     format!("{scale} {} {} {unit}", span.low, span.high)
 }

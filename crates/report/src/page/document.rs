@@ -1,18 +1,19 @@
 //! A [`Document`] as one HTML file, in the frame of the report page.
 
-use super::legend::{Entry, legend};
+use super::legend::{LegendEntry, Names, legend};
+use super::link::Linker;
 use super::policy::Styles;
-use super::{HINT, MAX_HTML_BYTES, frame};
+use super::{HINT, Head, MAX_HTML_BYTES, frame};
 use crate::document::{Block, Document, Section};
-use crate::figure::{Figure, Series, Shape};
-use crate::thin;
+use crate::figure::{Figure, Series, SeriesShape};
+use crate::thin::{self, Extent};
 use maud::{Markup, html};
 
 /// How much of a document is shown; halved until it fits the page's limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     /// Rows of a table or heat map.
-    pub(super) rows: usize,
+    pub(crate) rows: usize,
     /// Columns of a heat map.
     pub(super) columns: usize,
     /// Points of a series.
@@ -20,12 +21,17 @@ pub(super) struct Bounds {
     /// Blocks of a section; sections.
     blocks: usize,
     /// Characters of a label.
-    pub(super) label: usize,
+    pub(crate) label: usize,
 }
 
 impl Bounds {
     pub(super) const FIRST: Self =
         Self { rows: 1024, columns: 512, points: 3000, blocks: 256, label: 120 };
+
+    /// The same with so many rows and characters of a label.
+    pub(super) const fn showing(self, rows: usize, label: usize) -> Self {
+        Self { rows, label, ..self }
+    }
 
     fn halved(self) -> Self {
         Self {
@@ -35,6 +41,31 @@ impl Bounds {
             blocks: (self.blocks / 2).max(4),
             label: (self.label / 2).max(16),
         }
+    }
+}
+
+/// What the parts of a page share.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared<'a> {
+    pub(crate) bounds: Bounds,
+    /// Those that have a colour on the page.
+    pub(crate) schemes: &'a Names<'a>,
+    pub(crate) linker: &'a Linker<'a>,
+}
+
+/// A text is so many times as long as a label at most: it is to be read whole.
+const TEXT: usize = 40;
+
+impl Shared<'_> {
+    /// A text from outside, with its links.
+    pub(crate) fn text(&self, text: &str) -> Markup {
+        let text = crate::text::label(text, TEXT * self.bounds.label);
+        html! { bdi { (self.linker.markup(&text)) } }
+    }
+
+    /// A name from outside.
+    pub(crate) fn label(&self, label: &str) -> String {
+        crate::text::label(label, self.bounds.label)
     }
 }
 
@@ -55,41 +86,50 @@ impl Document {
     fn page(&self, bounds: Bounds) -> Markup {
         let has_figures =
             self.sections.iter().flat_map(|s| &s.blocks).any(|b| matches!(b, Block::Figure(_)));
+        let linker = Linker::of(&self.links, &self.sections);
+        let schemes = Names::collect(self.schemes.iter().map(String::as_str), usize::MAX);
+        let shared = Shared { bounds, schemes: &schemes, linker: &linker };
         let sections = self.sections.iter().take(bounds.blocks).enumerate();
         let body = html! {
             main {
                 @if has_figures { p.hint { (HINT) } }
-                @for (at, section) in sections { (section.markup(at, bounds)) }
+                @for (at, section) in sections { (section.markup(at, &shared)) }
             }
         };
-        frame(Styles::Document, (&self.title, &self.facts), (bounds.label, 64), &body)
+        let head = Head { title: &self.title, facts: &self.facts, lines: MOST_FACTS };
+        frame(Styles::Document, &head, &shared, &body)
     }
 }
 
+/// Facts under the title of a document.
+const MOST_FACTS: usize = 64;
+
 impl Section {
-    pub(super) fn markup(&self, at: usize, bounds: Bounds) -> Markup {
+    pub(super) fn markup(&self, at: usize, shared: &Shared<'_>) -> Markup {
         let id = format!("part{at}");
         html! {
             section aria-labelledby=(id) {
-                h2 id=(id) { bdi { (crate::text::label(&self.heading, bounds.label)) } }
-                @for block in self.blocks.iter().take(bounds.blocks) { (block.markup(bounds)) }
+                h2 id=(id) { bdi { (shared.label(&self.heading)) } }
+                @for block in self.blocks.iter().take(shared.bounds.blocks) {
+                    (block.markup(shared, &self.heading))
+                }
             }
         }
     }
 }
 
 impl Block {
-    fn markup(&self, bounds: Bounds) -> Markup {
+    /// The block, in the section of this heading.
+    fn markup(&self, shared: &Shared<'_>, heading: &str) -> Markup {
+        let bounds = shared.bounds;
         match self {
-            Self::Text(text) => html! { p.note { (crate::text::label(text, 20 * bounds.label)) } },
-            Self::Table(table) => table.to_markup(bounds.rows, bounds.label),
+            Self::Text(text) => html! { p.note { (shared.text(text)) } },
+            Self::Table(table) => table.to_markup(shared, heading),
             Self::Figure(figure) => captioned(figure, bounds),
             Self::Heat(heat) => heat.to_markup(bounds),
-            Self::Ranges(ranges) => ranges.to_markup(bounds),
+            Self::Ranges(ranges) => ranges.to_markup(shared),
             Self::Badge(badge) => html! {
-                p { span class={ "badge " (badge.colour.class()) } {
-                    (crate::text::label(&badge.text, bounds.label))
-                } }
+                p { span class={ "badge " (badge.colour.class()) } { (shared.label(&badge.text)) } }
             },
         }
     }
@@ -99,7 +139,7 @@ fn captioned(figure: &Figure, bounds: Bounds) -> Markup {
     let series = figure.series.iter().map(|series| thinned(series, bounds.points));
     let figure = Figure { series: series.collect(), ..figure.clone() };
     let named = figure.series.iter().filter(|series| !series.name.is_empty());
-    let entries: Vec<Entry> = named.map(entry).collect();
+    let entries: Vec<LegendEntry> = named.map(entry).collect();
     html! {
         figure {
             h5 { (crate::text::label(&figure.title, 2 * bounds.label)) }
@@ -110,24 +150,26 @@ fn captioned(figure: &Figure, bounds: Bounds) -> Markup {
 }
 
 fn thinned(series: &Series, points: usize) -> Series {
-    let extent = |p: &crate::Point| (p.x, p.y, p.y);
+    let extent = |p: &crate::Point| Extent::of(p.x, p.y);
     let extents: Vec<_> = series.points.iter().map(extent).collect();
     let kept = match series.shape {
-        Shape::Dots | Shape::Squares | Shape::Spans => thin::evenly(series.points.len(), points),
+        SeriesShape::Dots | SeriesShape::Squares | SeriesShape::Spans => {
+            thin::evenly(series.points.len(), points)
+        }
         _ => thin::envelope(&extents, points),
     };
     let points = kept.into_iter().map(|at| series.points[at]).collect();
     Series { points, ..series.clone() }
 }
 
-fn entry(series: &Series) -> Entry {
+fn entry(series: &Series) -> LegendEntry {
     let form = match series.shape {
-        Shape::Line | Shape::Step => "line",
-        Shape::Dashed | Shape::DashedStep => "dashed",
-        Shape::Area | Shape::Band => "area",
-        Shape::Dots => "dots",
-        Shape::Squares => "squares",
-        Shape::Spans => "spans",
+        SeriesShape::Line | SeriesShape::Step => "line",
+        SeriesShape::Dashed | SeriesShape::DashedStep => "dashed",
+        SeriesShape::Area | SeriesShape::Band => "area",
+        SeriesShape::Dots => "dots",
+        SeriesShape::Squares => "squares",
+        SeriesShape::Spans => "spans",
     };
-    Entry::new(form, series.colour, series.name.as_str())
+    LegendEntry::new(form, series.colour, series.name.as_str())
 }

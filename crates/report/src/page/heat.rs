@@ -1,33 +1,32 @@
-//! Heat maps as tables whose cells have one of [`STEPS`] classes of colour each way.
+//! Heat maps as tables whose cells have one of [`HeatScale::STEPS`] classes of colour each way, with a legend.
 
 use super::document::Bounds;
 use crate::document::{HeatMap, HeatRow, HeatScale};
 use crate::format;
-use crate::quantity::Estimate;
+use crate::palette::HEAT_STEPS;
+use crate::quantity::{Estimate, Quantity};
 use crate::text::label;
 use maud::{Markup, html};
-
-/// Steps of colour from the middle to either end; the palette has a class for each.
-const STEPS: i32 = 4;
 
 impl HeatMap {
     pub(super) fn to_markup(&self, bounds: Bounds) -> Markup {
         let heads = self.columns(bounds);
         html! {
-            div.scroll tabindex="0" role="region" aria-label=(label(&self.title, bounds.label)) {
-                table.heat.dense[self.is_dense] {
-                    caption { (label(&self.title, 4 * bounds.label)) }
+            p.heat-title { (label(&self.title, 4 * bounds.label)) }
+            (self.scale.legend(self.quantity))
+            div.more { div.scroll tabindex="0" role="region" aria-label=(label(&self.title, bounds.label)) {
+                table.heat.sortable[!self.is_dense].dense[self.is_dense] {
                     thead {
-                        tr { th scope="col" rowspan=(if self.is_dense { 1 } else { 2 }) {} (self.group_heads(bounds)) }
+                        tr { th scope="col" rowspan=(if self.is_dense { 1 } else { 2 }) { (label(&self.row_head, bounds.label)) } (self.group_heads(bounds)) }
                         @if !self.is_dense {
-                            tr { @for (_, head) in &heads { th scope="col" { (head) } } }
+                            tr { @for (first, head) in &heads { th.first[*first] scope="col" { (head) } } }
                         }
                     }
                     tbody {
                         @for row in self.rows.iter().take(bounds.rows) { (self.row(row, &heads, bounds)) }
                     }
                 }
-            }
+            } }
         }
     }
 
@@ -43,7 +42,7 @@ impl HeatMap {
     fn group_heads(&self, bounds: Bounds) -> Markup {
         html! {
             @for group in self.groups.iter().filter(|group| !group.columns.is_empty()) {
-                th.first scope="colgroup" colspan=(group.columns.len()) {
+                th.first.group scope="colgroup" colspan=(group.columns.len()) {
                     (label(&group.title, bounds.label))
                 }
             }
@@ -62,39 +61,73 @@ impl HeatMap {
     }
 
     fn cell(&self, value: Option<f64>, (first, head): (bool, &str)) -> Markup {
-        let estimate = |mean| Estimate { mean, standard_error: None };
-        let shown = value.map(|v| format::estimate(estimate(v), self.quantity));
-        let shown = shown.unwrap_or_else(|| format::UNDEFINED.to_owned());
+        let shown =
+            value.map_or_else(|| format::UNDEFINED.to_owned(), |v| written(v, self.quantity));
         let class = value.map_or("none".to_owned(), |v| self.scale.class(v));
+        let value = value.filter(|value| value.is_finite());
         html! {
             @if self.is_dense {
                 td.(class).first[first] title={ (head) ": " (shown) } {}
             } @else {
-                td.(class).first[first] { (shown) }
+                td.(class).first[first] data-v=[value] { (shown) }
             }
         }
     }
 }
 
+fn written(value: f64, quantity: Quantity) -> String {
+    format::estimate(Estimate { mean: value, standard_error: None }, quantity)
+}
+
 impl HeatScale {
-    /// `h0` for the middle, `g1` … `g4` towards low, `b1` … `b4` towards high.
+    /// Steps of colour to either side of the middle.
+    pub const STEPS: usize = HEAT_STEPS;
+
+    /// `h0` for the middle, `g1` … `g8` below it, `b1` … `b8` above.
     fn class(&self, value: f64) -> String {
-        let step = self.step(value);
-        match step {
+        match self.step(value) {
             0 => "h0".to_owned(),
             n if n < 0 => format!("g{}", -n),
             n => format!("b{n}"),
         }
     }
 
-    /// From −[`STEPS`] to [`STEPS`], the nearest.
+    /// From −[`HeatScale::STEPS`] to [`HeatScale::STEPS`]: how many steps have begun. 0 for what is no number.
     fn step(&self, value: f64) -> i32 {
-        let place = |v: f64| if self.is_log { libm::log(v) } else { v };
-        let end = if value < self.middle { self.low } else { self.high };
-        let share = (place(value) - place(self.middle)) / (place(end) - place(self.middle));
-        let steps = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) * f64::from(STEPS) };
-        let steps = (steps + 0.5) as i32;
-        if value < self.middle { -steps } else { steps }
+        let is_above = value >= self.middle;
+        let distance = match (self.is_ratio, is_above) {
+            (true, true) => value / self.middle,
+            (true, false) => self.middle / value,
+            (false, _) => (value - self.middle).abs(),
+        };
+        let begun =
+            self.steps.iter().take(Self::STEPS).filter(|step| distance >= **step).count() as i32;
+        if is_above { begun } else { -begun }
+    }
+
+    /// Where a step begins, below or above the middle.
+    fn bound(&self, step: f64, is_above: bool) -> f64 {
+        match (self.is_ratio, is_above) {
+            (true, true) => self.middle * step,
+            (true, false) => self.middle / step,
+            (false, true) => self.middle + step,
+            (false, false) => self.middle - step,
+        }
+    }
+
+    /// The steps in a row, each with where it begins: from the best over the middle to the worst.
+    fn legend(&self, quantity: Quantity) -> Markup {
+        let steps = || self.steps.iter().take(Self::STEPS).enumerate();
+        let at = |step: f64, is_above| written(self.bound(step, is_above), quantity);
+        html! {
+            ul.scale {
+                @for (n, step) in steps().rev().filter(|(_, step)| self.bound(**step, false) >= self.least) {
+                    li.{ "g" (n + 1) } { "≤ " (at(*step, false)) }
+                }
+                li.h0 { (written(self.middle, quantity)) }
+                @for (n, step) in steps() { li.{ "b" (n + 1) } { "≥ " (at(*step, true)) } }
+            }
+        }
     }
 }
 
@@ -103,13 +136,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_steps_of_equal_ratios_or_differences() {
-        let ratio = HeatScale { low: 0.5, middle: 1.0, high: 4.0, is_log: true };
-        // ln 2 / ln 4 is half of the way up: two steps of four. 2^(-1/4) is a quarter of the way down.
-        let steps = [1.0, 2.0, 4.0, 100.0, 0.5, 0.840_9, 0.01].map(|v| ratio.step(v));
-        assert_eq!(steps, [0, 2, 4, 4, -4, -1, -4]);
-        let difference = HeatScale { low: -1.0, middle: 0.0, high: 2.0, is_log: false };
-        let steps = [0.0, 1.0, 2.0, -0.5, f64::NAN].map(|v| difference.step(v));
-        assert_eq!(steps, [0, 2, 4, -2, 0]);
+    fn colours_are_steps_of_ratios_or_differences() {
+        let ratio =
+            HeatScale { middle: 1.0, steps: &[1.25, 2.0, 4.0], is_ratio: true, least: -9.0 };
+        // 0.8 is 1 / 1.25; 0.3 is 1 / 3.3.
+        let steps = [1.0, 1.24, 1.25, 3.9, 4.0, 100.0, 0.81, 0.8, 0.3, 0.01].map(|v| ratio.step(v));
+        assert_eq!(steps, [0, 0, 1, 2, 3, 3, 0, -1, -2, -3]);
+        let difference =
+            HeatScale { middle: 1.0, steps: &[0.5, 1.0], is_ratio: false, least: -9.0 };
+        let steps = [1.0, 1.4, 1.5, 2.0, 9.0, 0.5, -3.0, f64::NAN].map(|v| difference.step(v));
+        assert_eq!(steps, [0, 0, 1, 2, 2, -1, -2, 0]);
     }
 }

@@ -1,6 +1,6 @@
 //! Colours for names that are not known beforehand, and the legends that explain them.
 
-use crate::figure::{Colour, Shape};
+use crate::figure::{Colour, SeriesShape};
 use crate::text;
 use maud::{Markup, html};
 
@@ -9,15 +9,15 @@ pub(crate) struct Names<'a> {
     names: Vec<&'a str>,
 }
 
-/// Names beyond this many are subdued, all alike: a legend of more helps nobody.
-const MAX_NAMES: usize = 2 * Colour::COUNT;
+/// Causes beyond this many are subdued, all alike: a legend of more helps nobody.
+pub(crate) const MAX_CAUSES: usize = 2 * Colour::COUNT;
 
 impl<'a> Names<'a> {
-    /// The first [`MAX_NAMES`] distinct ones.
-    pub(crate) fn collect(names: impl Iterator<Item = &'a str>) -> Self {
+    /// The first distinct ones, at most so many.
+    pub(crate) fn collect(names: impl Iterator<Item = &'a str>, most: usize) -> Self {
         let mut distinct: Vec<&str> = Vec::new();
         for name in names {
-            if distinct.len() == MAX_NAMES {
+            if distinct.len() == most {
                 break;
             }
             if !distinct.contains(&name) {
@@ -27,16 +27,21 @@ impl<'a> Names<'a> {
         Self { names: distinct }
     }
 
-    /// The name's hue; subdued for names beyond the limit.
+    /// A scheme's hue; `None` if it is none of these.
+    pub(crate) fn hue(&self, name: &str) -> Option<Colour> {
+        self.place(name).map(Colour::Hue)
+    }
+
+    /// A cause's colour; subdued for names beyond the limit.
     pub(crate) fn colour(&self, name: &str) -> Colour {
         self.place(name).map_or(Colour::Muted, Colour::Cause)
     }
 
     /// Round dots for the first round of hues, square ones for the second.
-    pub(crate) fn dots(&self, name: &str) -> Shape {
+    pub(crate) fn dots(&self, name: &str) -> SeriesShape {
         match self.place(name) {
-            Some(place) if place >= Colour::COUNT => Shape::Squares,
-            _ => Shape::Dots,
+            Some(place) if place >= Colour::COUNT => SeriesShape::Squares,
+            _ => SeriesShape::Dots,
         }
     }
 
@@ -55,26 +60,27 @@ impl<'a> Names<'a> {
         self.names.iter().copied()
     }
 
-    fn place(&self, name: &str) -> Option<usize> {
+    /// Its place in the order.
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|n| *n == name)
     }
 }
 
 /// One entry of a legend: the class of its swatch's form, its colour and its text.
-pub(crate) struct Entry {
+pub(crate) struct LegendEntry {
     pub(crate) form: &'static str,
     pub(crate) colour: Colour,
     pub(crate) text: String,
 }
 
-impl Entry {
+impl LegendEntry {
     pub(crate) fn new(form: &'static str, colour: Colour, text: impl Into<String>) -> Self {
         Self { form, colour, text: text.into() }
     }
 }
 
 /// A line of entries.
-pub(crate) fn legend(entries: &[Entry], max_chars: usize) -> Markup {
+pub(crate) fn legend(entries: &[LegendEntry], max_chars: usize) -> Markup {
     html! {
         ul.legend {
             @for entry in entries {
@@ -97,7 +103,8 @@ fn form(form: &str) -> Markup {
             "shade" => { path.shade d="M0 0h18v10h-18z" {} }
             "area" => { path.step.area d="M1 9v-4h8v-3h8v7" {} }
             "dashed" => { path.line.dashed d="M0 5h18" {} }
-            "wait" | "ask" | "get" => { path class=(form) d="M1 1h16v8h-16z" {} }
+            "bar" => { path.fill d="M1 1h16v8h-16z" {} }
+            "ring" => { path.dots d="M9 5h0" {} path.hole d="M9 5h0" {} }
             "line" => { path.line d="M0 5h18" {} }
             symbol => { use href={ "#" (symbol) } x="9" y="5" {} }
         }

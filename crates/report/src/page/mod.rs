@@ -1,29 +1,36 @@
 //! The report page: one HTML file that needs nothing but itself.
 //!
-//! From top to bottom: what was run, the table, the schemes' progress side by side, then a panel per
-//! scheme (waterfall, connections, queues). Every string from outside passes through `text` and the
+//! From top to bottom: what was run, the table, the schemes' progress side by side, two loads beside each other, then a
+//! panel per scheme (waterfall, connections, queues). Every string from outside passes through `text` and the
 //! escaping of the markup builders; a content security policy that names the page's own script and
 //! style by their hashes forbids everything else, the network first of all.
 
 mod budget;
+mod compare;
 mod connection;
 mod document;
 mod heat;
 mod legend;
+mod link;
+mod phases;
 mod policy;
 mod progress;
 mod queue;
 mod ranges;
 mod scheme;
+mod table;
 mod times;
 mod waterfall;
 mod window;
 
+use crate::figure::Colour;
 use crate::figure::Symbol;
-use crate::{RaceReport, text};
+use crate::{RaceReport, SchemeView, text};
 use budget::Detail;
 use document::Bounds;
-use legend::Names;
+use document::Shared;
+use legend::{MAX_CAUSES, Names};
+use link::Linker;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use policy::Styles;
 use times::TimeRange;
@@ -32,8 +39,7 @@ use times::TimeRange;
 pub const MAX_HTML_BYTES: usize = 5_000_000;
 
 const HINT: &str = "Point at a mark for its values. The wheel zooms, dragging pans, a double click \
-    or the key 0 resets; with a figure focused, + and − zoom and the arrows pan. The time axes of \
-    a scheme move together.";
+    or the key 0 resets; with a figure focused, + and − zoom and the arrows pan.";
 
 /// What the parts of a page share.
 struct Context<'a> {
@@ -41,8 +47,8 @@ struct Context<'a> {
     detail: Detail,
     /// Common to the progress figure and all waterfalls.
     time: TimeRange,
-    /// Kinds of objects, by first appearance.
-    kinds: Names<'a>,
+    /// Schemes, by first appearance.
+    schemes: Names<'a>,
     /// Causes of window changes, by first appearance.
     causes: Names<'a>,
 }
@@ -64,16 +70,21 @@ impl RaceReport {
 
 impl<'a> Context<'a> {
     fn new(report: &'a RaceReport, detail: Detail) -> Self {
-        let kinds = report.schemes.iter().flat_map(|s| &s.objects).map(|o| o.kind.as_str());
+        let schemes = report.schemes.iter().map(|s| s.name.as_str());
         let connections = report.schemes.iter().flat_map(|s| &s.connections);
         let causes = connections.flat_map(|c| &c.window).map(|w| w.cause.as_ref());
         Self {
             report,
             detail,
             time: TimeRange::of_report(report),
-            kinds: Names::collect(kinds),
-            causes: Names::collect(causes),
+            schemes: Names::collect(schemes, usize::MAX),
+            causes: Names::collect(causes, MAX_CAUSES),
         }
+    }
+
+    /// A scheme's colour, the same in all figures.
+    fn scheme_colour(&self, name: &str) -> Colour {
+        self.schemes.hue(name).unwrap_or_default()
     }
 
     /// An outside string for the page.
@@ -82,22 +93,24 @@ impl<'a> Context<'a> {
     }
 
     fn page(&self) -> Markup {
+        let RaceReport { title, subtitle, sections, links, .. } = self.report;
+        let linker = Linker::of(links, sections);
+        let bounds = Bounds::FIRST.showing(self.detail.table_rows, self.detail.label);
+        let shared = Shared { bounds, schemes: &self.schemes, linker: &linker };
         let body = html! {
             main {
                 section aria-labelledby="results" {
                     h2 #results { "Results" }
-                    (self.report.table.to_markup(self.detail.table_rows, self.detail.label))
+                    (self.report.table.to_markup(&shared, "Results"))
                 }
-                @for (at, section) in self.report.sections.iter().enumerate() {
-                    (section.markup(at, Bounds::FIRST))
-                }
+                @for (at, section) in sections.iter().enumerate() { (section.markup(at, &shared)) }
                 (self.progress())
+                (self.comparison())
                 (self.panels())
             }
         };
-        let head = (self.report.title.as_str(), self.report.subtitle.as_slice());
-        let styles = if self.report.sections.is_empty() { Styles::Race } else { Styles::Document };
-        frame(styles, head, (self.detail.label, self.detail.lines), &body)
+        let styles = if sections.is_empty() { Styles::Race } else { Styles::Document };
+        frame(styles, &Head { title, facts: subtitle, lines: self.detail.lines }, &shared, &body)
     }
 
     fn panels(&self) -> Markup {
@@ -107,40 +120,73 @@ impl<'a> Context<'a> {
             @if !schemes.is_empty() {
                 section aria-labelledby="schemes" {
                     h2 #schemes { "Scheme by scheme" }
-                    p.hint { (HINT) }
-                    nav.tabs aria-label="Schemes" {
-                        @for (at, scheme) in schemes.iter().enumerate() {
-                            a href={ "#s" (at) } { bdi { (self.label(&scheme.name)) } }
-                        }
-                    }
+                    p.hint { (HINT) " The time axes of a scheme move together." }
+                    div.more.bar { nav.tabs aria-label="Schemes" {
+                        @for (at, scheme) in schemes.iter().enumerate() { (self.tab(at, scheme)) }
+                    } }
                     @for at in 0..schemes.len() { (self.panel(at)) }
                 }
             }
             @if left_out > 0 {
-                p.note { (left_out) " more schemes have no panel: the page is limited in size." }
+                p.note {
+                    (units::counted(left_out, "more scheme")) " left out: the page is limited in size."
+                }
+            }
+        }
+    }
+
+    /// Leads to the panel; tells the script what it needs to compare the scheme with another.
+    fn tab(&self, at: usize, scheme: &SchemeView) -> Markup {
+        let colour = self.scheme_colour(&scheme.name);
+        html! {
+            a href={ "#s" (at) } data-c=(colour.class()) data-done=[self.done_s(at)] {
+                (swatch(colour)) bdi { (self.label(&scheme.title())) }
             }
         }
     }
 }
 
-/// The whole page around its `main` part: title and facts, of at most so many characters a label and
-/// so many facts.
-fn frame(
-    styles: Styles,
-    (title, facts): (&str, &[String]),
-    (label, lines): (usize, usize),
-    body: &Markup,
-) -> Markup {
+/// A square of a scheme's colour beside its name; hollow where hues repeat.
+pub(crate) fn swatch(colour: Colour) -> Markup {
+    let form = match colour {
+        Colour::Hue(n) if n >= Colour::COUNT => "M0 0h9v9h-9zM2 2v5h5v-5z",
+        _ => "M0 0h9v9h-9z",
+    };
+    html! {
+        svg class={ "key " (colour.class()) } aria-hidden="true" width="9" height="9" {
+            path d=(form) {}
+        }
+    }
+}
+
+/// What a page says before its parts.
+struct Head<'a> {
+    title: &'a str,
+    facts: &'a [String],
+    /// Most facts shown.
+    lines: usize,
+}
+
+/// The whole page around its `main` part.
+fn frame(styles: Styles, top: &Head<'_>, shared: &Shared<'_>, body: &Markup) -> Markup {
+    let title = text::label(top.title, shared.bounds.label);
     html! {
         (DOCTYPE)
         html lang="en" {
-            (head(styles, &text::label(title, label)))
+            (head(styles, &title))
             body {
                 (definitions())
-                (header(&text::label(title, label), facts, (label, lines)))
+                header {
+                    h1 { bdi { (title) } }
+                    @if !top.facts.is_empty() {
+                        ul.facts {
+                            @for line in top.facts.iter().take(top.lines) { li { (shared.text(line)) } }
+                        }
+                    }
+                }
                 (body)
                 div #tip hidden {}
-                script { (PreEscaped(policy::SCRIPT)) }
+                @for script in policy::SCRIPTS { script { (PreEscaped(script)) } }
             }
         }
     }
@@ -160,26 +206,11 @@ fn head(styles: Styles, title: &str) -> Markup {
     }
 }
 
-fn header(title: &str, facts: &[String], (label, lines): (usize, usize)) -> Markup {
-    html! {
-        header {
-            h1 { bdi { (title) } }
-            @if !facts.is_empty() {
-                ul.facts {
-                    @for line in facts.iter().take(lines) {
-                        li { bdi { (text::label(line, 4 * label)) } }
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// The forms of the marks, referred to by every figure.
 fn definitions() -> Markup {
     html! {
         svg.defs aria-hidden="true" width="0" height="0" {
-            @for (_, id, d) in Symbol::ALL { path id=(id) d=(d) {} }
+            @for form in Symbol::ALL { path id=(form.id) d=(form.d) {} }
         }
     }
 }

@@ -1,21 +1,24 @@
-//! The page's script and styles, and the policy that admits these and nothing else.
+//! The page's scripts and styles, and the policy that admits these and nothing else.
 //!
 //! The palette is a sheet of its own, the first of every page. The hashes stand here as constants, so that no hashing is linked into the program; a test
 //! recomputes them and prints the right value when a file has changed.
 
 use crate::palette;
 
-/// The whole script of the page.
-pub(crate) const SCRIPT: &str = include_str!("script.js");
+/// The scripts of the page: figures, then all else that reacts.
+pub(crate) const SCRIPTS: [&str; 2] = [SCRIPT, CONTROLS];
+const SCRIPT: &str = include_str!("script.js");
+const CONTROLS: &str = include_str!("controls.js");
 /// The whole style of a race's page.
 pub(crate) const STYLE: &str = include_str!("style.css");
 /// What a document's page has beside it.
 pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
-const PALETTE_SHA256: &str = "Q/kLkZLMNO5V2NUB153Ai5dMYbZpjXMMiNOXyPBNwYw=";
-const SCRIPT_SHA256: &str = "GcSesMa5lYR6cn91mxTGgCF/aCojhGUBPBS2jbvnCtE=";
-const STYLE_SHA256: &str = "eStE0wsLjiyVxlNJDeuU9RR7KVv8WKbwoHhKioIIZow=";
-const DOCUMENT_STYLE_SHA256: &str = "i8LAHvM3g3iBe/hyheRq5pPl5GYjTBBwS5c7ep4Y15M=";
+const PALETTE_SHA256: &str = "+MgUNkFzizQVxWroHAFUq8Bgi7e9SnPMXrvN1DRlhU0=";
+const SCRIPT_SHA256: &str = "R6m8h22ZVGcelC9mOzJLO8SJ9N+xlLnMflRJ6aEBIVs=";
+const CONTROLS_SHA256: &str = "pJJY6IQIDW4vdmAIPQcMvamXB7QvH21w3+d5EqEYEJk=";
+const STYLE_SHA256: &str = "ipETSJCtqS1OptMQRTwrUBAp/JOx32eG3P1P7hOSjWw=";
+const DOCUMENT_STYLE_SHA256: &str = "mgAJGby2rXGi9Vl7yaaTHTNa2j9lQUGfjucys9UurX8=";
 
 /// Which styles a page has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +46,7 @@ impl Styles {
             Self::Document => format!(" 'sha256-{DOCUMENT_STYLE_SHA256}'"),
         };
         format!(
-            "default-src 'none'; script-src 'sha256-{SCRIPT_SHA256}'; \
+            "default-src 'none'; script-src 'sha256-{SCRIPT_SHA256}' 'sha256-{CONTROLS_SHA256}'; \
              style-src 'sha256-{PALETTE_SHA256}' 'sha256-{STYLE_SHA256}'{own}; base-uri 'none'; form-action 'none'"
         )
     }
@@ -82,6 +85,7 @@ mod tests {
         let palette = base64(&Sha256::digest(palette::sheet()));
         assert_eq!(palette, PALETTE_SHA256, "PALETTE_SHA256");
         assert_eq!(base64(&Sha256::digest(SCRIPT)), SCRIPT_SHA256, "SCRIPT_SHA256");
+        assert_eq!(base64(&Sha256::digest(CONTROLS)), CONTROLS_SHA256, "CONTROLS_SHA256");
         assert_eq!(base64(&Sha256::digest(STYLE)), STYLE_SHA256, "STYLE_SHA256");
         let document = base64(&Sha256::digest(DOCUMENT_STYLE));
         assert_eq!(document, DOCUMENT_STYLE_SHA256, "DOCUMENT_STYLE_SHA256");
@@ -90,7 +94,7 @@ mod tests {
     /// An element's text ends at its end tag, and a carriage return would change the hash.
     #[test]
     fn script_and_style_survive_being_inlined() {
-        for text in [SCRIPT, STYLE, DOCUMENT_STYLE, &palette::sheet()] {
+        for text in [SCRIPT, CONTROLS, STYLE, DOCUMENT_STYLE, &palette::sheet()] {
             assert!(!text.contains("</") && !text.contains("<!--") && !text.contains('\r'));
         }
     }

@@ -1,55 +1,70 @@
 //! The schemes side by side: what share of the page was there, when.
 
 use super::Context;
-use super::legend::{Entry, legend};
-use crate::figure::{Axis, Colour, Figure, Point, Reference, Series, Shape, Unit};
-use crate::{ObjectSpan, format, thin};
+use super::legend::{LegendEntry, Names, legend};
+use crate::figure::{Axis, AxisUnit, Colour, Figure, Point, Reference, Series, SeriesShape};
+use crate::thin::{self, Extent};
+use crate::{LimitView, ObjectSpan, format};
 use maud::{Markup, html};
 use units::Instant;
 
 const HEIGHT: u32 = 300;
 
 impl Context<'_> {
-    /// The section with the progress figure.
+    /// The section: a figure for each place, such as a world or a kind of visit, with a curve for each scheme there.
     pub(super) fn progress(&self) -> Markup {
-        let figure = self.progress_figure();
-        let entries: Vec<Entry> = figure.series.iter().map(entry).collect();
+        let shown = &self.report.schemes[..self.report.schemes.len().min(self.detail.schemes)];
+        let places = Names::collect(shown.iter().map(|scheme| scheme.place.as_str()), usize::MAX);
+        let figures = places.iter().map(|place| (place, self.progress_figure(place)));
+        let figures: Vec<(&str, Figure)> =
+            figures.filter(|(_, figure)| !figure.series.is_empty()).collect();
         html! {
-            @if !figure.series.is_empty() {
+            @if !figures.is_empty() {
                 section aria-labelledby="progress" {
                     h2 #progress { "Progress of the page" }
                     p.note {
                         "Bytes of finished objects as a share of all, each counted when its last "
                         "byte arrives."
                     }
-                    figure {
-                        (figure.to_canvas(None).into_markup())
-                        figcaption { (legend(&entries, self.detail.label)) }
+                    @for (place, figure) in figures {
+                        @let entries: Vec<LegendEntry> = figure.series.iter().map(entry).collect();
+                        figure {
+                            @if !place.is_empty() { h5 { bdi { (self.label(place)) } } }
+                            (figure.to_canvas(Some("progress")).into_markup())
+                            figcaption { (legend(&entries, self.detail.label)) }
+                        }
                     }
                 }
             }
         }
     }
 
-    fn progress_figure(&self) -> Figure {
+    fn progress_figure(&self, place: &str) -> Figure {
+        let here = self.report.schemes.iter().find(|scheme| scheme.place == place);
+        let bound = here.and_then(|scheme| scheme.limit.as_ref()).unwrap_or(&self.report.limit);
         let limit = Series {
             name: "limit".to_owned(),
-            shape: Shape::DashedStep,
+            shape: SeriesShape::DashedStep,
             colour: Colour::Ink,
-            points: self.share_done(&self.report.limit.objects),
+            points: self.share_done(&bound.objects),
         };
-        let schemes = self.report.schemes.iter().take(self.detail.schemes).enumerate();
-        let schemes = schemes.map(|(at, scheme)| Series {
+        let schemes = self.report.schemes.iter().take(self.detail.schemes);
+        let schemes = schemes.filter(|scheme| scheme.place == place).map(|scheme| Series {
             name: self.label(&scheme.name),
-            shape: if at < Colour::COUNT { Shape::Step } else { Shape::DashedStep },
-            colour: Colour::Hue(at),
+            shape: match self.schemes.place(&scheme.name) {
+                Some(nth) if nth >= Colour::COUNT => SeriesShape::DashedStep,
+                _ => SeriesShape::Step,
+            },
+            colour: self.scheme_colour(&scheme.name),
             points: self.share_done(&scheme.objects),
         });
+        let whose =
+            if place.is_empty() { String::new() } else { format!(", {}", self.label(place)) };
         Figure {
-            title: "Share of the page's bytes done over time, per scheme and for the limit".into(),
+            title: format!("Share of the page's bytes done over time, by scheme{whose}"),
             x: self.time.axis(),
             y: Axis {
-                unit: Unit::Share,
+                unit: AxisUnit::Share,
                 label: "done".into(),
                 range: Some((0.0, 1.02)),
                 ..Axis::default()
@@ -58,19 +73,8 @@ impl Context<'_> {
             shades: Vec::new(),
             series: schemes.chain([limit]).filter(|s| s.points.len() > 1).collect(),
             marks: Vec::new(),
-            references: self.limit_references(),
+            references: limit_references(bound),
         }
-    }
-
-    /// Upright lines at the limit's two instants.
-    pub(super) fn limit_references(&self) -> Vec<Reference> {
-        let limit = &self.report.limit;
-        let line = |name: &str, at: Option<Instant>| {
-            let at = at?.as_secs_f64();
-            let label = format!("limit, {name}: {}", format::seconds(at));
-            Some(Reference { at, upright: true, label, colour: Colour::Muted })
-        };
-        [line("HTML", limit.html), line("page", limit.page)].into_iter().flatten().collect()
     }
 
     /// Steps from zero; objects without a size count as one byte, so that they count at all.
@@ -86,13 +90,23 @@ impl Context<'_> {
             Point::new(at.as_secs_f64(), sum as f64 / total as f64)
         });
         let points: Vec<Point> = [Point::new(0.0, 0.0)].into_iter().chain(steps).collect();
-        let extents: Vec<_> = points.iter().map(|p| (p.x, p.y, p.y)).collect();
+        let extents: Vec<_> = points.iter().map(|p| Extent::of(p.x, p.y)).collect();
         let kept = thin::envelope(&extents, self.detail.points);
         kept.into_iter().map(|i| points[i]).collect()
     }
 }
 
-fn entry(series: &Series) -> Entry {
-    let form = if series.shape == Shape::Step { "line" } else { "dashed" };
-    Entry::new(form, series.colour, series.name.as_str())
+/// Upright lines at the limit's two instants.
+fn limit_references(limit: &LimitView) -> Vec<Reference> {
+    let line = |name: &str, at: Option<Instant>| {
+        let at = at?.as_secs_f64();
+        let label = format!("limit, {name}: {}", format::seconds(at));
+        Some(Reference { at, upright: true, label, colour: Colour::Muted })
+    };
+    [line("HTML", limit.html), line("page", limit.page)].into_iter().flatten().collect()
+}
+
+fn entry(series: &Series) -> LegendEntry {
+    let form = if series.shape == SeriesShape::Step { "line" } else { "dashed" };
+    LegendEntry::new(form, series.colour, series.name.as_str())
 }

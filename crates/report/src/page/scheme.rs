@@ -1,7 +1,7 @@
 //! A scheme's panel: its description, its waterfall, its connections, its queues.
 
 use super::times::TimeRange;
-use super::{Context, connection, queue};
+use super::{Context, connection, queue, swatch};
 use crate::format;
 use crate::{ConnectionView, SchemeView, SequenceKind};
 use maud::{Markup, html};
@@ -12,10 +12,10 @@ impl Context<'_> {
         let scheme = &self.report.schemes[at];
         let link = format!("s{at}");
         html! {
-            section.panel id=(link) aria-label=(self.label(&scheme.name)) {
-                h3 { bdi { (self.label(&scheme.name)) } }
-                p.about { bdi { (crate::text::label(&scheme.description, 4 * self.detail.label)) } }
-                (self.waterfall(scheme, &link))
+            section.panel id=(link) aria-label=(self.label(&scheme.title())) {
+                h3 { (swatch(self.scheme_colour(&scheme.name))) bdi { (self.label(&scheme.title())) } }
+                p.about { bdi { (crate::text::label(&scheme.description, 20 * self.detail.label)) } }
+                (self.waterfall(at, &link))
                 (self.connections(scheme, &link))
                 (self.queues(scheme, &link))
             }
@@ -37,8 +37,8 @@ impl Context<'_> {
             }
             @if shown.len() < scheme.connections.len() {
                 p.note {
-                    (scheme.connections.len() - shown.len())
-                    " more connections are not drawn: the page is limited in size."
+                    (units::counted(scheme.connections.len() - shown.len(), "more connection"))
+                    " not drawn: the page is limited in size."
                 }
             }
         }
@@ -47,10 +47,11 @@ impl Context<'_> {
     fn summary(&self, view: &ConnectionView) -> Markup {
         let count = |kind| view.sequence.iter().filter(|p| p.kind == kind).count() as u64;
         let sent = format::grouped(sent_bytes(view));
+        let segments = count(SequenceKind::Sent);
         html! {
             bdi { (self.label(&view.label)) }
             span.counts {
-                (sent) " B in " (format::grouped(count(SequenceKind::Sent))) " segments · "
+                (sent) " B in " (format::grouped(segments)) @if segments == 1 { " segment · " } @else { " segments · " }
                 (count(SequenceKind::Retransmitted)) " retransmitted · "
                 (count(SequenceKind::Dropped)) " dropped"
             }
@@ -64,7 +65,7 @@ impl Context<'_> {
             @if !shown.is_empty() { h4 { "Queues" } }
             @for view in shown { (queue::Drawing { page: self, view, time, link }.figure()) }
             @if shown.len() < scheme.queues.len() {
-                p.note { (scheme.queues.len() - shown.len()) " more queues are not drawn." }
+                p.note { (units::counted(scheme.queues.len() - shown.len(), "more queue")) " not drawn." }
             }
         }
     }

@@ -1,4 +1,4 @@
-// Zoom, pan, hover and tabs of the report page. Without this script every figure is still there.
+// Zoom, pan and hover of the report page. Without this script every figure is still there.
 //
 // A figure's view is the part of each axis in sight, as fractions {x: [0, 1], y: [0, 1]} of its full
 // range. `show` applies a view: it moves the view box of the curves, the per cents of the marks, and
@@ -12,7 +12,7 @@
   const figures = [];
   const tip = document.getElementById("tip");
 
-  // ---- Axes: the same rules as the ones that drew the page.
+  // ---- Axes: the same rules as the ones that drew the page, for the width that there is.
 
   const axis = (text) => {
     const [scale, low, high, unit] = text.split(" ");
@@ -56,7 +56,7 @@
     const stride = Math.max(1, Math.floor((last - first) / target));
     const ticks = [];
     for (let k = first; k <= last; k += stride) {
-      for (const f of last - first <= 3 ? [1, 2, 5] : [1]) {
+      for (const f of last - first <= Math.min(3, target / 2) ? [1, 2, 5] : [1]) {
         const v = f * Math.pow(10, k);
         if (v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9)) ticks.push([v, written(a, v, v, v)]);
       }
@@ -253,12 +253,20 @@
     }
     return best;
   };
-  /** The row of a waterfall at the pointer's height. */
+  /** What has the text of the waterfall's row at the pointer's height; of two lanes the nearer one's. */
   const rowAt = (fig, event) => {
     if (fig.y) return null;
     const rows = fig.curves.querySelectorAll(".row");
     const box = plotBox(fig);
-    return rows[Math.floor((event.clientY - box.top) / box.height * rows.length)];
+    const row = rows[Math.floor((event.clientY - box.top) / box.height * rows.length)];
+    if (!row) return null;
+    const distance = (lane) => {
+      const { top, bottom } = lane.getBoundingClientRect();
+      return Math.abs((top + bottom) / 2 - event.clientY);
+    };
+    const lanes = [...row.querySelectorAll("use")].sort((a, b) => distance(a) - distance(b));
+    const bars = lanes.map((lane) => document.getElementById(lane.getAttribute("href").slice(1)));
+    return lanes.length ? bars.find((bar) => bar) : row.querySelector("[data-t]");
   };
   /** As many digits as the grid of the paths carries. */
   const exact = (a, f) => {
@@ -283,7 +291,7 @@
     drawCursors(fig, event);
     if (fig.root.classList.contains("dragging")) return;
     const mark = event.target.closest("[data-t]") || rowAt(fig, event);
-    if (mark) return showTip(mark.dataset.t, event);
+    if (mark) return showTip(whose(fig, mark) + mark.dataset.t, event);
     const found = fig.y ? nearest(fig, event) : {};
     const shade = event.target.closest("[data-s]");
     const lines = found.name ? [found.name, `${exact(fig.y, found.y)} at ${exact(fig.x, found.x)}`] : [];
@@ -291,6 +299,9 @@
     if (!lines.length) return hideTip();
     showTip(lines.join("\n"), event);
   };
+  /** Where two schemes are compared, the one whose bar it is: that of the panel. */
+  const whose = (fig, bar) =>
+    fig.root.classList.contains("compare") ? `${bar.closest(".panel").getAttribute("aria-label")}\n` : "";
   /** An upright line at the pointer's time in every figure of the same time axis. */
   const drawCursors = (fig, event) => {
     const [fx] = place(fig, event);
@@ -315,6 +326,8 @@
     const text = element.getAttribute(name);
     return text === null ? null : parseFloat(text) / 100;
   };
+  const marksOf = (root) => [...root.querySelector(".marks").children].map((element) => (
+    { element, fx: part(element, "x"), fy: part(element, "y") }));
   const button = (text, label, action) => {
     const element = document.createElement("button");
     element.type = "button";
@@ -340,8 +353,7 @@
       x: axis(root.dataset.x),
       y: root.dataset.y ? axis(root.dataset.y) : null,
       curves: root.querySelector(".curves"),
-      marks: [...root.querySelector(".marks").children].map((element) => (
-        { element, fx: part(element, "x"), fy: part(element, "y") })),
+      marks: marksOf(root),
       view: { x: [0, 1], y: [0, 1] },
     };
     // The browser's own tooltips would come late and lie over ours.
@@ -355,6 +367,8 @@
     root.addEventListener("pointerleave", () => onLeave(fig));
     root.addEventListener("dblclick", () => reset(fig));
     root.addEventListener("keydown", (event) => onKey(fig, event));
+    // Whoever has moved marks of an unzoomed figure says so (`controls.js`).
+    root.addEventListener("marks", () => { fig.marks = marksOf(root); show(fig); });
     addButtons(fig);
     figures.push(fig);
     return fig;
@@ -368,28 +382,4 @@
     }
   });
   figures.forEach((fig) => resized.observe(fig.root));
-
-  const tabs = [...document.querySelectorAll(".tabs a")];
-  const panels = tabs.map((tab) => document.getElementById(tab.getAttribute("href").slice(1)));
-  const select = (at) => {
-    tabs.forEach((tab, i) => {
-      tab.setAttribute("aria-selected", i === at);
-      tab.tabIndex = i === at ? 0 : -1;
-      panels[i].hidden = i !== at;
-    });
-  };
-  tabs.forEach((tab, at) => {
-    tab.parentNode.setAttribute("role", "tablist");
-    tab.setAttribute("role", "tab");
-    panels[at].setAttribute("role", "tabpanel");
-    tab.addEventListener("click", (event) => { event.preventDefault(); select(at); });
-    tab.addEventListener("keydown", (event) => {
-      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!by) return;
-      const next = (at + by + tabs.length) % tabs.length;
-      select(next);
-      tabs[next].focus();
-    });
-  });
-  if (tabs.length) select(Math.max(0, tabs.findIndex((tab) => tab.hash && tab.hash === location.hash)));
 })();

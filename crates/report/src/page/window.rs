@@ -1,9 +1,10 @@
 //! A connection's windows: what its sender could send, what it had under way, and, shaded, what bounded it.
 
 use super::connection::{Drawing, HEIGHT, bytes, counted};
-use super::legend::Entry;
-use crate::figure::{Axis, Colour, Figure, Point, Series, Shade, Shape};
-use crate::{LevelPoint, SenderBound, WindowPoint, format, thin};
+use super::legend::LegendEntry;
+use crate::figure::{Axis, Colour, Figure, Point, Series, SeriesShape, Shade};
+use crate::thin::{self, Extent};
+use crate::{LevelPoint, SenderBound, WindowPoint, format};
 
 /// Names of the curves.
 const CWND: &str = "cwnd";
@@ -57,10 +58,10 @@ impl Drawing<'_> {
     }
 
     fn level_curve(&self, levels: &[LevelPoint], name: &str) -> Series {
-        let extents: Vec<_> =
-            levels.iter().map(|p| (p.at.as_secs_f64(), p.bytes as f64, p.bytes as f64)).collect();
+        let extent = |p: &LevelPoint| Extent::of(p.at.as_secs_f64(), p.bytes as f64);
+        let extents: Vec<_> = levels.iter().map(extent).collect();
         let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
-        let points = kept.map(|i| Point::new(extents[i].0, extents[i].2)).collect();
+        let points = kept.map(|i| Point::new(extents[i].x, extents[i].high)).collect();
         let (shape, colour) = style(name);
         Series { name: name.to_owned(), shape, colour, points }
     }
@@ -84,7 +85,7 @@ impl Drawing<'_> {
     fn kept_changes(&self) -> Vec<usize> {
         let (window, detail) = (&self.view.window, self.page.detail);
         let extents = |value: fn(&WindowPoint) -> u64| -> Vec<_> {
-            window.iter().map(|p| (p.at.as_secs_f64(), value(p) as f64, value(p) as f64)).collect()
+            window.iter().map(|p| Extent::of(p.at.as_secs_f64(), value(p) as f64)).collect()
         };
         let cwnd = thin::envelope(&extents(|p| p.cwnd), detail.points);
         // A threshold that becomes finite is a change of cause, so infinity needs no place here.
@@ -135,7 +136,7 @@ impl Drawing<'_> {
         pairs.filter_map(stretch).collect()
     }
 
-    pub(super) fn window_entries(&self) -> Vec<Entry> {
+    pub(super) fn window_entries(&self) -> Vec<LegendEntry> {
         let view = self.view;
         let curves = [
             ("line", CWND, !view.window.is_empty()),
@@ -149,13 +150,13 @@ impl Drawing<'_> {
                 true => format!("{name} (to {})", format::bytes(self.offered_most() as u64)),
                 false => name.to_owned(),
             };
-            Entry::new(form, style(name).1, text)
+            LegendEntry::new(form, style(name).1, text)
         };
         curves.map(entry).chain(self.bound_entries()).chain(self.cause_entries()).collect()
     }
 
     /// Each cause with its share of the time in which something was wanted of the sender.
-    fn bound_entries(&self) -> Vec<Entry> {
+    fn bound_entries(&self) -> Vec<LegendEntry> {
         let all = self.stretches();
         let time = |bound: Option<SenderBound>| -> f64 {
             let of_bound = all.iter().filter(|s| bound.is_none_or(|bound| s.bound == bound));
@@ -165,32 +166,32 @@ impl Drawing<'_> {
             let share = time(Some(bound)) / time(None);
             let text = format!("bound by {} ({:.0} %)", bound.name(), share * 100.0);
             // Not what would be shown as nothing.
-            (share >= 0.005).then(|| Entry::new("shade", bound.colour(), text))
+            (share >= 0.005).then(|| LegendEntry::new("shade", bound.colour(), text))
         });
         entries.collect()
     }
 
-    fn cause_entries(&self) -> Vec<Entry> {
+    fn cause_entries(&self) -> Vec<LegendEntry> {
         let causes = &self.page.causes;
         let entries = causes.groups().filter_map(|group| {
             let of_group = |p: &&WindowPoint| causes.belongs(&p.cause, group);
             let count = self.view.window.iter().filter(of_group).count();
             let name = group.unwrap_or(OTHER);
-            let form = if causes.dots(name) == Shape::Dots { "dots" } else { "squares" };
+            let form = if causes.dots(name) == SeriesShape::Dots { "dots" } else { "squares" };
             let text = counted(name, count, usize::MAX);
-            (count > 0).then(|| Entry::new(form, causes.colour(name), text))
+            (count > 0).then(|| LegendEntry::new(form, causes.colour(name), text))
         });
         entries.collect()
     }
 }
 
 /// How a curve is drawn. A window has the colour of what it does when it bounds the sender.
-fn style(name: &str) -> (Shape, Colour) {
+fn style(name: &str) -> (SeriesShape, Colour) {
     match name {
-        CWND => (Shape::Step, SenderBound::CongestionWindow.colour()),
-        OFFERED => (Shape::Step, SenderBound::ReceiveWindow.colour()),
-        SSTHRESH => (Shape::DashedStep, Colour::Muted),
-        _ => (Shape::Step, Colour::Ink),
+        CWND => (SeriesShape::Step, SenderBound::CongestionWindow.colour()),
+        OFFERED => (SeriesShape::Step, SenderBound::ReceiveWindow.colour()),
+        SSTHRESH => (SeriesShape::DashedStep, Colour::Muted),
+        _ => (SeriesShape::Step, Colour::Ink),
     }
 }
 
@@ -206,7 +207,8 @@ fn at_most(all: &[Stretch], max: usize) -> Vec<Stretch> {
     for n in 0..max {
         let (from, to) = (first.from + n as f64 * width, first.from + (n + 1) as f64 * width);
         start += all[start..].iter().take_while(|s| s.to <= from).count();
-        let Some(bound) = most_of(all[start..].iter().take_while(|s| s.from < to), (from, to)) else {
+        let Some(bound) = most_of(all[start..].iter().take_while(|s| s.from < to), (from, to))
+        else {
             continue;
         };
         match drawn.last_mut() {
@@ -227,7 +229,9 @@ fn most_of<'a>(
         times[stretch.bound as usize] += stretch.to.min(to) - stretch.from.max(from);
     }
     let taken: f64 = times.iter().sum();
-    let most = SenderBound::ALL.into_iter().max_by(|a, b| times[*a as usize].total_cmp(&times[*b as usize]));
+    let most = SenderBound::ALL
+        .into_iter()
+        .max_by(|a, b| times[*a as usize].total_cmp(&times[*b as usize]));
     most.filter(|_| taken >= (to - from) / 2.0)
 }
 

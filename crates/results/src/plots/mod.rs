@@ -48,6 +48,11 @@ pub struct Plots {
     plots: Vec<Plot>,
 }
 
+/// The schemes of a plan, in the order of their hues in its plots.
+pub fn schemes(plan: &Plan<'_>) -> Vec<String> {
+    select::values_of(plan, SCHEME)
+}
+
 /// One plot.
 #[derive(Clone, Debug)]
 struct Plot {

@@ -5,10 +5,10 @@ use super::error::{HarError, Problem};
 use super::fetch::Fetch;
 use super::recording::Recording;
 use super::sizes::{Conflict, Known};
-use crate::page::{Discovery, HostId, Kind, Object, Page, PageHost};
+use crate::page::{Discovery, HostId, Object, ObjectKind, Page, PageHost};
 use crate::{HTTP11_CONNECTIONS, Http, Tls};
 use std::collections::BTreeMap;
-use units::Duration;
+use units::{Duration, counted};
 
 /// Connections that a browser opens at once to a server that closes after every response.
 const HTTP10_CONNECTIONS: u32 = 6;
@@ -22,7 +22,7 @@ pub(super) fn build(recording: Recording, file: &str) -> Result<Page, HarError> 
         .enumerate()
         .map(|(index, discovery)| hosts.object(&fetches[index], hosts.of_fetch[index], discovery))
         .collect();
-    objects[document].kind = Kind::Html;
+    objects[document].kind = ObjectKind::Html;
     let notes = notes(&recording, &hosts);
     let name = fetches[document].label.clone();
     let page = Page::new(name, hosts.list.into_iter().map(|s| s.host).collect(), objects);
@@ -154,12 +154,12 @@ fn notes(recording: &Recording, hosts: &Hosts) -> Vec<String> {
     let mut notes: Vec<String> = recording
         .skipped
         .iter()
-        .map(|(skipped, count)| format!("skipped {} {}", requests(*count), skipped.why()))
+        .map(|(skipped, count)| format!("skipped {} {}", counted(*count, "request"), skipped.why()))
         .collect();
     notes.extend(recording.of_several.clone());
     let mut note = |count: usize, text: &str| {
         if count > 0 {
-            notes.push(format!("{}{text}", requests(count)));
+            notes.push(format!("{}{text}", counted(count, "request")));
         }
     };
     let known = |known: Known| fetches.iter().filter(|f| f.sizes.known == known).count();
@@ -216,8 +216,4 @@ fn host_notes(hosts: &Hosts) -> Vec<String> {
         ),
     }
     notes
-}
-
-fn requests(count: usize) -> String {
-    if count == 1 { "1 request".to_owned() } else { format!("{count} requests") }
 }

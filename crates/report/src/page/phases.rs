@@ -1,0 +1,158 @@
+//! What the time of an object went to: phases, from its discovery to its last byte.
+
+use crate::figure::Colour;
+use crate::{ObjectSpan, Role};
+use units::Instant;
+
+/// A phase of an object's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Phase {
+    pub(super) kind: PhaseKind,
+    pub(super) from: Instant,
+    /// `None` if it never ended.
+    pub(super) to: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PhaseKind {
+    Blocked,
+    Connect,
+    Secure,
+    Wait,
+    Receive,
+}
+
+impl PhaseKind {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Blocked, Self::Connect, Self::Secure, Self::Wait, Self::Receive];
+
+    pub(super) const fn colour(self) -> Colour {
+        Colour::Role(match self {
+            Self::Blocked => Role::Blocked,
+            Self::Connect => Role::Connect,
+            Self::Secure => Role::Secure,
+            Self::Wait => Role::Wait,
+            Self::Receive => Role::Receive,
+        })
+    }
+
+    /// For legends and on hover.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Blocked => "waiting for a connection",
+            Self::Connect => "TCP handshake",
+            Self::Secure => "TLS handshake",
+            Self::Wait => "request to first byte",
+            Self::Receive => "receiving",
+        }
+    }
+
+    /// What of a row's height it fills, in hundredths from the top: form tells phases apart where colours do not.
+    pub(super) const fn extent(self) -> (i64, i64) {
+        match self {
+            Self::Blocked => (44, 56),
+            Self::Connect | Self::Secure => (32, 68),
+            Self::Wait => (24, 76),
+            Self::Receive => (12, 88),
+        }
+    }
+}
+
+/// The phases that took time, in order. The handshakes are those of the object's own connection, as far as the object
+/// waited for them. What is out of order is moved to where the phase before ends.
+pub(super) fn phases(object: &ObjectSpan) -> Vec<Phase> {
+    let mut cuts: Vec<(PhaseKind, Option<Instant>)> = Vec::new();
+    if let Some(opening) = object.opening {
+        let within = |at: Instant| object.requested.map_or(at, |requested| at.min(requested));
+        let until = |at: Option<Instant>| at.or(object.requested).map(within);
+        cuts.push((PhaseKind::Blocked, Some(within(opening.opened))));
+        cuts.push((PhaseKind::Connect, until(opening.connected)));
+        cuts.push((PhaseKind::Secure, until(opening.ready)));
+    }
+    cuts.push((PhaseKind::Blocked, object.requested));
+    cuts.push((PhaseKind::Wait, object.first_byte));
+    cuts.push((PhaseKind::Receive, object.done));
+    let mut phases = Vec::new();
+    let mut from = object.discovered;
+    for (kind, to) in cuts {
+        let to = to.map(|to| to.max(from));
+        if to != Some(from) {
+            phases.push(Phase { kind, from, to });
+        }
+        let Some(to) = to else { break };
+        from = to;
+    }
+    phases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OpeningView;
+
+    fn ms(n: u64) -> Instant {
+        Instant::from_nanos(n * 1_000_000)
+    }
+
+    fn shown(object: &ObjectSpan) -> Vec<(PhaseKind, u64, Option<u64>)> {
+        let ms = |at: Instant| at.as_nanos() / 1_000_000;
+        phases(object).iter().map(|p| (p.kind, ms(p.from), p.to.map(ms))).collect()
+    }
+
+    fn object() -> ObjectSpan {
+        ObjectSpan {
+            discovered: ms(10),
+            requested: Some(ms(80)),
+            first_byte: Some(ms(120)),
+            done: Some(ms(150)),
+            ..ObjectSpan::default()
+        }
+    }
+
+    #[test]
+    fn a_connection_of_its_own_takes_two_handshakes() {
+        let opening = OpeningView { opened: ms(15), connected: Some(ms(45)), ready: Some(ms(75)) };
+        let expected = [
+            (PhaseKind::Blocked, 10, Some(15)),
+            (PhaseKind::Connect, 15, Some(45)),
+            (PhaseKind::Secure, 45, Some(75)),
+            (PhaseKind::Blocked, 75, Some(80)),
+            (PhaseKind::Wait, 80, Some(120)),
+            (PhaseKind::Receive, 120, Some(150)),
+        ];
+        assert_eq!(shown(&ObjectSpan { opening: Some(opening), ..object() }), expected);
+    }
+
+    /// A connection that was there before is only waited for; one that opened meanwhile is, for the rest of it. Data in
+    /// the SYN goes before the handshake is over.
+    #[test]
+    fn only_what_was_waited_for_counts() {
+        let opened = |opened, connected, ready| ObjectSpan {
+            opening: Some(OpeningView {
+                opened: ms(opened),
+                connected: Some(ms(connected)),
+                ready: Some(ms(ready)),
+            }),
+            ..object()
+        };
+        let rest = [(PhaseKind::Wait, 80, Some(120)), (PhaseKind::Receive, 120, Some(150))];
+        let with = |first: &[(PhaseKind, u64, Option<u64>)]| [first, &rest].concat();
+        assert_eq!(shown(&object()), with(&[(PhaseKind::Blocked, 10, Some(80))]));
+        assert_eq!(shown(&opened(0, 5, 8)), with(&[(PhaseKind::Blocked, 10, Some(80))]));
+        let halfway = [(PhaseKind::Connect, 10, Some(30)), (PhaseKind::Secure, 30, Some(80))];
+        assert_eq!(shown(&opened(0, 30, 80)), with(&halfway));
+        let early = with(&[(PhaseKind::Blocked, 10, Some(60)), (PhaseKind::Connect, 60, Some(80))]);
+        assert_eq!(shown(&opened(60, 90, 90)), early);
+    }
+
+    #[test]
+    fn what_never_ends_is_the_last() {
+        let opening = OpeningView { opened: ms(10), connected: None, ready: None };
+        let never =
+            ObjectSpan { opening: Some(opening), discovered: ms(10), ..ObjectSpan::default() };
+        assert_eq!(shown(&never), [(PhaseKind::Connect, 10, None)]);
+        let unanswered = ObjectSpan { first_byte: None, ..object() };
+        assert_eq!(shown(&unanswered)[1..], [(PhaseKind::Wait, 80, None)]);
+        assert_eq!(shown(&ObjectSpan::default()), [(PhaseKind::Blocked, 0, None)]);
+    }
+}
