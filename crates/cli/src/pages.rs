@@ -2,8 +2,22 @@
 
 use crate::failure::Failure;
 use crate::stdout;
+use cmdline::{Appendix, EXIT};
 use report::{Cell, Column, Quantity, Row, Table};
 use workload::{BUILTINS, Page};
+
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart pages", "Lists the pages by name."),
+            ("headstart race news", "Races one of them."),
+        ],
+        exit: EXIT,
+        see_also: &["headstart-race"],
+        more: &["docs/pages.md"],
+        ..Appendix::default()
+    }
+}
 
 pub(crate) fn run() -> Result<(), Failure> {
     let columns = [
@@ -15,6 +29,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     ];
     let rows = BUILTINS.iter().filter_map(|builtin| {
         let page = Page::builtin(builtin.name)?;
+        let default = if builtin.name == BUILTINS[0].name { " (default)" } else { "" };
         let count = |n: u64| Cell::Number((n as f64).into());
         Some(Row {
             cells: vec![
@@ -22,7 +37,7 @@ pub(crate) fn run() -> Result<(), Failure> {
                 count(page.objects().len() as u64),
                 count(page.hosts().len() as u64),
                 count(page.response_bytes() / 1000),
-                Cell::Text(builtin.description.to_owned()),
+                Cell::Text(format!("{}{default}", builtin.description)),
             ],
             is_reference: false,
         })

@@ -4,8 +4,7 @@
 
 use capture::{CaptureFiles, SegmentSource};
 use trace::{
-    ConnectionSummary, EngineConfig, SenderModel, SenderModels, SenderProfile, TraceEngine,
-    TraceSink,
+    ConnectionTrace, EngineConfig, SenderModel, SenderModels, SenderProfile, TraceEngine, TraceSink,
 };
 
 /// Counts.
@@ -17,7 +16,7 @@ struct Counts {
 }
 
 impl TraceSink for Counts {
-    fn on_connection(&mut self, summary: &ConnectionSummary) {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.connections += 1;
         self.again += summary.server_sent.retransmitted() + summary.client_sent.retransmitted();
         self.bytes += summary.server_sent.bytes + summary.client_sent.bytes;

@@ -9,7 +9,7 @@ use crate::sender::{
     DataDigest, PredictedEvent, Predicting, RebuiltSender, SeenData, SenderAck, is_idle,
 };
 use crate::sink::{TraceSink, TracedSender};
-use crate::summary::{ConnectionSummary, SenderTally, TraceEnd};
+use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
 use crate::transfer::{Passage, TransferMeter};
 use crate::vantage::{Place, Vantage};
 use capture::{Observed, TcpEnd};
@@ -539,9 +539,9 @@ impl TracedConnection {
     }
 
     /// What is told of it.
-    pub(crate) fn summary(&self, end: TraceEnd) -> ConnectionSummary {
+    pub(crate) fn summary(&self, end: TraceEnd) -> ConnectionTrace {
         let (client, server) = (1 - self.server, self.server);
-        ConnectionSummary {
+        ConnectionTrace {
             connection: self.number,
             client: self.ends[client],
             server: self.ends[server],

@@ -3,7 +3,7 @@
 //!
 //! [`TraceEngine`] takes [`capture::Observed`] segments in the order of the capture and tells a [`TraceSink`]
 //! what it finds as soon as it is final. A sender is rebuilt from the core's own policies ([`SenderModel`]).
-//! No I/O, no clock, no randomness. Why it is built so: `docs/adr/0017-trace-engine.md`.
+//! No I/O, no clock, no randomness. Why it is built so: `docs/adr/0018-trace-engine.md`.
 
 mod connection;
 mod counts;
@@ -29,7 +29,7 @@ pub use misfit::Misfit;
 pub use profile::{SenderModel, SenderModels, SenderProfile};
 pub use sink::{TraceSink, TracedSender};
 pub use snapshot::SenderSnapshot;
-pub use summary::{ConnectionSummary, SenderTally, TraceEnd};
+pub use summary::{ConnectionTrace, SenderTally, TraceEnd};
 pub use survey::{ProfileSurvey, SurveyedHost};
 pub use transfer::{TimeShare, TimeShares, TransferReport};
 pub use vantage::Vantage;

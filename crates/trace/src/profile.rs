@@ -1,6 +1,6 @@
 //! Which TCP a sender runs: a scheme of the catalogue under the name that reports use.
 
-use policy::config::{Config, RttSampling};
+use policy::config::{ConnectionConfig, RttSampling};
 use policy::recovery::rack::RACK_TLP;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -101,7 +101,7 @@ impl SenderModel {
     }
 
     /// Options of its senders.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &ConnectionConfig {
         self.scheme.config()
     }
 

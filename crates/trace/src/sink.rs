@@ -2,7 +2,7 @@
 
 use crate::kinds::Retransmission;
 use crate::snapshot::SenderSnapshot;
-use crate::summary::ConnectionSummary;
+use crate::summary::ConnectionTrace;
 use crate::transfer::TransferReport;
 use capture::TcpEnd;
 use units::{Duration, Instant};
@@ -23,7 +23,7 @@ pub struct TracedSender {
 /// Takes what the engine finds. All methods but the first do nothing unless implemented.
 pub trait TraceSink {
     /// A connection is over, or is followed no more.
-    fn on_connection(&mut self, summary: &ConnectionSummary);
+    fn on_connection(&mut self, summary: &ConnectionTrace);
 
     /// A sender sent something again.
     fn on_retransmission(&mut self, sender: &TracedSender, retransmission: &Retransmission) {

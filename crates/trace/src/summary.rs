@@ -81,7 +81,7 @@ impl SenderTally {
 
 /// One connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ConnectionSummary {
+pub struct ConnectionTrace {
     /// Number of the connection, from 0 in the order of their first packets.
     pub connection: u64,
     /// Its client, as far as is known.

@@ -7,7 +7,7 @@ use crate::engine::{EngineConfig, TraceEngine};
 use crate::misfit::Misfit;
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::sink::TraceSink;
-use crate::summary::ConnectionSummary;
+use crate::summary::ConnectionTrace;
 use capture::Observed;
 use rustc_hash::FxHashMap;
 use std::net::IpAddr;
@@ -36,7 +36,7 @@ pub struct SurveyedHost {
 struct MisfitSink(FxHashMap<IpAddr, Misfit>);
 
 impl TraceSink for MisfitSink {
-    fn on_connection(&mut self, summary: &ConnectionSummary) {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.0.entry(summary.server.ip).or_default().add(&summary.server_sent.misfit);
     }
 }

@@ -2,11 +2,11 @@
 //! and its numbers are sound.
 
 use crate::{
-    ConnectionSummary, EngineConfig, SenderSnapshot, TraceEngine, TraceSink, TracedSender,
+    ConnectionTrace, EngineConfig, SenderSnapshot, TraceEngine, TraceSink, TracedSender,
     TransferReport,
 };
 use capture::{Observed, TcpEnd};
-use segment::{Flags, Options, SackBlocks, Timestamps};
+use segment::{Flags, SackBlocks, TcpOptions, Timestamps};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, SeqNum};
 
@@ -20,7 +20,7 @@ struct Checks {
 }
 
 impl TraceSink for Checks {
-    fn on_connection(&mut self, summary: &ConnectionSummary) {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.connections += 1;
         assert!(summary.began <= summary.ended, "{summary:?}");
     }
@@ -76,13 +76,13 @@ fn segment_of(record: &[u8], now: &mut Instant) -> Observed {
     if flags & 0x20 != 0 {
         sack.push(SeqNum(near(word(4)) + 500), SeqNum(near(word(8)).wrapping_add(1_500)));
     }
-    let options = Options {
+    let options = TcpOptions {
         mss: (flags & 2 != 0).then_some(half(12)),
         window_scale: (flags & 2 != 0).then_some(record[14] & 15),
         sack_permitted: flags & 2 != 0,
         timestamps: (record[15] & 1 != 0).then(|| Timestamps { value: word(4), echo: word(8) }),
         sack,
-        ..Options::default()
+        ..TcpOptions::default()
     };
     Observed {
         at: *now,

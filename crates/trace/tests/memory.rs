@@ -3,7 +3,7 @@
 mod common;
 
 use common::wire::Wire;
-use trace::{ConnectionSummary, EngineConfig, TraceEngine, TraceSink};
+use trace::{ConnectionTrace, EngineConfig, TraceEngine, TraceSink};
 use units::Duration;
 
 /// Bytes of this process that are in memory (`proc(5)`, `statm`), or `None` where nothing says so.
@@ -16,7 +16,7 @@ fn resident() -> Option<usize> {
 struct Nobody;
 
 impl TraceSink for Nobody {
-    fn on_connection(&mut self, _: &ConnectionSummary) {}
+    fn on_connection(&mut self, _: &ConnectionTrace) {}
 }
 
 const CONNECTIONS: u16 = 50_000;

@@ -10,7 +10,7 @@ use common::collect::Collected;
 use common::wire::{ISN, MSS, Wire, ack_of};
 use tcp::Flags;
 use trace::{
-    ConnectionSummary, EngineConfig, EngineTally, RetransmissionKind, SenderModel, SenderModels,
+    ConnectionTrace, EngineConfig, EngineTally, RetransmissionKind, SenderModel, SenderModels,
     SenderPhase, SparedBy, TraceEnd, TraceEngine, Vantage,
 };
 use units::{Duration, SeqNum};
@@ -31,7 +31,7 @@ fn again(scheme: &str, wire: &Wire) -> Vec<(u64, RetransmissionKind)> {
     found.again.iter().map(|(_, again)| ((again.start - 1) / u64::from(MSS), again.kind)).collect()
 }
 
-fn summary(scheme: &str, wire: &Wire) -> ConnectionSummary {
+fn summary(scheme: &str, wire: &Wire) -> ConnectionTrace {
     run(scheme, &wire.segments).0.connections[0]
 }
 

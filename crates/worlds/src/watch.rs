@@ -1,6 +1,9 @@
 //! What crossed the emulated link, told to the race's watch as the simulator tells of its own link.
 
-use emulator::{Direction, Fate, SegmentEnd, SegmentSink};
+#[cfg(test)]
+mod tests;
+
+use emulator::{Direction, PacketFate, SegmentEnd, SegmentSink};
 use race::{LinkStep, LinkWatch, SeenAtLink, Way};
 use std::sync::mpsc::{Receiver, channel};
 use units::Instant;
@@ -49,12 +52,12 @@ fn steps(end: &SegmentEnd) -> impl Iterator<Item = Seen<'_>> {
     let record = &end.record;
     let (arrived, left) = (record.arrived, record.left);
     let steps = match record.fate {
-        Fate::Dropped => vec![(arrived, LinkStep::Drop)],
-        Fate::Discarded => vec![(arrived, LinkStep::Enter), (left, LinkStep::Discard)],
-        Fate::Lost => {
+        PacketFate::Dropped => vec![(arrived, LinkStep::Drop)],
+        PacketFate::Discarded => vec![(arrived, LinkStep::Enter), (left, LinkStep::Discard)],
+        PacketFate::Lost => {
             vec![(arrived, LinkStep::Enter), (left, LinkStep::Leave), (left, LinkStep::Lose)]
         }
-        Fate::Delivered => {
+        PacketFate::Delivered => {
             let there = record.delivered.unwrap_or(left);
             vec![(arrived, LinkStep::Enter), (left, LinkStep::Leave), (there, LinkStep::Arrive)]
         }

@@ -3,7 +3,7 @@
 use crate::tools::{Everything, folder, text};
 use capture::{
     CaptureWriter, LiveCapture, LiveOptions, Observed, PacketDirection, PortRange, ReadAhead,
-    Rotation, SegmentSource,
+    Rotation,
 };
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -123,7 +123,7 @@ fn every_segment_is_captured_as_tshark_does() {
         kill(Pid::from_raw(tshark.id() as i32), Signal::SIGINT).unwrap();
         tshark.wait().unwrap();
         let shown = Everything::of_files([&theirs]).segments;
-        let fields = |s: &Observed| (s.source, s.seq, s.ack, s.payload, s.flags.0, s.ip_id);
+        let fields = |s: &Observed| (s.source, s.seq.0, s.ack.0, s.payload, s.flags.0, s.ip_id);
         let (mut ours, mut theirs): (Vec<_>, Vec<_>) =
             (read.segments.iter().map(fields).collect(), shown.iter().map(fields).collect());
         ours.sort_unstable();
@@ -168,7 +168,7 @@ fn directions_and_interfaces_are_told() {
         ip("link set right up");
         let mut options =
             LiveOptions { interfaces: vec!["left".to_owned()], ..LiveOptions::default() };
-        let mut seen = |options: &LiveOptions| {
+        let seen = |options: &LiveOptions| {
             let live = LiveCapture::open(options).unwrap();
             let stop = live.stopper();
             // Nobody answers at the other end: without a neighbour there is not even a SYN.

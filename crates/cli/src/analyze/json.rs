@@ -4,9 +4,7 @@ use crate::failure::Failure;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io::{self, Write};
-use trace::{
-    ConnectionSummary, Retransmission, TimeShare, TraceSink, TracedSender, TransferReport,
-};
+use trace::{ConnectionTrace, Retransmission, TimeShare, TraceSink, TracedSender, TransferReport};
 use units::Instant;
 
 #[derive(Serialize)]
@@ -89,7 +87,7 @@ fn seconds(at: Instant) -> f64 {
 }
 
 impl TraceSink for JsonSink {
-    fn on_connection(&mut self, summary: &ConnectionSummary) {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
         let Pending { retransmissions, transfers } =
             self.pending.remove(&summary.connection).unwrap_or_default();
         let sent = [&summary.client_sent, &summary.server_sent];

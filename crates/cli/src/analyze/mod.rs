@@ -5,6 +5,7 @@ mod summary;
 
 use crate::failure::{Failure, remark};
 use capture::{CaptureFiles, Observed, SegmentSource};
+use cmdline::Appendix;
 use json::JsonSink;
 use std::path::PathBuf;
 use summary::SummarySink;
@@ -13,16 +14,34 @@ use trace::{
     TraceEngine, TraceSink, Vantage,
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart analyze server.pcap             why data went again, and where the time of transfers went
-  headstart analyze a.pcap b.pcap.gz --json what happened on each connection
-  headstart analyze --acks-only --sender bbr server.pcap
-                                            what the clients' ACKs alone tell";
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart analyze server.pcap",
+                "Says why data was retransmitted, and where the time of transfers went.",
+            ),
+            (
+                "headstart analyze a.pcap b.pcap.gz --json",
+                "Prints each connection with its retransmissions.",
+            ),
+            (
+                "headstart analyze --acks-only --sender bbr server.pcap",
+                "Uses nothing but the ACKs of clients.",
+            ),
+        ],
+        exit: &[
+            ("0", "done"),
+            ("1", "a capture is damaged; everything before the damage is analysed"),
+            ("2", "the input is wrong"),
+        ],
+        see_also: &["headstart-capture", "headstart-check-traces"],
+        ..Appendix::default()
+    }
+}
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
+pub(crate) struct AnalyzeArgs {
     /// Captures: pcap or pcapng, also compressed by gzip or zstd; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -49,7 +68,7 @@ const BATCH: usize = 4096;
 /// Segments that a survey of senders takes.
 const SURVEYED: usize = 100_000;
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     let vantage = args.vantage.as_deref().map(vantage_named).transpose()?;
     let config = EngineConfig { acks_only: args.acks_only, vantage, ..EngineConfig::default() };
     let mut feed = Feed::open(&args.files);

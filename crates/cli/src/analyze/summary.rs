@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::stdout;
 use report::{Cell, Column, Quantity, Row, Table};
 use trace::{
-    ConnectionSummary, EngineTally, RetransmissionKind, SenderTally, SparedBy, TimeShare,
-    TraceSink, TracedSender, TransferReport,
+    ConnectionTrace, EngineTally, RetransmissionKind, SenderTally, SparedBy, TimeShare, TraceSink,
+    TracedSender, TransferReport,
 };
 use units::Duration;
 
@@ -21,7 +21,7 @@ pub(super) struct SummarySink {
 }
 
 impl TraceSink for SummarySink {
-    fn on_connection(&mut self, summary: &ConnectionSummary) {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.server.add(&summary.server_sent);
         self.client.add(&summary.client_sent);
         self.copies += summary.copies;
@@ -62,7 +62,11 @@ impl SummarySink {
         let columns = [
             Column::new("retransmissions", Quantity::Text, "Why the sender sent the data again"),
             Column::new("servers", Quantity::Count, "Sent by servers"),
-            Column::new("not expected", Quantity::Count, "Of these, not expected by the rebuilt sender"),
+            Column::new(
+                "not expected",
+                Quantity::Count,
+                "Of these, not expected by the rebuilt sender",
+            ),
             Column::new("clients", Quantity::Count, "Sent by clients"),
         ];
         let rows = RetransmissionKind::ALL.iter().map(|&kind| {
@@ -80,20 +84,25 @@ impl SummarySink {
             self.client.retransmitted(),
         ];
         let rows = rows.chain(std::iter::once(row("all", total.map(number)))).collect();
-        stdout::print_table(&Table { columns: columns.to_vec(), rows })
+        stdout::print_table(&Table { columns: columns.into(), rows })
     }
 
     /// Counts of each kind beside those that the ACKs alone give.
     pub(super) fn print_error(&self, predicted: &Self) -> Result<(), Failure> {
         let columns = [
-            Column::new("retransmissions of servers", Quantity::Text, "Why the server sent the data again"),
+            Column::new(
+                "retransmissions of servers",
+                Quantity::Text,
+                "Why the server sent the data again",
+            ),
             Column::new("captured", Quantity::Count, "As the capture shows them"),
             Column::new("by ACKs alone", Quantity::Count, "As the ACKs of clients predict them"),
             Column::new("error", Quantity::Gain, "How far the prediction is off"),
         ];
         let rows = RetransmissionKind::ALL.iter().map(|&kind| {
             let at = kind as usize;
-            let (seen, told) = (self.server.retransmissions[at], predicted.server.retransmissions[at]);
+            let (seen, told) =
+                (self.server.retransmissions[at], predicted.server.retransmissions[at]);
             let error = if seen == 0 { 0.0 } else { told as f64 / seen as f64 - 1.0 };
             row(kind.name(), [number(seen), number(told), Cell::Number(error.into())])
         });
@@ -103,7 +112,11 @@ impl SummarySink {
 
     fn print_timeouts(&self) -> Result<(), Failure> {
         let columns = [
-            Column::new("timeouts spared by", Quantity::Text, "What would have spared the server the timeout"),
+            Column::new(
+                "timeouts spared by",
+                Quantity::Text,
+                "What would have spared the server the timeout",
+            ),
             Column::new("timeouts", Quantity::Count, "Timeouts of servers"),
         ];
         let rows = SparedBy::ALL

@@ -3,26 +3,26 @@
 mod page;
 
 use crate::failure::{Failure, remark};
-use crate::progress::Progress;
+use crate::progress::CountBar;
 use crate::stdout;
-use race::scoreboard::{Board, DEFAULT_SCHEMES, Interval, Plan, Score, Set, listing};
+use cmdline::Appendix;
+use race::scoreboard::{Board, DEFAULT_SCHEMES, MeanBounds, Score, ScoreboardPlan, Set, listing};
 use race::{BASELINE, LIMIT, contestants};
 use report::{Cell, Column, Quantity, Row, Table, write_atomically};
 use std::path::PathBuf;
 use tcp::Scheme;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    /// The schemes, separated by commas; `linux` always runs
+pub(crate) struct ScoreboardArgs {
+    /// Schemes, separated by commas (`headstart schemes`); `linux` is always shown
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
     schemes: SchemeList,
 
-    /// Only the first 40 cells of the sample
+    /// Run only the first 40 cells of the sample
     #[arg(long, conflicts_with = "all")]
     quick: bool,
 
-    /// The whole matrix, 5400 cells: eighteen times the sample
+    /// Run the whole matrix of 5400 cells, eighteen times the sample
     #[arg(long)]
     all: bool,
 
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Threads to run on; results do not depend on it [default: one per core]
+    /// Threads to run on; results do not depend on their number [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Print the JSON's schema and do nothing else
+    /// Print the schema of the JSON and do nothing else
     #[arg(long)]
     json_schema: bool,
 
@@ -51,20 +51,30 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart scoreboard --quick
-      A first impression, in seconds.
-  headstart scoreboard --report board.html
-      The published sample of 300 cells, in which every two levels of the matrix meet.
-  headstart scoreboard --schemes linux,linux+iw=32+pacing=on,spand --json
-      Your schemes; --json-schema says how to read it.
-  headstart scoreboard --cells
-      The sample itself.
-
-A cell is a size (10 kB to 1 MB), a round trip (10 to 600 ms), a rate (1.5 to 200 Mbit/s), a queue (0.25 or 1
-bandwidth-delay product), what else is on the path, what there is to remember, and one object or a page of 4 or
-12. Every scheme has the same cells and seeds. docs/scoreboard.md says what is measured.";
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart scoreboard --quick", "Gives a first impression, in seconds."),
+            (
+                "headstart scoreboard --report board.html",
+                "Runs the published sample of 300 cells, in which every two levels of the matrix meet.",
+            ),
+            (
+                "headstart scoreboard --schemes linux,linux+iw=32+pacing=on,spand --json",
+                "Scores your schemes. `--json-schema` says how to read the output.",
+            ),
+            ("headstart scoreboard --cells", "Prints the sample itself."),
+        ],
+        notes: "A cell has a size (10 kB to 1 MB), a round trip (10 to 600 ms), a rate (1.5 to 200 Mbit/s) and a queue (0.25 \
+            or 1 bandwidth-delay product). It also says what else is on the path, what the sender remembers, and whether it \
+            loads one object or a page of 4 or 12. Every scheme has the same cells and seeds."
+            .into(),
+        exit: &[("0", "done"), ("1", "the page cannot be written"), ("2", "the input is wrong")],
+        see_also: &["headstart-schemes", "headstart-race"],
+        more: &["docs/scoreboard.md"],
+        ..Appendix::default()
+    }
+}
 
 /// What `--json` prints, as JSON Schema.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/scoreboard-schema.json");
@@ -76,7 +86,7 @@ fn parse_schemes(list: &str) -> Result<SchemeList, String> {
     contestants(list).map(SchemeList).map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
     let set = match (args.quick, args.all) {
         (true, _) => Set::Quick,
         (_, true) => Set::All,
@@ -88,8 +98,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.cells {
         return stdout::print(&listing(&set.cells()));
     }
-    let plan = Plan { schemes: args.schemes.0.clone(), set, seed: args.seed };
-    let progress = Progress::begin(plan.run_count(), "transfers");
+    let plan = ScoreboardPlan { schemes: args.schemes.0.clone(), set, seed: args.seed };
+    let progress = CountBar::begin(plan.run_count(), "transfers");
     let board = plan.run(args.jobs.map_or(0, usize::from), &|| progress.step());
     progress.end();
     let written = write_page(args, &board);
@@ -100,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     written
 }
 
-fn write_page(args: &Args, board: &Board) -> Result<(), Failure> {
+fn write_page(args: &ScoreboardArgs, board: &Board) -> Result<(), Failure> {
     let Some(path) = &args.report else { return Ok(()) };
     let html = page::document(board).to_html();
     write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
@@ -152,7 +162,7 @@ fn number(value: f64) -> Cell {
 }
 
 fn row(score: &Score) -> Row {
-    let Interval { low, high } = score.over_linux_interval;
+    let MeanBounds { low, high } = score.over_linux_interval;
     let or_undefined = |value: Option<f64>| value.map_or(Cell::Undefined, number);
     Row {
         cells: vec![

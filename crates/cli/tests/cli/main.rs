@@ -3,9 +3,12 @@
 mod agent;
 mod analyze;
 mod bad_input;
+mod capture;
 mod commands;
+mod completions;
 mod emulate;
 mod install;
+mod man;
 mod papers;
 mod privileges;
 mod race;

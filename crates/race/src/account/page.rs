@@ -94,7 +94,7 @@ pub(super) fn on_path(timeline: &[BoundFrom], busy: &[Stretch]) -> Vec<BoundFrom
     for at in instants {
         let bound = waited_for(timeline, at);
         let bound = bound.map(|bound| if is_busy(busy, at) { Bound::Path } else { bound });
-        if shown.last().map_or(None, |last| last.bound) != bound {
+        if shown.last().and_then(|last| last.bound) != bound {
             shown.push(BoundFrom { at, bound });
         }
     }

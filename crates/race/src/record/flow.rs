@@ -1,7 +1,7 @@
 //! One connection's packets at the access link: both streams, the window that was offered, what was lost.
 
 use super::gaps::Gaps;
-use super::watch::{LinkStep, SeenAtLink, Way};
+use super::seen::{LinkStep, SeenAtLink, Way};
 use super::{Offer, SequenceEvent, SequenceStep, TransferRecord};
 use tcp::segment::receiver::Reassembly;
 use tcp::{Flags, SackBlocks, Segment};

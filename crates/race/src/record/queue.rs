@@ -1,6 +1,6 @@
 //! What a queue of the access link held over time, all traffic together.
 
-use super::watch::{LinkStep, SeenAtLink};
+use super::seen::{LinkStep, SeenAtLink};
 use units::Instant;
 
 /// What one queue held over time, all traffic together.

@@ -1,6 +1,7 @@
 //! Tells a [`LinkWatch`] of the simulator's packets.
 
-use super::watch::{LinkStep, LinkWatch, SeenAtLink, Way};
+use super::seen::{LinkStep, SeenAtLink, Way};
+use super::watch::LinkWatch;
 use netsim::{Access, Body, HostId, LinkId, Observer, SimPacket, Step};
 use std::collections::BTreeSet;
 use units::Instant;

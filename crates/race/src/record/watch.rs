@@ -1,49 +1,13 @@
 //! Watches the access link, packet by packet, whoever says what passes there.
 
-use super::Recording;
+use super::LoadRecording;
 use super::flow::FlowRecord;
 use super::queue::QueueRecord;
+use super::seen::{LinkStep, SeenAtLink, Way};
 use super::stretch::{Edge, Stretch};
 use std::collections::BTreeMap;
 use tcp::Segment;
 use units::Instant;
-
-/// Direction of the access link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Towards the client.
-    Down,
-    /// Away from it.
-    Up,
-}
-
-/// What a packet does at the link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkStep {
-    /// It takes its place in the queue.
-    Enter,
-    /// It never entered: there was no room.
-    Drop,
-    /// It had entered and is thrown out.
-    Discard,
-    /// Its last bit is on the wire.
-    Leave,
-    /// Its last bit was on the wire and will not arrive.
-    Lose,
-    /// Its last bit is at the other end.
-    Arrive,
-}
-
-/// A packet at the link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeenAtLink {
-    /// When.
-    pub at: Instant,
-    /// Which way it goes.
-    pub way: Way,
-    /// What it does.
-    pub step: LinkStep,
-}
 
 /// Keeps what the account of a load and its figures need of the packets at the access link.
 ///
@@ -86,7 +50,7 @@ impl LinkWatch {
 
     /// Fills in what was seen of a load's connections and queues from its start on, until `next`, the start of the load after
     /// it.
-    pub fn complete(&self, recording: &mut Recording, next: Option<Instant>) {
+    pub fn complete(&self, recording: &mut LoadRecording, next: Option<Instant>) {
         let start = recording.start;
         for transfer in &mut recording.transfers {
             if let Some(flow) = self.flows.get(&transfer.port) {

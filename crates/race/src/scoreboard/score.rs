@@ -1,8 +1,8 @@
 //! What is said of a scheme: over all cells, over those of each level, and in each.
 
-use super::cells::{Cell, Factor, Set};
-use super::run::Outcome;
-use super::{Plan, TIME_LIMIT};
+use super::cells::{MatrixCell, MatrixFactor, Set};
+use super::run::TransferOutcome;
+use super::{ScoreboardPlan, TIME_LIMIT};
 use serde::Serialize;
 
 /// All scores, the best scheme first.
@@ -15,7 +15,7 @@ pub struct Board {
     /// Seed of start phases.
     pub seed: u64,
     /// The cells, in the order of [`Score::cells`].
-    pub cells: Vec<Cell>,
+    pub cells: Vec<MatrixCell>,
     /// By [`Score::over_linux`].
     pub schemes: Vec<Score>,
 }
@@ -29,7 +29,7 @@ pub struct Score {
     /// long cancel, so that it does not matter which of two schemes is divided by which.
     pub over_linux: f64,
     /// 95 % interval of that mean: where it would lie over other cells drawn like these.
-    pub over_linux_interval: Interval,
+    pub over_linux_interval: MeanBounds,
     /// Geometric mean over cells of time over the limit: [`Score::over_linux`] times `linux`'s own.
     pub over_limit: f64,
     /// 95th percentile of time over the limit.
@@ -52,7 +52,7 @@ pub struct Score {
 
 /// Bounds of a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
+pub struct MeanBounds {
     /// The lower bound.
     pub low: f64,
     /// The upper bound.
@@ -90,7 +90,7 @@ pub struct CellScore {
 }
 
 impl Board {
-    pub(super) fn new(plan: &Plan, mut schemes: Vec<Score>) -> Self {
+    pub(super) fn new(plan: &ScoreboardPlan, mut schemes: Vec<Score>) -> Self {
         // Stable: equal scores stay in the order in which the schemes were named.
         schemes.sort_by(|a, b| a.over_linux.total_cmp(&b.over_linux));
         let cells = plan.set.cells();
@@ -103,8 +103,8 @@ impl Score {
     /// From a scheme's outcomes and `linux`'s, by cell.
     pub(super) fn of(
         name: &str,
-        cells: &[Cell],
-        (outcomes, baseline): (&[Outcome], &[Outcome]),
+        cells: &[MatrixCell],
+        (outcomes, baseline): (&[TransferOutcome], &[TransferOutcome]),
     ) -> Self {
         let pairs = outcomes.iter().zip(baseline);
         let scores: Vec<CellScore> = pairs.map(|(one, linux)| CellScore::of(one, linux)).collect();
@@ -129,10 +129,10 @@ impl Score {
 }
 
 /// A score for each level of each factor.
-fn levels(cells: &[Cell], scores: &[CellScore]) -> Vec<LevelScore> {
-    let levels = Factor::ALL.into_iter();
+fn levels(cells: &[MatrixCell], scores: &[CellScore]) -> Vec<LevelScore> {
+    let levels = MatrixFactor::ALL.into_iter();
     let levels = levels.flat_map(|f| f.levels().iter().enumerate().map(move |(n, l)| (f, n, *l)));
-    let score = |(factor, n, level): (Factor, usize, &'static str)| {
+    let score = |(factor, n, level): (MatrixFactor, usize, &'static str)| {
         let inside = cells.iter().zip(scores).filter(|(cell, _)| cell.level(factor) == n);
         let inside: Vec<&CellScore> = inside.map(|(_, score)| score).collect();
         LevelScore {
@@ -147,20 +147,21 @@ fn levels(cells: &[Cell], scores: &[CellScore]) -> Vec<LevelScore> {
 }
 
 impl CellScore {
-    fn of(one: &Outcome, linux: &Outcome) -> Self {
-        let time = |outcome: &Outcome| {
+    fn of(one: &TransferOutcome, linux: &TransferOutcome) -> Self {
+        let time = |outcome: &TransferOutcome| {
             outcome.completion.unwrap_or(TIME_LIMIT).min(TIME_LIMIT).as_nanos() as f64
         };
         // Who never had its bytes took as long as was waited; a background that is not there sent none.
-        let background = |outcome: &Outcome| {
+        let background = |outcome: &TransferOutcome| {
             (outcome.background_packets > 0)
                 .then(|| outcome.background.unwrap_or(TIME_LIMIT).as_secs_f64())
         };
-        let loss = |outcome: &Outcome| {
+        let loss = |outcome: &TransferOutcome| {
             (outcome.background_packets > 0)
                 .then(|| outcome.background_drops as f64 / outcome.background_packets as f64)
         };
-        let pair = |value: &dyn Fn(&Outcome) -> Option<f64>| Some((value(one)?, value(linux)?));
+        let pair =
+            |value: &dyn Fn(&TransferOutcome) -> Option<f64>| Some((value(one)?, value(linux)?));
         Self {
             time_s: one.completion.map(|time| time.as_secs_f64()),
             over_limit: time(one) / one.limit.as_nanos() as f64,
@@ -190,7 +191,7 @@ fn geometric_mean(values: &[f64]) -> Option<f64> {
 
 /// The 95 % interval of the geometric mean: 1.96 standard errors of the mean logarithm on either side. It is one
 /// point for fewer than two values.
-fn interval(values: &[f64]) -> Interval {
+fn interval(values: &[f64]) -> MeanBounds {
     let logarithms = logarithms(values);
     let centre = mean(&logarithms).unwrap_or(f64::NAN);
     let squares = logarithms.iter().map(|value| (value - centre).powi(2)).sum::<f64>();
@@ -199,7 +200,7 @@ fn interval(values: &[f64]) -> Interval {
         0 | 1 => 0.0,
         _ => (squares / (count - 1.0) / count).sqrt(),
     };
-    Interval { low: (centre - 1.96 * error).exp(), high: (centre + 1.96 * error).exp() }
+    MeanBounds { low: (centre - 1.96 * error).exp(), high: (centre + 1.96 * error).exp() }
 }
 
 /// The least value that so many per cent do not exceed (nearest rank).
@@ -214,8 +215,8 @@ mod tests {
     use super::*;
     use units::Duration;
 
-    fn outcome(ms: Option<u64>, background: Option<(u64, u64)>) -> Outcome {
-        Outcome {
+    fn outcome(ms: Option<u64>, background: Option<(u64, u64)>) -> TransferOutcome {
+        TransferOutcome {
             completion: ms.map(Duration::from_millis),
             limit: Duration::from_millis(100),
             background: background.map(|(ms, _)| Duration::from_millis(ms)),
@@ -251,9 +252,9 @@ mod tests {
     fn an_interval_by_hand() {
         // Logarithms -1 and 1: variance 2, standard error 1.
         let e = std::f64::consts::E;
-        let Interval { low, high } = interval(&[e, 1.0 / e]);
+        let MeanBounds { low, high } = interval(&[e, 1.0 / e]);
         assert!((low - (-1.96f64).exp()).abs() < 1e-12 && (high - 1.96f64.exp()).abs() < 1e-12);
-        assert_eq!(interval(&[1.0, 1.0]), Interval { low: 1.0, high: 1.0 });
+        assert_eq!(interval(&[1.0, 1.0]), MeanBounds { low: 1.0, high: 1.0 });
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::RebuiltSender;
 use crate::kinds::SenderPhase;
 use path::MemberDelivery;
-use policy::ack::{AckInfo, AckSample, Progress};
+use policy::ack::{AckInfo, AckProgress, AckSample};
 use policy::config::RttSampling;
 use policy::congestion::CongestionEvent;
 use policy::recovery::{Reduction, Report, TimerAction};
@@ -118,7 +118,7 @@ impl RebuiltSender {
             una: una_before,
             snd_nxt: self.nxt,
             duplicate: false,
-            progress: Progress::default(),
+            progress: AckProgress::default(),
             dsack: None,
             echoes_original: false,
         };
@@ -178,7 +178,7 @@ impl RebuiltSender {
 
     /// Books SACK blocks; answers a D-SACK block (RFC 2883 §4: the first, below the cumulative
     /// acknowledgement or inside the second).
-    fn digest_sack(&mut self, ack: &SenderAck, progress: &mut Progress) -> Option<(u64, u64)> {
+    fn digest_sack(&mut self, ack: &SenderAck, progress: &mut AckProgress) -> Option<(u64, u64)> {
         let blocks = ack.sack.as_slice();
         let sound = |&(left, right): &(u64, u64)| left < right && right <= self.nxt;
         let first = blocks.first().copied().filter(sound);

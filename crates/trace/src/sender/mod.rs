@@ -29,7 +29,7 @@ use path::Path;
 use policy::ack::{DeliveryMarks, Scoreboard};
 use policy::config::RttSampling;
 use policy::recovery::newreno::{NewReno, NewRenoOptions};
-use policy::recovery::{Context, LossRecovery};
+use policy::recovery::{LossRecovery, RecoveryContext};
 use units::{Duration, Instant};
 
 /// What the SYNs agreed on, as far as it is known.
@@ -292,10 +292,10 @@ impl RebuiltSender {
     }
 
     /// Splits off what a recovery policy works on.
-    fn recovery_parts(&mut self) -> (&mut Box<dyn LossRecovery>, Context<'_>) {
+    fn recovery_parts(&mut self) -> (&mut Box<dyn LossRecovery>, RecoveryContext<'_>) {
         let control = u64::from(self.una == 0 && self.nxt > 0) + u64::from(self.nxt > self.written);
         let new_data = self.new_data_waits();
-        let context = Context {
+        let context = RecoveryContext {
             cwnd: self.path.usable_cwnd() + control,
             ssthresh: self.path.window().ssthresh(),
             mss: self.terms.mss,

@@ -3,21 +3,21 @@
 use super::Scenario;
 use std::collections::HashMap;
 use trace::{
-    ConnectionSummary, EngineConfig, EngineTally, Retransmission, RetransmissionKind,
-    SenderSnapshot, TraceEngine, TraceSink, TracedSender, TransferReport,
+    ConnectionTrace, EngineConfig, EngineTally, Retransmission, RetransmissionKind, SenderSnapshot,
+    TraceEngine, TraceSink, TracedSender, TransferReport,
 };
 use units::{Duration, Instant};
 
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
-    pub connections: Vec<ConnectionSummary>,
+    pub connections: Vec<ConnectionTrace>,
     pub again: Vec<(TracedSender, Retransmission)>,
     pub windows: Vec<(TracedSender, SenderSnapshot)>,
     pub transfers: Vec<(TracedSender, TransferReport)>,
 }
 
 impl TraceSink for Collected {
-    fn on_connection(&mut self, summary: &ConnectionSummary) {
+    fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.connections.push(*summary);
     }
 

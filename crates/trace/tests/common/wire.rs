@@ -1,7 +1,7 @@
 //! Packets by hand: a client and a server on the wire, in milliseconds.
 
 use capture::{Observed, TcpEnd};
-use tcp::{Flags, Options, SackBlocks, Timestamps};
+use tcp::{Flags, SackBlocks, TcpOptions, Timestamps};
 use units::{Duration, Instant, SeqNum};
 
 /// A capture written packet by packet. Numbers of both sides begin at `ISN`, just before the wrap.
@@ -47,7 +47,8 @@ impl Wire {
 
     /// A handshake of 100 ms, seen at the server; the client offers SACK or not.
     pub fn open(&mut self, ms: u64, sack: bool) {
-        let options = Options { mss: Some(MSS as u16), sack_permitted: sack, ..Options::default() };
+        let options =
+            TcpOptions { mss: Some(MSS as u16), sack_permitted: sack, ..TcpOptions::default() };
         let syn = Observed {
             seq: SeqNum(ISN),
             flags: Flags::SYN,
@@ -88,7 +89,7 @@ impl Wire {
         for &(from, to) in ranges {
             sack.push(SeqNum(ISN) + 1 + from * MSS, SeqNum(ISN) + 1 + to * MSS);
         }
-        let options = Options { sack, ..Options::default() };
+        let options = TcpOptions { sack, ..TcpOptions::default() };
         self.ack(ms, n).options = (&options).into();
     }
 
@@ -105,6 +106,6 @@ pub fn ack_of(offset: u32) -> Observed {
 }
 
 /// Timestamps of a segment.
-pub fn stamped(value: u32, echo: u32) -> Options {
-    Options { timestamps: Some(Timestamps { value, echo }), ..Options::default() }
+pub fn stamped(value: u32, echo: u32) -> TcpOptions {
+    TcpOptions { timestamps: Some(Timestamps { value, echo }), ..TcpOptions::default() }
 }

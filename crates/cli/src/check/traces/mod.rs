@@ -9,17 +9,18 @@ mod labels;
 use crate::analyze::Feed;
 use crate::failure::Failure;
 use crate::stdout;
+use cmdline::Appendix;
 use labels::{Label, LabelClass};
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use trace::{
-    ConnectionSummary, EngineConfig, Retransmission, RetransmissionKind, TraceSink, TracedSender,
+    ConnectionTrace, EngineConfig, Retransmission, RetransmissionKind, TraceSink, TracedSender,
 };
 use units::Duration;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CheckTracesArgs {
     /// The folder of labelled captures
     #[arg(value_name = "DIR")]
     folder: PathBuf,
@@ -34,10 +35,28 @@ pub(super) struct Args {
     json: bool,
 }
 
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[(
+            "headstart check traces labelled/ --list",
+            "Compares a folder of labelled captures, and lists each retransmission on which both differ.",
+        )],
+        notes: "A folder has one folder per capture, with NAME.pcap and tcpretransmissions.log."
+            .into(),
+        exit: &[
+            ("0", "enough labels agree"),
+            ("1", "too few labels agree"),
+            ("2", "the input is wrong"),
+        ],
+        see_also: &["headstart-analyze"],
+        ..Appendix::default()
+    }
+}
+
 /// Part of the labels that have to agree, in per cent.
 const LEAST: u64 = 95;
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &CheckTracesArgs) -> Result<(), Failure> {
     let mut agreement = Agreement::default();
     for (name, capture, log) in captures(&args.folder)? {
         let labels = match std::fs::read_to_string(&log) {
@@ -82,7 +101,7 @@ fn captures(folder: &Path) -> Result<Vec<(String, PathBuf, PathBuf)>, Failure> {
 struct Collect(Vec<Retransmission>);
 
 impl TraceSink for Collect {
-    fn on_connection(&mut self, _: &ConnectionSummary) {}
+    fn on_connection(&mut self, _: &ConnectionTrace) {}
 
     fn on_retransmission(&mut self, _: &TracedSender, again: &Retransmission) {
         self.0.push(*again);
