@@ -1,23 +1,27 @@
 //! The scoreboard: every scheme over one fixed matrix of paths, sizes and circumstances, held against
 //! the limit, and against what `linux` does to others in its place.
 //!
-//! `cells` has the matrix and its published sample, `run` one transfer in one cell, `standing` what
-//! happens to the background meanwhile, `score` what is said of a scheme over all cells. The matrix
-//! does not change: figures of different versions are of the same cells, with the same seeds.
+//! `cells` has the matrix and its published sample, `strata` the quick set and what cells stand for, `run` one transfer
+//! in one cell, `standing` what happens to the background meanwhile, `score` what is said of a scheme over all cells,
+//! `ranking` whether two boards rank alike. The matrix does not change: figures of different versions are of the same
+//! cells, with the same seeds.
 
 mod cells;
+mod ranking;
 mod run;
 mod score;
 mod standing;
+mod statistics;
+mod strata;
 
-pub use cells::{
-    Cell, FACTORS, Factor, LEVELS, Load, Memory, QUICK_CELLS, SAMPLE_CELLS, Set, Shape, listing,
-};
+pub use cells::{Cell, FACTORS, Factor, LEVELS, Load, Memory, SAMPLE_CELLS, Set, Shape, listing};
+pub use ranking::{RankAgreement, Ranked, Ranking, SwappedPair};
 pub use run::Outcome;
 pub use score::{Board, CellScore, Interval, LevelScore, Score};
 
 use crate::BASELINE;
 use rayon::prelude::*;
+use score::WeighedCell;
 use tcp::Scheme;
 use units::Duration;
 
@@ -58,9 +62,9 @@ impl Plan {
             .num_threads(threads)
             .build()
             .expect("threads to run in");
-        let cells = self.set.cells();
+        let cells = WeighedCell::all(self.set);
         let runs: Vec<(&Scheme, &Cell)> =
-            self.schemes.iter().flat_map(|s| cells.iter().map(move |c| (s, c))).collect();
+            self.schemes.iter().flat_map(|s| cells.iter().map(move |c| (s, &c.cell))).collect();
         let one = |(scheme, cell): &(&Scheme, &Cell)| {
             let outcome = run::run(cell, scheme, self.seed);
             on_run();

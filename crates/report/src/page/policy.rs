@@ -17,7 +17,7 @@ pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 const PALETTE_SHA256: &str = "+MgUNkFzizQVxWroHAFUq8Bgi7e9SnPMXrvN1DRlhU0=";
 const SCRIPT_SHA256: &str = "hp/72HAs+DDCGUDCPNE8t99gJadg4kEpAJozR6RR/5c=";
 const CONTROLS_SHA256: &str = "pJJY6IQIDW4vdmAIPQcMvamXB7QvH21w3+d5EqEYEJk=";
-const STYLE_SHA256: &str = "/MjBAGbYFkBq//emWumSGHedJpIukj41NHLAjBdg4ac=";
+const STYLE_SHA256: &str = "npOfkuZghZgutZ5mK5xIUDs6CsKf/S420RMk7AKuOeE=";
 const DOCUMENT_STYLE_SHA256: &str = "mgAJGby2rXGi9Vl7yaaTHTNa2j9lQUGfjucys9UurX8=";
 
 /// Which styles a page has.
