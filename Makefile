@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: fmt test-contributing test-long demo demo-kernel test lint bench bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: fmt test-contributing test-long test-kernels test-kernels-quick demo demo-kernel test lint bench bench-capture bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds, races a recorded page under several schemes and writes a report with pictures.
 demo: build
@@ -40,8 +40,9 @@ agent:
 	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
 	cargo build --release --locked --package headstart-agent
 
-# What `make build agent` has built (or BINARIES=folder has), below PREFIX: programs, the header for applications, the unit
-# for systemd, and its configuration, of which one that is there stays. DESTDIR=folder stands for the root of the file system.
+# What `make build agent` has built (or BINARIES=folder has), below PREFIX: programs, their man pages, completions and
+# documents, the header for applications, the unit for systemd, and its configuration, of which one that is there stays.
+# DESTDIR=folder stands for the root of the file system. The programs write their own man pages and completions.
 PREFIX   ?= /usr/local
 DESTDIR  ?=
 BINARIES ?= $(TARGET)/release
@@ -49,6 +50,11 @@ CONFIG   := /etc/headstart/agent.toml
 UNIT     := lib/systemd/system/headstart-agent.service
 DOC      := share/doc/headstart
 OF_AGENT := crates/agent
+MAN      := share/man/man1
+BASH_COMPLETIONS ?= share/bash-completion/completions
+ZSH_COMPLETIONS  ?= share/zsh/site-functions
+FISH_COMPLETIONS ?= share/fish/vendor_completions.d
+DOCUMENTS = README.md GLOSSARY.md scripts/README.md $(shell find docs -name '*.md' -o -name '*.json')
 INTO      = $(DESTDIR)$(PREFIX)
 PROGRAMS := headstart headstart-agent
 
@@ -56,16 +62,28 @@ install:
 	@for program in $(PROGRAMS); do [ -x "$(BINARIES)/$$program" ] || \
 		{ echo "no $(BINARIES)/$$program: make build agent" >&2; exit 1; }; done
 	for program in $(PROGRAMS); do install -D "$(BINARIES)/$$program" "$(INTO)/bin/$$program" || exit 1; done
+	umask 022 && for program in $(PROGRAMS); do \
+		"$(INTO)/bin/$$program" man "$(INTO)/$(MAN)" --date "$$(date -u -r CHANGELOG.md +%F)" || exit 1; done
+	cd "$(INTO)" && umask 022 && mkdir -p $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS) && \
+		bin/headstart completions bash >$(BASH_COMPLETIONS)/headstart && \
+		ln -sf headstart $(BASH_COMPLETIONS)/headstart-agent && \
+		bin/headstart completions zsh >$(ZSH_COMPLETIONS)/_headstart && \
+		bin/headstart completions fish >$(FISH_COMPLETIONS)/headstart.fish && \
+		ln -sf headstart.fish $(FISH_COMPLETIONS)/headstart-agent.fish
 	install -D -m 644 $(OF_AGENT)/include/headstart.h "$(INTO)/include/headstart.h"
 	install -D -m 644 $(OF_AGENT)/share/headstart-agent.service "$(INTO)/$(UNIT)"
-	sed -i 's|=/usr/bin/|=$(PREFIX)/bin/|' "$(INTO)/$(UNIT)"
+	sed -i 's|/usr/bin/|$(PREFIX)/bin/|' "$(INTO)/$(UNIT)"
 	install -D -m 644 $(OF_AGENT)/share/agent.toml "$(INTO)/$(DOC)/agent.toml"
 	install -m 644 LICENSE-* "$(INTO)/$(DOC)"
+	for file in $(DOCUMENTS); do install -D -m 644 $$file "$(INTO)/$(DOC)/$$file" || exit 1; done
 	[ -e "$(DESTDIR)$(CONFIG)" ] || install -D -m 644 $(OF_AGENT)/share/agent.toml "$(DESTDIR)$(CONFIG)"
 
 # What `make install` with the same PREFIX and DESTDIR has put there; a configuration that was changed stays.
 uninstall:
-	cd "$(INTO)" && rm -f $(PROGRAMS:%=bin/%) include/headstart.h $(UNIT) $(DOC)/LICENSE-*
+	cd "$(INTO)" && rm -f $(PROGRAMS:%=bin/%) include/headstart.h $(UNIT) $(DOC)/LICENSE-* \
+		$(MAN)/headstart.1 $(MAN)/headstart-*.1 $(PROGRAMS:%=$(BASH_COMPLETIONS)/%) $(ZSH_COMPLETIONS)/_headstart \
+		$(PROGRAMS:%=$(FISH_COMPLETIONS)/%.fish) $(DOC)/README.md $(DOC)/GLOSSARY.md
+	cd "$(INTO)" && rm -rf $(DOC)/docs $(DOC)/scripts
 	! cmp -s "$(INTO)/$(DOC)/agent.toml" "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
 	rm -f "$(INTO)/$(DOC)/agent.toml"
 	rmdir --ignore-fail-on-non-empty "$(INTO)/$(DOC)" "$(DESTDIR)$(dir $(CONFIG))"
@@ -76,7 +94,7 @@ SKIPPED = $(abspath $(TARGET))/skipped
 
 test:
 	@tools/need cc=gcc cc=libc6-dev tshark=tshark $(FOR_AGENT)
-	@tools/need curl=curl chromium=chromium ping=iputils-ping
+	@tools/need curl=curl chromium=chromium ping=iputils-ping groff=groff-base mandoc=mandoc zsh=zsh fish=fish
 	@mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
 	export HEADSTART_SKIPPED="$(SKIPPED)"; members=$$(tools/members) && \
 		cargo test $$members --locked --quiet --no-fail-fast; \
@@ -87,6 +105,21 @@ test-long:
 	@tools/need cc=gcc cc=libc6-dev
 	cargo test --locked --quiet --package headstart-cli --test verdicts -- --ignored
 
+# The agent on other kernels: Debian's, each booted in an emulated machine, with the tests of any kernel in it, which need
+# no real time. Fetched from Debian's archives into target/kernels, nothing is installed but QEMU. KERNELS="6.1 newest"
+# takes some of them; the quick target takes the oldest, Debian's stable one and the newest. About two minutes a kernel
+# without KVM.
+KERNELS ?= all
+FOR_KERNELS := qemu-system-x86_64=qemu-system-x86 busybox=busybox-static cpio=cpio ldd=libc-bin strip=binutils \
+	zstd=zstd /usr/share/keyrings/debian-archive-keyring.gpg=debian-archive-keyring
+
+test-kernels:
+	@tools/need cc=gcc cc=libc6-dev python3=python3 $(FOR_AGENT) $(FOR_KERNELS)
+	tools/kernels/run $(KERNELS)
+
+test-kernels-quick:
+	@$(MAKE) --no-print-directory test-kernels KERNELS="6.1 6.12 newest"
+
 # Policies are modules that the list of their kind declares (`start_ups!`), which `cargo fmt` does not see.
 LISTED := $(wildcard crates/policy/src/*/*.rs crates/policy/src/*/*/mod.rs)
 
@@ -94,6 +127,7 @@ lint:
 	@tools/need python3=python3
 	tools/prose --self-test && tools/prose
 	tools/circles --self-test && tools/circles
+	tools/names --self-test && tools/names
 	cargo fmt --all --check
 	rustfmt --check $(LISTED)
 	members=$$(tools/members) && cargo clippy $$members --all-targets --locked --quiet -- -D warnings
@@ -119,6 +153,12 @@ bench:
 # Speed of the endpoint towards the kernel's TCP, beside smoltcp's in the same run. Needs root.
 bench-endpoint:
 	cargo run --release --locked --quiet --package headstart-endpoint --example speed
+
+# What reading a capture takes, beside tcptrace, capinfos and tshark in the same run: CAPTURE=file.pcap, or those of the tests.
+bench-capture:
+	@tools/need capinfos=wireshark-common tcptrace=tcptrace zstd=zstd
+	cargo build --release --locked --quiet --package headstart-capture --example read
+	@tools/bench/capture $(TARGET)/release/examples/read $(CAPTURE)
 
 # Bulk data through the agent's congestion controls beside the kernel's own in the same run, by turns. Needs root.
 bench-agent:

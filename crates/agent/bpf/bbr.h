@@ -63,11 +63,15 @@ static __noinline void on_startup_ack(struct sock *sk, u32 acked)
 }
 
 SEC("struct_ops")
-void BPF_PROG(hs_bbr_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+void BPF_PROG(hs_bbr_cong_control, struct sock *sk)
 {
+	const struct rate_sample *rs = rate_sample_of(ctx);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
-	bbr_main(sk, ack, flag, rs);
+	if (cong_control_tells_ack)
+		bbr_main(sk, ctx[1], ctx[2], rs);
+	else
+		bbr_main___short(sk, rs);
 	/* From then on it measures by itself, and a first flight is long over. */
 	if (!is_pipe_full(tp) && rs->acked_sacked && !is_recovering(tp))
 		on_startup_ack(sk, rs->acked_sacked);
@@ -108,17 +112,33 @@ void BPF_PROG(hs_bbr_set_state, struct sock *sk, u8 state)
 	bbr_set_state(sk, state);
 }
 
-SEC("struct_ops")
-void BPF_PROG(hs_bbr_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+/* It sends and had nothing outstanding. */
+static inline void start_bbr(struct sock *sk)
 {
 	struct connection *c;
 
-	bbr_cwnd_event(sk, event);
-	if (event != CA_EVENT_TX_START || is_pipe_full((struct tcp_sock *)sk))
+	if (is_pipe_full((struct tcp_sock *)sk))
 		return;
 	c = connection_of(sk);
 	if (c)
 		on_start(sk, c);
+}
+
+/* Until Linux 7.0; BBR reacts to no other event. */
+SEC("struct_ops")
+void BPF_PROG(hs_bbr_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	bbr_cwnd_event(sk, event);
+	if (event == CA_EVENT_TX_START)
+		start_bbr(sk);
+}
+
+/* Since Linux 7.1. */
+SEC("struct_ops")
+void BPF_PROG(hs_bbr_cwnd_event_tx_start, struct sock *sk)
+{
+	bbr_cwnd_event_tx_start(sk);
+	start_bbr(sk);
 }
 
 SEC("struct_ops")
@@ -157,6 +177,7 @@ struct tcp_congestion_ops hs_bbr = {
 	.undo_cwnd = (void *)hs_bbr_undo_cwnd,
 	.set_state = (void *)hs_bbr_set_state,
 	.cwnd_event = (void *)hs_bbr_cwnd_event,
+	.cwnd_event_tx_start = (void *)hs_bbr_cwnd_event_tx_start,
 	.sndbuf_expand = (void *)hs_bbr_sndbuf_expand,
 	.min_tso_segs = (void *)hs_bbr_min_tso_segs,
 	.release = (void *)hs_bbr_release,

@@ -241,34 +241,54 @@ void BPF_PROG(hs_cubic_set_state, struct sock *sk, u8 state)
 	cubictcp_state(sk, state);
 }
 
+/* It sends and had nothing outstanding. */
+static inline void start_cubic(struct sock *sk)
+{
+	struct beside_cubic *b = beside_cubic(sk);
+	struct connection *c = b->is_special || sizes_set ? connection_of(sk) : NULL;
+
+	if (!c)
+		return;
+	begin_first_train((struct tcp_sock *)sk, &c->measure);
+	on_start(sk, c);
+	if (is_about_to_begin((struct tcp_sock *)sk, c))
+		begin_again_beside_stock(b, c);
+	if (b->is_starting)
+		pace_beyond_stock(sk, b);
+	b->is_special = is_special(c) | b->is_starting;
+}
+
+/* It has been idle, and the kernel takes its window back. */
+static inline void idle_cubic(struct sock *sk)
+{
+	struct beside_cubic *b = beside_cubic(sk);
+	struct connection *c = connection_of(sk);
+
+	if (!c)
+		return;
+	end_search(sk, &c->search);
+	b->rate = 0;
+	on_idle(sk, c, &b->flights);
+	leave_stock(sk, b, c);
+	b->is_special = is_special(c) | b->is_starting;
+}
+
 SEC("struct_ops")
 void BPF_PROG(hs_cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
-	struct beside_cubic *b = beside_cubic(sk);
-	struct connection *c;
+	if (!has_own_tx_start())
+		cubictcp_cwnd_event(sk, event);
+	if (event == CA_EVENT_CWND_RESTART)
+		idle_cubic(sk);
+	if (event == CA_EVENT_TX_START && !has_own_tx_start())
+		start_cubic(sk);
+}
 
-	cubictcp_cwnd_event(sk, event);
-	if (event != CA_EVENT_CWND_RESTART && event != CA_EVENT_TX_START)
-		return;
-	if (event == CA_EVENT_TX_START && !b->is_special && !sizes_set)
-		return;
-	c = connection_of(sk);
-	if (!c)
-		return;
-	if (event == CA_EVENT_CWND_RESTART) {
-		end_search(sk, &c->search);
-		b->rate = 0;
-		on_idle(sk, c, &b->flights);
-		leave_stock(sk, b, c);
-	} else {
-		begin_first_train((struct tcp_sock *)sk, &c->measure);
-		on_start(sk, c);
-		if (is_about_to_begin((struct tcp_sock *)sk, c))
-			begin_again_beside_stock(b, c);
-		if (b->is_starting)
-			pace_beyond_stock(sk, b);
-	}
-	b->is_special = is_special(c) | b->is_starting;
+SEC("struct_ops")
+void BPF_PROG(hs_cubic_cwnd_event_tx_start, struct sock *sk)
+{
+	cubictcp_cwnd_event_tx_start(sk);
+	start_cubic(sk);
 }
 
 SEC("struct_ops")
@@ -292,8 +312,9 @@ void BPF_PROG(hs_cubic_release, struct sock *sk)
 #define CUBIC_OPS \
 	.cong_avoid = (void *)hs_cubic_cong_avoid, .ssthresh = (void *)hs_cubic_ssthresh, \
 	.undo_cwnd = (void *)hs_cubic_undo_cwnd, .set_state = (void *)hs_cubic_set_state, \
-	.cwnd_event = (void *)hs_cubic_cwnd_event, .pkts_acked = (void *)hs_cubic_pkts_acked, \
-	.release = (void *)hs_cubic_release
+	.cwnd_event = (void *)hs_cubic_cwnd_event, \
+	.cwnd_event_tx_start = (void *)hs_cubic_cwnd_event_tx_start, \
+	.pkts_acked = (void *)hs_cubic_pkts_acked, .release = (void *)hs_cubic_release
 
 SEC(".struct_ops.link")
 struct tcp_congestion_ops hs_cubic = {

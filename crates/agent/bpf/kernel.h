@@ -113,7 +113,6 @@ struct inet_connection_sock {
 };
 
 struct minmax_sample {
-	u32 t;
 	u32 v;
 };
 
@@ -151,12 +150,10 @@ struct tcp_sock {
 
 struct ack_sample {
 	u32 pkts_acked;
-	s32 rtt_us;
 };
 
 struct rate_sample {
 	long rtt_us;
-	int losses;
 	u32 acked_sacked;
 };
 
@@ -184,6 +181,7 @@ struct tcp_congestion_ops {
 	void (*cong_avoid)(struct sock *, u32, u32);
 	void (*set_state)(struct sock *, u8);
 	void (*cwnd_event)(struct sock *, enum tcp_ca_event);
+	void (*cwnd_event_tx_start)(struct sock *); /* Linux 7.1; the loader drops it before */
 	void (*pkts_acked)(struct sock *, const struct ack_sample *);
 	u32 (*min_tso_segs)(struct sock *);
 	void (*cong_control)(struct sock *, u32, int, const struct rate_sample *);
@@ -228,29 +226,67 @@ struct bpf_sockopt {
  * `fq`. */
 enum sk_pacing { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1, SK_PACING_FQ = 2 };
 
+/* Functions of the kernel. All are weak: a kernel that lacks one still gets the programs that do
+ * not call it. src/assumed/mod.rs lists which congestion control needs which. */
+
 /* Linux 6.2. */
 extern void *bpf_cast_to_kern_ctx(void *ctx) __ksym __weak;
 
-extern void cubictcp_init(struct sock *sk) __ksym;
-extern u32 cubictcp_recalc_ssthresh(struct sock *sk) __ksym;
-extern void cubictcp_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
-extern void cubictcp_state(struct sock *sk, u8 new_state) __ksym;
-extern void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym;
-extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __ksym;
-extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
-extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
-extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym;
-extern void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked) __ksym;
+extern void cubictcp_init(struct sock *sk) __ksym __weak;
+extern u32 cubictcp_recalc_ssthresh(struct sock *sk) __ksym __weak;
+extern void cubictcp_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym __weak;
+extern void cubictcp_state(struct sock *sk, u8 new_state) __ksym __weak;
+extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __ksym __weak;
+/* Until Linux 7.0, and since 7.1. */
+extern void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym __weak;
+extern void cubictcp_cwnd_event_tx_start(struct sock *sk) __ksym __weak;
 
-/* A module that need not be loaded: without it `hs_bbr` is not. */
+extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym __weak;
+extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym __weak;
+extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym __weak;
+extern void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked) __ksym __weak;
+
 extern void bbr_init(struct sock *sk) __ksym __weak;
+/* Since Linux 6.10, and before. */
 extern void bbr_main(struct sock *sk, u32 ack, int flag,
 		     const struct rate_sample *rs) __ksym __weak;
+extern void bbr_main___short(struct sock *sk, const struct rate_sample *rs) __ksym __weak;
 extern u32 bbr_sndbuf_expand(struct sock *sk) __ksym __weak;
 extern u32 bbr_undo_cwnd(struct sock *sk) __ksym __weak;
-extern void bbr_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym __weak;
 extern u32 bbr_ssthresh(struct sock *sk) __ksym __weak;
 extern u32 bbr_min_tso_segs(struct sock *sk) __ksym __weak;
 extern void bbr_set_state(struct sock *sk, u8 new_state) __ksym __weak;
+/* Until Linux 7.0, and since 7.1. */
+extern void bbr_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym __weak;
+extern void bbr_cwnd_event_tx_start(struct sock *sk) __ksym __weak;
+
+/* Whether the kernel tells of CA_EVENT_TX_START by an operation of its own, and of the other
+ * events alone by `cwnd_event` (Linux 7.1). Known when the programs are loaded: the verifier does
+ * not follow the other branch, in which a function is called that is not there. */
+static inline bool has_own_tx_start(void)
+{
+	return bpf_core_field_exists(((struct tcp_congestion_ops *)0)->cwnd_event_tx_start);
+}
+
+/* Whether the kernel tells `cong_control` of an ACK's number and flags (Linux 6.10), beside what
+ * has arrived with it. The loader sets it before the verifier looks: by its name alone the
+ * operation is the same. */
+const volatile bool cong_control_tells_ack SEC(".rodata.kernel") = true;
+
+/* What has arrived, of the arguments of `cong_control`. Two loads that may not become one: where
+ * it is read from has to be known when the programs are loaded. */
+static inline const struct rate_sample *rate_sample_of(const unsigned long long *arguments)
+{
+	unsigned long long sample;
+
+	if (cong_control_tells_ack) {
+		sample = arguments[3];
+		barrier_var(sample);
+	} else {
+		sample = arguments[1];
+		barrier_var(sample);
+	}
+	return (const struct rate_sample *)sample;
+}
 
 #endif

@@ -80,13 +80,19 @@ static inline void begin_handshake(const struct path_key *key)
 
 /* One whose handshake has been counted begins; among how many, itself included. Not static: the
  * verifier goes through it once, and not for each way through it through what follows; it asks
- * for the key to be looked at. */
-__noinline u32 finish_handshake(const struct path_key *key)
+ * for the key to be looked at, and before Linux 6.3 for a copy of it. */
+__noinline u32 finish_handshake(const struct path_key *asked)
 {
-	struct path *path = key ? bpf_map_lookup_elem(&paths, key) : NULL;
-	struct account *of = path ? bpf_map_lookup_elem(&accounts, key) : NULL;
+	struct path_key key;
+	struct path *path;
+	struct account *of;
 	u64 was, is = 0;
 
+	if (!asked)
+		return 1;
+	key = *asked;
+	path = bpf_map_lookup_elem(&paths, &key);
+	of = path ? bpf_map_lookup_elem(&accounts, &key) : NULL;
 	if (!of)
 		return 1;
 	for (u32 i = 0; i < TRIES; i++) {

@@ -131,9 +131,9 @@ static __noinline void on_member_ack(struct sock *sk, bool is_alone)
 }
 
 SEC("struct_ops")
-void BPF_PROG(hs_session_cong_control, struct sock *sk, u32 ack, int flag,
-	      const struct rate_sample *rs)
+void BPF_PROG(hs_session_cong_control, struct sock *sk)
 {
+	const struct rate_sample *rs = rate_sample_of(ctx);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
 	struct session *s = session_of(b);
@@ -291,8 +291,8 @@ static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 	c->is_measured = true;
 }
 
-SEC("struct_ops")
-void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+/* It sends and had nothing outstanding. */
+static inline void start_member(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct belonging *b = belonging_of(sk);
@@ -304,7 +304,7 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	struct session *s;
 
 	/* What goes again after a timeout is no start. */
-	if (event != CA_EVENT_TX_START || !b->is_attended || is_recovering(tp))
+	if (!b->is_attended || is_recovering(tp))
 		return;
 	if (unlikely(is_first || !b->place || b->is_special)) {
 		c = connection_of(sk);
@@ -336,6 +336,21 @@ void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		begin_member(tp, c);
 	note_phase(b, c);
 	begin_first_train(tp, &c->measure);
+}
+
+/* Until Linux 7.0; to no other event there is anything to do. */
+SEC("struct_ops")
+void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	if (event == CA_EVENT_TX_START)
+		start_member(sk);
+}
+
+/* Since Linux 7.1. */
+SEC("struct_ops")
+void BPF_PROG(hs_session_cwnd_event_tx_start, struct sock *sk)
+{
+	start_member(sk);
 }
 
 SEC("struct_ops")
@@ -370,6 +385,7 @@ struct tcp_congestion_ops hs_session = {
 	.undo_cwnd = (void *)hs_session_undo_cwnd,
 	.set_state = (void *)hs_session_set_state,
 	.cwnd_event = (void *)hs_session_cwnd_event,
+	.cwnd_event_tx_start = (void *)hs_session_cwnd_event_tx_start,
 	.release = (void *)hs_session_release,
 	.name = "hs_session",
 };

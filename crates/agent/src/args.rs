@@ -1,104 +1,190 @@
 //! The command line.
 
-use agent::options::Options;
+use agent::options::AgentOptions;
 use agent::schema;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, Shell};
+use cmdline::man::Told;
+use cmdline::{Appendix, complete};
 use ipnet::IpNet;
 use std::path::PathBuf;
 
-/// Has the Linux kernel's own TCP begin with what is remembered of the path.
+/// Start the Linux kernel's own TCP connections with what is remembered of their paths
 ///
-/// Runs in the foreground until it is interrupted. New connections of the cgroup, of servers and of clients,
-/// get the kernel's CUBIC or BBR with a warm start; applications need not be changed or restarted, but those that
-/// already listen and connect keep what they have for open connections. When the agent ends, however it
-/// ends, open connections finish and new ones are as before.
+/// The agent runs in the foreground until it is interrupted. It remembers what connections learn of the network of their
+/// peer. New connections get the kernel's CUBIC or BBR with a warm start: they start with the remembered window, paced.
+/// Applications stay unchanged and are not restarted, and open connections stay as they are.
+///
+/// When the agent ends, also by `kill -9`, open connections finish and new ones are stock. IPv4 destinations are
+/// remembered by /24, IPv6 by /48, and each network namespace by itself.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "headstart agent", bin_name = "headstart agent", version)]
-#[command(after_help = EXAMPLES, max_term_width = 100, args_conflicts_with_subcommands = true)]
-pub(crate) struct Args {
+#[command(display_name = "headstart-agent", after_help = appendix().help())]
+#[command(max_term_width = 100, args_conflicts_with_subcommands = true)]
+pub(crate) struct AgentArgs {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 
-    /// Read what is to be done from this file; what is said here wins over it
+    /// Read options from this file (TOML); options of the command line win over it
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
     #[command(flatten)]
-    options: Options,
+    options: AgentOptions,
 }
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
-    /// See whether it can work on this kernel, with these rights
+    /// Say what an agent with the same options would do on this kernel, with these rights
+    ///
+    /// Loads the programs, lets them go again, and changes nothing. The last line of the output decides.
     Check {
-        /// For machines
+        /// Configuration file of that agent
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+        #[command(flatten)]
+        options: Box<AgentOptions>,
+        /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Print the JSON's schema and do nothing else
+        /// Print the schema of the JSON and do nothing else
         #[arg(long)]
         json_schema: bool,
     },
-    /// How it is going: connections that began warm beside those that did not
+    /// Compare warm starts with the control group, on the connections so far
     Status {
-        /// For machines
+        /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Print the JSON's schema and do nothing else
+        /// Print the schema of the JSON and do nothing else
         #[arg(long)]
         json_schema: bool,
     },
-    /// What is remembered of which destinations
+    /// List what is remembered of each destination
     Paths {
-        /// For machines
+        /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Print the JSON's schema and do nothing else
+        /// Print the schema of the JSON and do nothing else
         #[arg(long)]
         json_schema: bool,
     },
-    /// Write what is remembered as a JSON document
+    /// Write the memory as a JSON document
     Export {
-        /// Write here [default: standard output]
+        /// File to write [default: standard output]
         file: Option<PathBuf>,
-        /// Print the JSON's schema and do nothing else
+        /// Print the schema of the JSON and do nothing else
         #[arg(long)]
         json_schema: bool,
     },
-    /// Remember what such a document holds, where nothing younger is known
+    /// Read such a document into the memory, except where the memory is younger
     Import {
-        /// Of `headstart agent export`
+        /// Document of `headstart agent export`
         file: PathBuf,
     },
-    /// Use windows again, after they were found to do harm
+    /// Use remembered windows again after the agent has turned them off
     Arm,
-    /// Forget what lies within a prefix
+    /// As root, remove what a killed agent has left in the kernel (before Linux 6.4)
+    Tidy,
+    /// Forget the destinations within a prefix, or all
     Forget {
-        /// Such as 192.0.2.0/24
+        /// Prefix to forget, like 192.0.2.0/24
         #[arg(required_unless_present = "all")]
         prefix: Option<IpNet>,
         /// Forget everything
         #[arg(long, conflicts_with = "prefix")]
         all: bool,
     },
+    /// Answer a shell's question about what may be typed
+    #[command(hide = true)]
+    Complete {
+        /// Shell that asks
+        shell: Shell,
+        /// What it hands over
+        #[arg(last = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Write the man pages to a folder
+    #[command(hide = true)]
+    Man(cmdline::man::ManArgs),
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart agent check                     can it work here?
-  sudo headstart agent                      for all connections of this machine
-  sudo headstart agent --cgroup /sys/fs/cgroup/system.slice/nginx.service
-                                            for one service
-  sudo headstart agent --prefix 198.51.100.0/22 --prefix 10.0.0.0/8=0
-                                            one customer as one path, none of the own network
-  sudo headstart agent --local-port 443 --except-cgroup /sys/fs/cgroup/system.slice/backup.service
-                                            one port of whatever listens there, but not of this service
-  sudo headstart agent --config /etc/headstart/agent.toml
-                                            a file with the same options as keys: cap = 64
-  sudo headstart agent status --json        how it is going
+/// What stands behind the options.
+fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("sudo headstart agent check", "Says whether the agent can work here."),
+            ("sudo headstart agent check --mode wrap", "Says whether an agent with these options can."),
+            (
+                "sudo headstart agent --cgroup /sys/fs/cgroup/system.slice/nginx.service --dry-run",
+                "Measures the connections of one service, and changes nothing.",
+            ),
+            (
+                "sudo headstart agent --cgroup /sys/fs/cgroup/system.slice/nginx.service",
+                "Starts the connections of one service warm.",
+            ),
+            ("sudo headstart agent", "Starts all connections of this machine warm."),
+            (
+                "sudo headstart agent --prefix 198.51.100.0/22 --prefix 10.0.0.0/8=0",
+                "Remembers one customer as one path, and leaves a network of your own alone.",
+            ),
+            (
+                "sudo headstart agent --local-port 443 --except-cgroup /sys/fs/cgroup/system.slice/backup.service",
+                "Attends to one port of all services but one.",
+            ),
+            (
+                "sudo headstart agent --config /etc/headstart/agent.toml",
+                "Reads the same options from a file, as keys: cap = 64.",
+            ),
+            ("sudo headstart agent status --json", "Asks the running agent how warm starts compare."),
+        ],
+        notes: "SIGHUP makes the agent read its file again. If the new file has an error, the old one stays in force.\n\n\
+            It needs root, or CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN. Only root may ask a running agent."
+            .into(),
+        files: &[
+            ("/etc/headstart/agent.toml", "configuration of the service"),
+            ("/var/lib/headstart/agent.redb", "memory of the service"),
+            ("/run/headstart-agent.sock", "where a running agent is asked"),
+        ],
+        exit: &[
+            ("0", "done"),
+            ("2", "the agent cannot work here or cannot be reached, or the input is wrong"),
+        ],
+        see_also: &["headstart"],
+        more: &["docs/agent/README.md", "docs/agent/operate.md", "docs/agent/reference.md"],
+        ..Appendix::default()
+    }
+}
 
-SIGHUP has it read the file again; what is wrong there leaves the old in force.
-IPv4 destinations are remembered by /24, IPv6 by /48, each network namespace by itself.
-Exit codes: 0 done, 2 it cannot work here, or bad input";
+/// Writes the man page, on which all subcommands are.
+///
+/// # Errors
+/// As [`cmdline::man::ManArgs::write`].
+pub(crate) fn write_man(args: &cmdline::man::ManArgs) -> Result<(), String> {
+    args.write(AgentArgs::command(), &|command| match command {
+        "" => Told::OnOwnPage(appendix()),
+        _ => Told::OnParentsPage,
+    })
+}
+
+/// What a shell is answered.
+pub(crate) fn answer(shell: Shell, arguments: &[String]) -> String {
+    complete::answer(shell, AgentArgs::command(), arguments, &values)
+}
+
+/// The values of options that clap does not know.
+fn values(asked: &Asked<'_>) -> Option<Completion> {
+    const CGROUPS: &str = "/sys/fs/cgroup/";
+    match asked.argument {
+        "cgroup" | "except_cgroup" if CGROUPS[..CGROUPS.len() - 1].starts_with(asked.typed) => {
+            Some(Completion::of([Candidate::open(CGROUPS, "")]))
+        }
+        "cgroup" | "except_cgroup" => Some(Completion::files(FilesOffered::Folders)),
+        "config" => Some(Completion::files(FilesOffered::Ending(&[".toml"]))),
+        "file" => Some(Completion::files(FilesOffered::Ending(&[".json"]))),
+        _ => None,
+    }
+}
 
 impl Command {
     /// The schema that is asked for instead of anything else.
@@ -113,21 +199,69 @@ impl Command {
     }
 }
 
-impl Args {
+impl AgentArgs {
     /// What is said here, and where nothing is, in the file.
-    pub(crate) fn options(&self) -> Result<Options, String> {
-        let file = self.config.as_deref().map_or_else(|| Ok(Options::default()), Options::read)?;
-        Ok(self.options.clone().or(file))
+    pub(crate) fn options(&self) -> Result<AgentOptions, String> {
+        let (config, said) = match &self.command {
+            Some(Command::Check { config, options, .. }) => (config, &**options),
+            _ => (&self.config, &self.options),
+        };
+        let file =
+            config.as_deref().map_or_else(|| Ok(AgentOptions::default()), AgentOptions::read)?;
+        Ok(said.clone().or(file))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_sound() {
-        Args::command().debug_assert();
+        AgentArgs::command().debug_assert();
+    }
+
+    /// It is asked what an agent would do that is started so.
+    #[test]
+    fn check_takes_the_options_of_an_agent() {
+        let options = |line: &str| AgentArgs::parse_from(line.split(' ')).options().unwrap();
+        let agent = "agent --mode window --holdout 0.5 --socket /x";
+        assert_eq!(options(&agent.replace("agent", "agent check")), options(agent));
+    }
+
+    #[test]
+    fn the_man_page_has_every_subcommand_and_the_files() {
+        let folder =
+            std::env::temp_dir().join(format!("headstart-agent-man-{}", std::process::id()));
+        let arguments = ["headstart-agent", "man", folder.to_str().unwrap()];
+        let Some(Command::Man(pages)) = AgentArgs::parse_from(arguments).command else { panic!() };
+        write_man(&pages).unwrap();
+        let page = std::fs::read_to_string(folder.join("headstart-agent.1")).unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
+        for sub in AgentArgs::command().get_subcommands() {
+            let has = page.contains(&format!(".SS {}\n", sub.get_name()));
+            assert_eq!(has, !sub.is_hide_set(), "{}", sub.get_name());
+        }
+        for part in [
+            "\\fB\\-\\-holdout\\fR",
+            "/etc/headstart/agent.toml",
+            ".SH \"EXIT STATUS\"",
+            ".SH EXAMPLES",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+
+    /// The line comes from `headstart agent`, whose second word is not one of the agent's.
+    #[test]
+    fn a_shell_is_told_values() {
+        let asked = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            answer(Shell::Fish, &words)
+        };
+        assert!(asked(&["agent", "--mode", "wr"]).contains("wrap\t"));
+        assert!(asked(&["sta"]).starts_with("\nnone\nstatus\t"));
+        assert_eq!(asked(&["--cgroup", ""]), "\nnone\n/sys/fs/cgroup/\t\n");
+        assert_eq!(asked(&["--cgroup", "/sys/fs/cgroup/"]), "\nfolders\n");
     }
 }

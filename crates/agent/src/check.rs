@@ -1,11 +1,11 @@
 //! What of the kernel and of our rights the agent needs, and whether it is there.
 
+use crate::assumed::Part;
+use crate::facts::{Facts, Types};
 use crate::load::cgroup_root;
-use crate::schemes::{Choice, Scheme};
-use libbpf_rs::btf::{Btf, types};
+use crate::schemes::{ControlChoice, HsControl};
 use serde::Serialize;
 use std::fs;
-use std::path::Path;
 
 /// One thing that is needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,56 +18,57 @@ pub struct Finding {
     pub remark: String,
 }
 
-/// Where the kernel says what it has and allows; tests have kernels of their own.
-struct Kernel<'a> {
-    /// Its types (BTF).
-    types: &'a Path,
-    /// How far it is locked down (kernel_lockdown(7)).
-    lockdown: &'a Path,
-}
-
-impl Kernel<'static> {
-    /// The one that runs.
-    fn running() -> Self {
-        Self {
-            types: Path::new("/sys/kernel/btf/vmlinux"),
-            lockdown: Path::new("/sys/kernel/security/lockdown"),
-        }
-    }
-}
-
 /// Rights by their numbers (capability.h): what loading and attaching takes.
 const RIGHTS: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
 const CAP_SYS_ADMIN: u32 = 21;
 
 /// Why the agent cannot work here; `None` if it can, as far as can be seen without loading.
-pub fn refusal(choice: Choice) -> Option<String> {
-    first_missing(needed(choice, &Kernel::running()))
+pub fn refusal(choice: ControlChoice) -> Option<String> {
+    first_missing(&needed(choice, &Facts::running())).map(|why| format!("cannot work here: {why}"))
 }
 
 /// The same of first windows alone.
 pub fn window_refusal() -> Option<String> {
-    first_missing(needed_for_windows(&Kernel::running()))
+    let missing = first_missing(&needed_for_windows(&Facts::running()));
+    missing.map(|why| format!("cannot work here: {why}"))
 }
 
-fn first_missing(findings: Vec<Finding>) -> Option<String> {
-    let missing = findings.into_iter().find(|finding| !finding.is_there)?;
-    Some(format!("cannot work here: no {}: {}", missing.what, missing.remark))
+/// What of these is not there, and why.
+pub(crate) fn first_missing(findings: &[Finding]) -> Option<String> {
+    let missing = findings.iter().find(|finding| !finding.is_there)?;
+    Some(format!("no {}: {}", missing.what, missing.remark))
 }
 
 /// All that is needed for a congestion control, there or not; nothing is loaded for it.
-pub fn findings(choice: Choice) -> Vec<Finding> {
-    needed(choice, &Kernel::running())
+pub(crate) fn needed(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
+    let mut needed = needed_for_windows(facts);
+    needed.extend([
+        struct_ops(facts),
+        uses(Part::Wrap, facts),
+        upon(choice.needs(), facts),
+        lockdown(facts),
+    ]);
+    needed
 }
 
-fn needed(choice: Choice, kernel: &Kernel<'_>) -> Vec<Finding> {
-    let (types, lockdown) = (types_of_kernel(kernel.types), lockdown(kernel.lockdown));
-    vec![rights(), types, struct_ops(kernel.types), upon(choice.needs()), cgroups(), lockdown]
+/// What is needed for first windows alone. Their program reads what the kernel shows it and nothing else, so lockdown is
+/// nothing to it.
+pub(crate) fn needed_for_windows(facts: &Facts) -> Vec<Finding> {
+    vec![rights(), types_of_kernel(facts), uses(Part::Windows, facts), cgroups()]
 }
 
-/// Its program reads what the kernel shows it and nothing else, so lockdown is nothing to it.
-fn needed_for_windows(kernel: &Kernel<'_>) -> Vec<Finding> {
-    vec![rights(), types_of_kernel(kernel.types), cgroups()]
+/// What is used where it is, and not needed: of the other congestion controls, and of the kernel.
+pub(crate) fn optional(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
+    let Ok(types) = &facts.types else { return Vec::new() };
+    let others = HsControl::ALL.into_iter().filter(|scheme| *scheme != choice.needs());
+    let mut found: Vec<_> = others.map(|scheme| upon(scheme, facts)).collect();
+    found.push(counting(types));
+    for finding in &mut found {
+        if !finding.is_there {
+            finding.remark = format!("not needed: {}", finding.remark);
+        }
+    }
+    found
 }
 
 pub(crate) fn finding(what: &'static str, found: Result<String, String>) -> Finding {
@@ -93,32 +94,52 @@ fn missing_rights(mask: u64) -> Result<String, String> {
     }
 }
 
-fn types_of_kernel(types: &Path) -> Finding {
-    let name = types.display();
-    let found = match types.exists() {
-        true => Ok(format!("in {name}")),
-        false => Err(format!("{name} is not there (CONFIG_DEBUG_INFO_BTF)")),
+fn types_of_kernel(facts: &Facts) -> Finding {
+    let found = facts.types.as_ref().map(|_| format!("of Linux {}", facts.release));
+    finding("kernel types (BTF)", found.map_err(Clone::clone))
+}
+
+fn struct_ops(facts: &Facts) -> Finding {
+    let has = |types: &Types| types.all.has_number("BPF_MAP_TYPE_STRUCT_OPS");
+    let found = match facts.types.as_ref().is_ok_and(has) {
+        true => Ok("programs may be a congestion control".to_owned()),
+        false => Err("it came with Linux 5.6 (CONFIG_BPF_JIT, CONFIG_BPF_SYSCALL)".to_owned()),
     };
-    finding("kernel types (BTF)", found)
+    finding("struct_ops for TCP", found)
 }
 
-fn struct_ops(types: &Path) -> Finding {
-    let name = "bpf_struct_ops_tcp_congestion_ops";
-    let found = Btf::from_path(types)
-        .ok()
-        .and_then(|btf| btf.type_by_name::<types::Struct<'_>>(name).map(|_| ()));
-    let found = found.map(|()| "programs may be a congestion control".to_owned());
-    let why = "it came with Linux 5.6 (CONFIG_BPF_JIT, CONFIG_BPF_SYSCALL)";
-    finding("struct_ops for TCP", found.ok_or_else(|| why.to_owned()))
+/// Fields, helpers, operations and kinds of maps that programs use.
+fn uses(part: Part, facts: &Facts) -> Finding {
+    let what = match part {
+        Part::Windows => "kernel support for first windows",
+        _ => "kernel support for congestion controls",
+    };
+    let missing = facts.types.as_ref().map_or_else(|_| Vec::new(), |types| types.missing(part));
+    let found = match missing.as_slice() {
+        [] => Ok("fields, helpers, maps".to_owned()),
+        names => Err(format!("{} has no {}", facts.kernel(), names.join(", no "))),
+    };
+    finding(what, found)
 }
 
-fn upon(scheme: Scheme) -> Finding {
+fn upon(scheme: HsControl, facts: &Facts) -> Finding {
     let what = match scheme {
-        Scheme::Cubic => "CUBIC to build upon",
-        Scheme::Bbr => "BBR to build upon",
-        Scheme::Session => "TCP to build upon",
+        HsControl::Cubic => "CUBIC to build upon",
+        HsControl::Bbr => "BBR to build upon",
+        HsControl::Session => "TCP to build upon",
     };
-    finding(what, scheme.found())
+    finding(what, scheme.found_in(facts).map_err(|absence| absence.to_string()))
+}
+
+fn counting(types: &Types) -> Finding {
+    let found = match types.counts_handshakes() {
+        true => Ok("connections that open at once share what is remembered".to_owned()),
+        false => {
+            Err("of connections that open at once the first takes what is remembered (Linux 6.2)"
+                .to_owned())
+        }
+    };
+    finding("counting of handshakes", found)
 }
 
 fn cgroups() -> Finding {
@@ -131,15 +152,12 @@ fn cgroups() -> Finding {
 /// to no program (`bpf_base_func_proto` in the kernel's kernel/bpf/helpers.c, `LOCKDOWN_BPF_READ_KERNEL`). What `integrity`
 /// forbids of BPF, to write to the memory of processes, no program of ours does. A kernel without the file knows no
 /// lockdown; one that goes further shows in the trial.
-fn lockdown(file: &Path) -> Finding {
-    let modes = fs::read_to_string(file).unwrap_or_default();
-    let found = match modes.split(['[', ']']).nth(1) {
-        Some("confidentiality") => {
-            Err("lockdown is at confidentiality, which forbids it to programs; \
+fn lockdown(facts: &Facts) -> Finding {
+    let found = match facts.lockdown.as_str() {
+        "confidentiality" => Err("lockdown is at confidentiality, which forbids it to programs; \
              at integrity (kernel parameter lockdown=integrity) they may"
-                .to_owned())
-        }
-        mode => Ok(format!("lockdown is at {}", mode.unwrap_or("none"))),
+            .to_owned()),
+        mode => Ok(format!("lockdown is at {mode}")),
     };
     finding("reading of kernel memory (lockdown)", found)
 }
@@ -147,7 +165,9 @@ fn lockdown(file: &Path) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
+    use crate::btf::synthetic;
+    use crate::facts::Places;
+    use std::path::{Path, PathBuf};
 
     #[test]
     fn what_is_missing_is_named() {
@@ -161,19 +181,36 @@ mod tests {
         assert_eq!(none, "run as root, or with CAP_NET_ADMIN, CAP_PERFMON, CAP_BPF");
     }
 
-    /// A file of this test's that holds so much.
-    fn file(name: &str, bytes: &[u8]) -> PathBuf {
-        let name = format!("headstart-agent-check-{}-{name}", std::process::id());
-        let file = std::env::temp_dir().join(name);
-        fs::write(&file, bytes).unwrap();
-        file
+    /// A folder of this test's, which goes with it.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let name = format!("headstart-agent-check-{}-{name}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            fs::create_dir_all(&folder).unwrap();
+            Self(folder)
+        }
+
+        /// A kernel that says so much of itself.
+        fn facts(&self, types: &[u8], lockdown: &str) -> Facts {
+            let (release, modes) = (self.0.join("release"), self.0.join("lockdown"));
+            fs::write(self.0.join("vmlinux"), types).unwrap();
+            fs::write(&release, "9.9\n").unwrap();
+            fs::write(&modes, lockdown).unwrap();
+            Facts::of(&Places { types: &self.0, lockdown: &modes, release: &release })
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
     }
 
     fn said_of_lockdown(modes: &str) -> Option<String> {
-        let file = file("lockdown", modes.as_bytes());
-        let said = first_missing(vec![lockdown(&file)]);
-        fs::remove_file(file).unwrap();
-        said
+        let folder = Folder::new("lockdown");
+        first_missing(&[lockdown(&folder.facts(&[], modes))])
     }
 
     #[test]
@@ -181,57 +218,71 @@ mod tests {
         assert_eq!(said_of_lockdown("[none] integrity confidentiality\n"), None);
         assert_eq!(said_of_lockdown("none [integrity] confidentiality\n"), None);
         let why = said_of_lockdown("none integrity [confidentiality]\n").expect("a refusal");
-        let begins =
-            "cannot work here: no reading of kernel memory (lockdown): lockdown is at confid";
+        let begins = "no reading of kernel memory (lockdown): lockdown is at confid";
         assert!(why.starts_with(begins), "{why}");
-        let nowhere = lockdown(Path::new("/nonexistent/lockdown"));
+        let nowhere = Places { lockdown: Path::new("/nonexistent/lockdown"), ..Places::running() };
+        let nowhere = lockdown(&Facts::of(&nowhere));
         assert!(nowhere.is_there);
         assert_eq!(nowhere.remark, "lockdown is at none");
     }
 
     #[test]
     fn lockdown_leaves_first_windows() {
-        let file = file("locked", b"none integrity [confidentiality]");
-        let kernel = Kernel { lockdown: &file, ..Kernel::running() };
+        let folder = Folder::new("locked");
+        let facts = folder.facts(&synthetic::complete(), "none integrity [confidentiality]");
         let missing = |findings: Vec<Finding>| {
             findings.iter().any(|found| found.what.contains("lockdown") && !found.is_there)
         };
-        assert!(missing(needed(Choice::Auto, &kernel)));
-        assert!(!missing(needed_for_windows(&kernel)));
-        fs::remove_file(file).unwrap();
+        assert!(missing(needed(ControlChoice::Auto, &facts)));
+        assert!(!missing(needed_for_windows(&facts)));
     }
 
     #[test]
     fn a_kernel_without_types_is_refused_by_that() {
-        let nowhere = Path::new("/nonexistent/vmlinux");
-        let why = first_missing(vec![types_of_kernel(nowhere)]).expect("a refusal");
-        let expected = "cannot work here: no kernel types (BTF): /nonexistent/vmlinux is not there (CONFIG_DEBUG_INFO_BTF)";
+        let nowhere = Places { types: Path::new("/nonexistent"), ..Places::running() };
+        let facts = Facts::of(&nowhere);
+        let why = first_missing(&[types_of_kernel(&facts)]).expect("a refusal");
+        let expected =
+            "no kernel types (BTF): /nonexistent/vmlinux is not there (CONFIG_DEBUG_INFO_BTF)";
         assert_eq!(why, expected);
-        assert!(!struct_ops(nowhere).is_there);
+        assert!(!struct_ops(&facts).is_there);
+        assert!(optional(ControlChoice::Auto, &facts).is_empty());
     }
 
-    /// A type of its own, `int`, and nothing else (the kernel's Documentation/bpf/btf.rst).
-    fn types_without_struct_ops() -> Vec<u8> {
-        const INT: u32 = 1 << 24;
-        let strings = b"\0int\0";
-        // Magic, version 1, no flags; lengths: of the header, the types from 0 on, the strings behind them.
-        let magic = [0xeb9f_u16.to_ne_bytes(), [1, 0]].concat();
-        let header = [24, 0, 16, 16, strings.len() as u32];
-        // The name's place, the kind, bytes, bits.
-        let int = [1, INT, 4, 32];
-        let words = header.into_iter().chain(int).flat_map(u32::to_ne_bytes);
-        magic.into_iter().chain(words).chain(*strings).collect()
-    }
-
+    /// Types of its own, `int`, and nothing else: they are read, and have it not.
     #[test]
     fn a_kernel_without_struct_ops_is_refused_by_that() {
-        let file = file("types", &types_without_struct_ops());
-        // They are read, and have it not.
-        let types = Btf::from_path(&file).unwrap();
-        assert!(types.type_by_name::<types::Int<'_>>("int").is_some());
-        let why = first_missing(vec![types_of_kernel(&file), struct_ops(&file)]);
-        fs::remove_file(&file).unwrap();
+        let folder = Folder::new("types");
+        let facts = folder.facts(&synthetic::SyntheticTypes::default().bytes(), "");
+        let why = first_missing(&[types_of_kernel(&facts), struct_ops(&facts)]);
         let why = why.expect("a refusal");
-        assert!(why.starts_with("cannot work here: no struct_ops for TCP: it came with"), "{why}");
+        assert!(why.starts_with("no struct_ops for TCP: it came with"), "{why}");
+    }
+
+    /// All that is assumed, as bytes of a kernel's types: nothing is missing, and what one kernel renames is named, once.
+    #[test]
+    fn what_a_kernel_renames_is_named_and_nothing_else_is_missing() {
+        let folder = Folder::new("renamed");
+        let missing = |types: &[u8]| -> Vec<String> {
+            let facts = folder.facts(types, "[none]");
+            let found =
+                [needed(ControlChoice::Auto, &facts), optional(ControlChoice::Auto, &facts)]
+                    .concat();
+            // Whether the one that tests has rights, or cgroups, is not the kernel's.
+            let of_kernel = |finding: &&Finding| {
+                !finding.is_there && !["rights", "cgroups of version 2"].contains(&finding.what)
+            };
+            found.iter().filter(of_kernel).map(|finding| finding.remark.clone()).collect()
+        };
+        assert_eq!(missing(&synthetic::complete()), [""; 0]);
+        let renamed = synthetic::without("tcp_reno_ssthresh");
+        assert_eq!(
+            missing(&renamed),
+            ["not needed: this kernel (9.9) has no function tcp_reno_ssthresh"]
+        );
+        let renamed = synthetic::without("srtt_us");
+        assert_eq!(missing(&renamed), ["this kernel (9.9) has no field tcp_sock.srtt_us"]);
+        let renamed = synthetic::without("cubictcp_state");
+        assert_eq!(missing(&renamed), ["this kernel (9.9) has no function cubictcp_state"]);
     }
 }

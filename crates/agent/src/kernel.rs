@@ -1,21 +1,26 @@
 //! Loads the programs and attaches them, for as long as what is returned lives.
 
-use crate::contract::{Override, Path, PathKey, Settings, Summary};
+use crate::contract::{ConnectionSettings, ConnectionSummary, LearntPath, Override, PrefixKey};
+use crate::facts::Shape;
 use crate::knobs::Knobs;
-use crate::load::{Load, Mode};
-use crate::schemes::Scheme;
+use crate::leftovers;
+use crate::load::{LoadOptions, Mode};
+use crate::log::{Level, say};
+use crate::rejection::Rejection;
+use crate::schemes::HsControl;
+use crate::shape;
 use libbpf_rs::{
-    ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, Object, ObjectBuilder, OpenObject,
-    PrintLevel, RingBuffer, RingBufferBuilder,
+    ErrorKind, Link, MapCore, MapFlags, MapHandle, MapImpl, MapType, Object, ObjectBuilder,
+    OpenObject, PrintLevel, RingBuffer, RingBufferBuilder,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// The section that is [`Settings`].
+/// The section that is [`ConnectionSettings`].
 const SETTINGS: &str = ".data.settings";
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.bpf.o"));
@@ -27,8 +32,9 @@ static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 #[derive(Debug)]
 pub struct Loaded {
     object: Object,
-    mode: Mode,
-    schemes: Vec<Scheme>,
+    /// Congestion controls whose module was loaded later, of the same maps.
+    later: Vec<Object>,
+    programs: Programs,
 }
 
 /// Programs at work. Dropping it ends that for new connections; open ones go on with what they have.
@@ -44,7 +50,18 @@ pub struct Attached {
     hear: BTreeMap<PathBuf, Link>,
     answer: BTreeMap<PathBuf, Link>,
     /// The congestion controls can be had while these live.
-    _controls: Vec<Link>,
+    controls: Vec<Link>,
+}
+
+/// Which of the programs are loaded, and for what kind of kernel.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// How far they go.
+    pub mode: Mode,
+    /// The congestion controls among them; none but in mode `wrap`.
+    pub schemes: Vec<HsControl>,
+    /// How they have to be shaped.
+    pub shape: Shape,
 }
 
 impl Loaded {
@@ -52,31 +69,20 @@ impl Loaded {
     ///
     /// # Errors
     /// What the kernel or libbpf have against it.
-    pub fn load(load: &Load, mode: Mode) -> Result<Self, String> {
+    pub fn load(load: &LoadOptions, programs: Programs) -> Result<Self, Rejection> {
         said().clear();
         libbpf_rs::set_print(Some((PrintLevel::Warn, |_, line| said().push(line))));
-        let loaded = Self::try_load(load, mode);
-        loaded.map_err(|error| {
-            let said = said().join("").trim().to_owned();
-            format!("the kernel does not take the programs: {error}\n{said}").trim_end().to_owned()
-        })
+        let loaded = Self::try_load(load, programs);
+        loaded.map_err(|error| Rejection::new(&error.to_string(), &said().join("")))
     }
 
-    fn try_load(load: &Load, mode: Mode) -> libbpf_rs::Result<Self> {
+    fn try_load(load: &LoadOptions, programs: Programs) -> libbpf_rs::Result<Self> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
-        let is_here = |scheme: &Scheme| mode == Mode::Wrap && scheme.found().is_ok();
-        let schemes: Vec<_> = Scheme::ALL.into_iter().filter(is_here).collect();
-        for absent in Scheme::ALL.into_iter().filter(|scheme| !schemes.contains(scheme)) {
-            leave_out(&mut open, absent)?;
-        }
-        for mut program in open.progs_mut() {
-            let name = program.name().to_string_lossy().into_owned();
-            if not_of(mode).contains(&name.as_str()) {
-                program.set_autoload(false);
-            }
-        }
+        shape::choose(&mut open, programs.mode, &programs.schemes)?;
+        shape::fit(&mut open, OBJECT, programs.shape)?;
         configure(&mut open, load)?;
-        let loaded = Self { object: open.load()?, mode, schemes };
+        let object = open.load()?;
+        let loaded = Self { object, later: Vec::new(), programs };
         loaded.assert_contract();
         loaded.knobs()?.turn(load)?;
         Ok(loaded)
@@ -100,9 +106,9 @@ impl Loaded {
             let map = self.map(name);
             (map.key_size() as usize, map.value_size() as usize)
         };
-        assert_eq!(sizes("paths"), (PathKey::SIZE, Path::SIZE));
+        assert_eq!(sizes("paths"), (PrefixKey::SIZE, LearntPath::SIZE));
         assert_eq!(sizes("overrides"), (Override::KEY_SIZE, Override::VALUE_SIZE));
-        assert_eq!(sizes(SETTINGS).1, Settings::SIZE);
+        assert_eq!(sizes(SETTINGS).1, ConnectionSettings::SIZE);
     }
 
     /// Attends to the connections of cgroups and of those below, from now on, but for those of `except`.
@@ -110,34 +116,63 @@ impl Loaded {
     /// # Errors
     /// If another agent runs, or a cgroup is none of version 2.
     pub fn attach(&mut self, cgroups: &[PathBuf], except: &[PathBuf]) -> Result<Attached, String> {
-        let names = self.schemes.clone().into_iter().flat_map(|scheme| scheme.names());
-        let controls = names.map(|name| self.register(name));
+        if !self.programs.shape.is_linked {
+            for name in leftovers::take_away() {
+                say(
+                    Level::Notice,
+                    &format!("took away {name}, which an agent that was killed had left"),
+                );
+            }
+        }
+        let names = self.programs.schemes.iter().flat_map(|scheme| scheme.names());
+        let is_linked = self.programs.shape.is_linked;
+        let controls = names.map(|name| register(&mut self.object, name, is_linked));
         let controls = controls.collect::<Result<_, _>>()?;
         let [attend, leave, widen, hear, answer] = [const { BTreeMap::new() }; 5];
-        let mut attached = Attached { attend, leave, widen, hear, answer, _controls: controls };
+        let mut attached = Attached { attend, leave, widen, hear, answer, controls };
         self.reattach(&mut attached, cgroups, except)?;
         Ok(attached)
     }
 
     /// How far they go.
     pub const fn mode(&self) -> Mode {
-        self.mode
+        self.programs.mode
     }
 
     /// The congestion controls that can be had here.
-    pub fn schemes(&self) -> &[Scheme] {
-        &self.schemes
+    pub fn schemes(&self) -> &[HsControl] {
+        &self.programs.schemes
     }
 
-    fn register(&mut self, name: &str) -> Result<Link, String> {
-        let mut maps = self.object.maps_mut();
-        let mut map = maps.find(|map| map.name() == OsStr::new(name)).expect("in the object");
-        map.attach_struct_ops().map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => {
-                format!("there is a congestion control {name} already: another agent runs")
-            }
-            _ => format!("cannot register {name}: {error}"),
-        })
+    /// One more congestion control, what it is built upon having come since: of the same maps, so it remembers with the
+    /// others.
+    ///
+    /// # Errors
+    /// What the kernel has against it.
+    pub fn add(&mut self, attached: &mut Attached, scheme: HsControl) -> Result<(), String> {
+        let told =
+            |error: libbpf_rs::Error| Rejection::new(&error.to_string(), &said().join("")).reason;
+        said().clear();
+        let mut object = self.try_add(scheme).map_err(told)?;
+        for name in scheme.names() {
+            attached.controls.push(register(&mut object, name, self.programs.shape.is_linked)?);
+        }
+        self.later.push(object);
+        self.programs.schemes.push(scheme);
+        Ok(())
+    }
+
+    fn try_add(&self, scheme: HsControl) -> libbpf_rs::Result<Object> {
+        let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
+        shape::choose_alone(&mut open, scheme)?;
+        shape::fit(&mut open, OBJECT, self.programs.shape)?;
+        for mut map in open.maps_mut().filter(|map| map.map_type() != MapType::StructOps) {
+            let name = map.name().to_owned();
+            let mut present = self.object.maps();
+            let present = present.find(|other| other.name() == name).expect("in the object");
+            map.reuse_fd(present.as_fd())?;
+        }
+        open.load()
     }
 
     /// The same with other cgroups; those that stay are attended to all the while.
@@ -152,11 +187,11 @@ impl Loaded {
     ) -> Result<(), String> {
         let leave = self.attach_to("leave", except, &attached.leave)?;
         // What applications say is heeded by a congestion control of ours alone.
-        let (attends, hears) = match self.mode {
+        let (attends, hears) = match self.mode() {
             Mode::Wrap => ("attend", cgroups),
             Mode::Window | Mode::Measure => ("hs_window", &[][..]),
         };
-        let widens = if self.mode == Mode::Measure { &[][..] } else { cgroups };
+        let widens = if self.mode() == Mode::Measure { &[][..] } else { cgroups };
         let attend = self.attach_to(attends, cgroups, &attached.attend)?;
         let widen = self.attach_to("widen", widens, &attached.widen)?;
         let hear = self.attach_to("hs_setsockopt", hears, &attached.hear)?;
@@ -218,12 +253,12 @@ impl Loaded {
     /// If there are no more file descriptors.
     pub fn summaries<'a>(
         &self,
-        mut on_summary: impl FnMut(Summary) + 'a,
+        mut on_summary: impl FnMut(ConnectionSummary) + 'a,
     ) -> Result<RingBuffer<'a>, String> {
         let map = self.map("summaries");
         let mut builder = RingBufferBuilder::new();
         let callback = move |bytes: &[u8]| {
-            if let Some(summary) = Summary::from_bytes(bytes) {
+            if let Some(summary) = ConnectionSummary::from_bytes(bytes) {
                 on_summary(summary);
             }
             0
@@ -238,31 +273,22 @@ impl Loaded {
     }
 }
 
-/// Programs that have nothing to do.
-const fn not_of(mode: Mode) -> &'static [&'static str] {
-    match mode {
-        Mode::Wrap => &["hs_window"],
-        Mode::Window => &["attend", "hs_setsockopt", "hs_getsockopt"],
-        Mode::Measure => &["attend", "widen", "hs_setsockopt", "hs_getsockopt"],
-    }
+fn register(object: &mut Object, name: &str, is_linked: bool) -> Result<Link, String> {
+    let mut maps = object.maps_mut();
+    let mut map = maps.find(|map| map.name() == OsStr::new(name)).expect("in the object");
+    map.attach_struct_ops().map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists if is_linked => {
+            format!("there is a congestion control {name} already: another agent runs")
+        }
+        ErrorKind::AlreadyExists => format!(
+            "there is a congestion control {name} already: another agent runs, or one was killed and has left it \
+             (as root, `headstart agent tidy` takes it away)"
+        ),
+        _ => format!("cannot register {name}: {error}"),
+    })
 }
 
-/// Without the kernel's functions that it calls it could not be loaded.
-fn leave_out(open: &mut OpenObject, scheme: Scheme) -> libbpf_rs::Result<()> {
-    for mut program in open.progs_mut() {
-        if program.name().to_string_lossy().starts_with(scheme.name()) {
-            program.set_autoload(false);
-        }
-    }
-    for mut map in open.maps_mut() {
-        if scheme.names().iter().any(|name| map.name() == OsStr::new(name)) {
-            map.set_autocreate(false)?;
-        }
-    }
-    Ok(())
-}
-
-fn configure(open: &mut OpenObject, load: &Load) -> libbpf_rs::Result<()> {
+fn configure(open: &mut OpenObject, load: &LoadOptions) -> libbpf_rs::Result<()> {
     for mut map in open.maps_mut() {
         if is_named(map.name(), "paths") {
             map.set_max_entries(load.max_paths)?;

@@ -6,10 +6,12 @@
 //! ([`options`], [`config`]), also anew while it runs ([`knobs`]), shows and clears what is remembered ([`paths`]),
 //! keeps it ([`keeper`], [`store`], [`exchange`]), and answers questions over a Unix socket ([`control`], [`question`])
 //! and by HTTP ([`metrics`]), in JSON by a published [`schema`]. [`schemes`] are the congestion controls, [`load`] says what is to be loaded, [`mode`] is
-//! whether it can be had, [`contract`] is what both sides share, byte by
+//! whether it can be had, by [`facts`] of the kernel, of which [`assumed`] lists what the agent needs; [`contract`] is what both sides share, byte by
 //! byte. Nothing is pinned: what was loaded is gone with the process and the last connection that used it.
 
 pub mod agent;
+pub mod assumed;
+pub mod btf;
 pub mod check;
 pub mod clock;
 pub mod compare;
@@ -17,11 +19,15 @@ pub mod config;
 pub mod contract;
 pub mod control;
 pub mod exchange;
+pub mod facts;
 pub mod judge;
 pub mod keeper;
 pub mod kernel;
 pub mod knobs;
+mod later;
 mod layout;
+pub mod leftovers;
+pub mod listing;
 pub mod load;
 mod lock;
 pub mod log;
@@ -31,8 +37,10 @@ pub mod options;
 pub mod overrides;
 pub mod paths;
 pub mod question;
+pub mod rejection;
 pub mod schema;
 pub mod schemes;
+mod shape;
 pub mod store;
 pub mod totals;
 pub mod value;

@@ -2,8 +2,8 @@
 //! of two kinds, how a connection began and its size class: never an address, so there are as many series on every
 //! machine.
 
-use crate::compare::{Interval, Side};
-use crate::question::Status;
+use crate::compare::{ConfidenceInterval, Side};
+use crate::question::AgentStatus;
 use crate::totals::{Group, SIZES, Sum, TIMES};
 use axum::Router;
 use axum::http::StatusCode;
@@ -27,7 +27,7 @@ use std::thread;
 
 /// Where it is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum MetricsAddress {
     /// `127.0.0.1:9464`
     Tcp(SocketAddr),
     /// `unix:/run/headstart-metrics.sock`
@@ -36,14 +36,14 @@ pub enum Place {
 
 /// Listening, not yet answering.
 #[derive(Debug)]
-pub enum Listening {
+pub enum MetricsListener {
     /// At an address.
     Tcp(TcpListener),
     /// At a file.
     Unix(UnixListener),
 }
 
-impl FromStr for Place {
+impl FromStr for MetricsAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -58,17 +58,17 @@ impl FromStr for Place {
     }
 }
 
-impl Place {
+impl MetricsAddress {
     /// Listens there.
     ///
     /// # Errors
     /// If that cannot be.
-    pub fn listen(&self) -> io::Result<Listening> {
+    pub fn listen(&self) -> io::Result<MetricsListener> {
         match self {
             Self::Tcp(address) => {
                 let listener = TcpListener::bind(address)?;
                 listener.set_nonblocking(true)?;
-                Ok(Listening::Tcp(listener))
+                Ok(MetricsListener::Tcp(listener))
             }
             Self::Unix(file) => {
                 match fs::remove_file(file) {
@@ -77,18 +77,18 @@ impl Place {
                 }
                 let listener = UnixListener::bind(file)?;
                 listener.set_nonblocking(true)?;
-                Ok(Listening::Unix(listener))
+                Ok(MetricsListener::Unix(listener))
             }
         }
     }
 }
 
-impl Listening {
+impl MetricsListener {
     /// Answers on a thread of its own, which ends with the process.
     ///
     /// # Errors
     /// If there are no more threads or file descriptors.
-    pub fn serve(self, status: impl Fn() -> Status + Send + Sync + 'static) -> io::Result<()> {
+    pub fn serve(self, status: impl Fn() -> AgentStatus + Send + Sync + 'static) -> io::Result<()> {
         let status = Arc::new(status);
         let (for_metrics, for_health) = (Arc::clone(&status), status);
         let router = Router::new()
@@ -114,7 +114,7 @@ impl Listening {
 }
 
 /// Not healthy is an agent that has turned itself off: somebody has to look.
-fn health(status: &Status) -> (StatusCode, String) {
+fn health(status: &AgentStatus) -> (StatusCode, String) {
     match &status.off {
         None => (StatusCode::OK, "ok\n".to_owned()),
         Some(why) => {
@@ -179,11 +179,23 @@ impl EncodeMetric for CompletionTimes {
 
 type Ratio = Gauge<f64, AtomicU64>;
 
-/// Name, what it means, and where it stands.
-type Counted<T> = (&'static str, &'static str, fn(&T) -> u64);
+/// What is read off a `T` for each of a family's labels.
+struct MetricOf<T, V> {
+    name: &'static str,
+    help: &'static str,
+    value: fn(&T) -> V,
+}
+
+const fn metric<T, V>(
+    name: &'static str,
+    help: &'static str,
+    value: fn(&T) -> V,
+) -> MetricOf<T, V> {
+    MetricOf { name, help, value }
+}
 
 /// In the text format of OpenMetrics.
-fn metrics(status: &Status) -> ([(&'static str, &'static str); 1], String) {
+fn metrics(status: &AgentStatus) -> ([(&'static str, &'static str); 1], String) {
     let mut registry = Registry::with_prefix("headstart");
     gauges(&mut registry, status);
     sums(&mut registry, status);
@@ -194,7 +206,7 @@ fn metrics(status: &Status) -> ([(&'static str, &'static str); 1], String) {
     ([("content-type", "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
 }
 
-fn gauges(registry: &mut Registry, status: &Status) {
+fn gauges(registry: &mut Registry, status: &AgentStatus) {
     let gauges = [
         ("paths", "Paths remembered", status.paths as i64),
         ("paths_max", "Paths remembered at most", status.max_paths.into()),
@@ -218,27 +230,33 @@ fn gauges(registry: &mut Registry, status: &Status) {
     registry.register("uncounted_connections", "Closed connections that are in no sum", lost);
 }
 
-fn sums(registry: &mut Registry, status: &Status) {
+fn sums(registry: &mut Registry, status: &AgentStatus) {
     let kinds = [
         ("warm", &status.connections.warm),
         ("control-group", &status.connections.control_group),
         ("cold", &status.connections.cold),
     ];
-    let of: [Counted<Sum>; 8] = [
-        ("connections", "Connections closed", |sum| sum.closed),
-        ("bytes_acked", "Bytes that peers acknowledged", |sum| sum.bytes_acked),
-        ("segments_sent", "Segments with data, retransmissions included", |sum| sum.segments_sent),
-        ("segments_retransmitted", "Segments sent again", |sum| sum.segments_retransmitted),
-        ("first_window_segments", "First windows added up", |sum| sum.first_windows),
-        ("proposed_window_segments", "First windows that the memory proposed, added up", |sum| {
-            sum.proposed_windows
+    let of: [MetricOf<Sum, u64>; 8] = [
+        metric("connections", "Connections closed", |sum| sum.closed),
+        metric("bytes_acked", "Bytes that peers acknowledged", |sum| sum.bytes_acked),
+        metric("segments_sent", "Segments with data, retransmissions included", |sum| {
+            sum.segments_sent
         }),
-        ("fallbacks", "Connections that lost something of a remembered first window", |sum| {
-            sum.fallbacks
-        }),
-        ("restarts", "Warm starts after idle", |sum| sum.restarts),
+        metric("segments_retransmitted", "Segments sent again", |sum| sum.segments_retransmitted),
+        metric("first_window_segments", "First windows added up", |sum| sum.first_windows),
+        metric(
+            "proposed_window_segments",
+            "First windows that the memory proposed, added up",
+            |sum| sum.proposed_windows,
+        ),
+        metric(
+            "fallbacks",
+            "Connections that lost something of a remembered first window",
+            |sum| sum.fallbacks,
+        ),
+        metric("restarts", "Warm starts after idle", |sum| sum.restarts),
     ];
-    for (name, help, value) in of {
+    for MetricOf { name, help, value } in of {
         let family = Family::<Start, Counter>::default();
         for (start, sum) in kinds {
             family.get_or_create(&Start { start }).inc_by(value(sum));
@@ -247,19 +265,23 @@ fn sums(registry: &mut Registry, status: &Status) {
     }
 }
 
-fn classes(registry: &mut Registry, status: &Status) {
+fn classes(registry: &mut Registry, status: &AgentStatus) {
     let names = SIZES.iter().map(u64::to_string).chain(["any".to_owned()]);
     let names: Vec<_> = names.collect();
-    let of: [Counted<Group>; 3] = [
-        ("class_connections", "Connections closed, by bytes acknowledged", |group| group.closed),
-        ("class_retransmitting", "Of these, such that sent something again", |group| {
+    let of: [MetricOf<Group, u64>; 3] = [
+        metric("class_connections", "Connections closed, by bytes acknowledged", |group| {
+            group.closed
+        }),
+        metric("class_retransmitting", "Of these, such that sent something again", |group| {
             group.retransmitting
         }),
-        ("class_lost_first", "Of these, such that lost something of their first flight", |group| {
-            group.lost_first
-        }),
+        metric(
+            "class_lost_first",
+            "Of these, such that lost something of their first flight",
+            |group| group.lost_first,
+        ),
     ];
-    for (name, help, value) in of {
+    for MetricOf { name, help, value } in of {
         let family = Family::<Sized, Counter>::default();
         for (up_to_bytes, class) in names.iter().zip(&status.connections.classes) {
             for (start, group) in [("warm", &class.warm), ("control-group", &class.control_group)] {
@@ -282,7 +304,7 @@ fn classes(registry: &mut Registry, status: &Status) {
     shares(registry, (&names, status));
 }
 
-fn time_ratios(registry: &mut Registry, (names, status): (&[String], &Status)) {
+fn time_ratios(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
     let family = Family::<Bound, Ratio>::default();
     for (up_to_bytes, class) in names.iter().zip(&status.comparison) {
         for (bound, value) in class.time_ratio.iter().flat_map(bounds) {
@@ -307,17 +329,16 @@ fn time_ratios(registry: &mut Registry, (names, status): (&[String], &Status)) {
 }
 
 /// Both sides of what is compared, with intervals: an operator's proof that warm starts do no harm.
-fn shares(registry: &mut Registry, (names, status): (&[String], &Status)) {
-    type Part = fn(&Side) -> Option<Interval>;
-    let of: [(&'static str, &'static str, Part); 2] = [
-        ("retransmitting_share", "Part that sent something again, 95 %", |side| {
+fn shares(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
+    let of: [MetricOf<Side, Option<ConfidenceInterval>>; 2] = [
+        metric("retransmitting_share", "Part that sent something again, 95 %", |side| {
             side.retransmitting
         }),
-        ("lost_first_share", "Part that lost something of its first flight, 95 %", |side| {
+        metric("lost_first_share", "Part that lost something of its first flight, 95 %", |side| {
             side.lost_first
         }),
     ];
-    for (name, help, share) in of {
+    for MetricOf { name, help, value: share } in of {
         let family = Family::<SideBound, Ratio>::default();
         for (up_to_bytes, class) in names.iter().zip(&status.comparison) {
             for (start, side) in [("warm", &class.warm), ("control-group", &class.control_group)] {
@@ -331,7 +352,7 @@ fn shares(registry: &mut Registry, (names, status): (&[String], &Status)) {
     }
 }
 
-const fn bounds(interval: &Interval) -> [(&'static str, f64); 3] {
+const fn bounds(interval: &ConfidenceInterval) -> [(&'static str, f64); 3] {
     [("estimate", interval.estimate), ("low", interval.low), ("high", interval.high)]
 }
 
@@ -362,8 +383,13 @@ mod tests {
 
     #[test]
     fn a_place_is_an_address_or_a_file() {
-        assert_eq!("127.0.0.1:9464".parse(), Ok(Place::Tcp(([127, 0, 0, 1], 9464).into())));
-        assert_eq!("unix:/run/x".parse(), Ok(Place::Unix("/run/x".into())));
-        assert!("localhost".parse::<Place>().unwrap_err().contains("\"localhost\" is neither"));
+        assert_eq!(
+            "127.0.0.1:9464".parse(),
+            Ok(MetricsAddress::Tcp(([127, 0, 0, 1], 9464).into()))
+        );
+        assert_eq!("unix:/run/x".parse(), Ok(MetricsAddress::Unix("/run/x".into())));
+        assert!(
+            "localhost".parse::<MetricsAddress>().unwrap_err().contains("\"localhost\" is neither")
+        );
     }
 }

@@ -3,10 +3,10 @@
 //! [`crate::config`] gives it; bounds are those of the types in [`crate::value`].
 
 use crate::load::Wanted;
-use crate::metrics::Place;
+use crate::metrics::MetricsAddress;
 use crate::overrides::{MAX_CAP, PrefixCap};
-use crate::schemes::Choice;
-use crate::value::{ColdStart, Factor, Namespaces, PortNumber, Share, SizedStart, Within};
+use crate::schemes::ControlChoice;
+use crate::value::{ColdStart, Factor, Fraction, Namespaces, PortNumber, SizedStart, Within};
 use faults::{Fault, FileError};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -14,118 +14,123 @@ use std::path::{Path, PathBuf};
 /// All that may be said; `None` and empty lists where nothing is.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Options {
-    /// Attend to the connections of this cgroup and of those below, also several times [default: all]
+pub struct AgentOptions {
+    /// Attend to connections of this cgroup and of those below; give it again for more [default: all]
     #[arg(long, value_name = "DIR")]
     pub cgroup: Vec<PathBuf>,
 
-    /// Leave the connections of this cgroup and of those below alone; the nearer one counts
+    /// Leave connections of this cgroup and of those below alone; of nested cgroups the nearest counts
     #[arg(long, value_name = "DIR")]
     pub except_cgroup: Vec<PathBuf>,
 
-    /// Attend only to connections of this port of ours (or a named remote one), also several times
+    /// Attend only to connections with this local port (or a named remote one); give it again for more
     #[arg(long, value_name = "PORT")]
     pub local_port: Vec<PortNumber>,
 
-    /// Attend only to connections to this port of the peer (or a named local one), also several times
+    /// Attend only to connections with this port of the peer (or a named local one); give it again for more
     #[arg(long, value_name = "PORT")]
     pub remote_port: Vec<PortNumber>,
 
-    /// Leave connections of this port of ours alone, whatever else is said
+    /// Leave connections with this local port alone, whatever other options say
     #[arg(long, value_name = "PORT")]
     pub except_local_port: Vec<PortNumber>,
 
-    /// Leave connections to this port of the peer alone, whatever else is said
+    /// Leave connections with this port of the peer alone, whatever other options say
     #[arg(long, value_name = "PORT")]
     pub except_remote_port: Vec<PortNumber>,
 
-    /// Remember this prefix as one path, with a cap of its own; 0 leaves its connections alone
+    /// Remember this prefix as one path, with a cap of its own; cap 0 leaves its connections alone
     #[arg(long, value_name = "PREFIX[=CAP]")]
     pub prefix: Vec<PrefixCap>,
 
-    /// Whether network namespaces, as of containers, share what is remembered [default: apart]
+    /// Whether network namespaces, like those of containers, share the memory [default: apart]
     #[arg(long, value_enum, value_name = "HOW")]
     pub namespaces: Option<Namespaces>,
 
-    /// How they get their windows: by a congestion control of ours, or the first window alone [default: auto]
+    /// How connections get their windows [default: auto]
     #[arg(long, value_enum, value_name = "MODE")]
     pub mode: Option<Wanted>,
 
-    /// What these connections get [default: auto]
+    /// Which congestion control connections get [default: auto]
     #[arg(long, value_enum, value_name = "CONTROL")]
-    pub control: Option<Choice>,
+    pub control: Option<ControlChoice>,
 
-    /// Largest first window, segments [default: 256]
+    /// Largest first window, in segments [default: 256]
     #[arg(long, value_name = "SEGMENTS")]
     pub cap: Option<Within<1, MAX_CAP>>,
 
-    /// Believe nothing that is older, seconds [default: 600]
+    /// Ignore memories older than this, in seconds [default: 600]
     #[arg(long, value_name = "SECONDS")]
     pub max_age: Option<Within<1, { u32::MAX }>>,
 
-    /// Believe half of a window after so many round trips of its path [default: 3000]
+    /// Halve the estimate of a window after so many round trips of its path [default: 3000]
     #[arg(long, value_name = "ROUND_TRIPS")]
     pub half_life: Option<Within<1, { u32::MAX }>>,
 
-    /// Remember so many paths; the one least recently used goes first [default: 65536]
+    /// Remember at most so many paths; the least recently used is forgotten first [default: 65536]
     #[arg(long, value_name = "PATHS")]
     pub max_paths: Option<Within<1, 16_777_216>>,
 
-    /// Mark first flights for routers that drop by precedence; without a DSCP: 14, which is AF13
+    /// Mark warm first flights for routers that drop by precedence; without a value 14, which is AF13
     #[arg(long, value_name = "DSCP", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "14")]
     pub mark: Option<Within<1, 63>>,
 
-    /// Let connections that are opened here offer so many bytes from the start; fixes their receive buffer
+    /// Receive window that connections opened here offer from the start; it fixes their receive buffer
     #[arg(long, value_name = "BYTES")]
     pub receive_window: Option<Within<65_536, 1_073_741_823>>,
 
-    /// How connections begin of whose path nothing is known [default: paced]
+    /// How a connection starts if nothing is remembered of its path [default: paced]
     #[arg(long, value_enum, value_name = "START")]
     pub cold: Option<ColdStart>,
 
-    /// How wide a transfer begins whose size its application says (HEADSTART_SIZE) [default: whole]
+    /// First window of a transfer whose size the application tells (HEADSTART_SIZE) [default: whole]
     #[arg(long, value_enum, value_name = "START")]
     pub sized: Option<SizedStart>,
 
-    /// Assign this share of the connections to the control group, by chance: they start cold, and the others are
-    /// compared with them [default: 0.05]
+    /// Assign this share of connections to a control group, by chance [default: 0.05]
+    ///
+    /// Connections of the control group start cold. `headstart agent status` compares warm starts with them.
     #[arg(long, value_name = "PART")]
-    pub holdout: Option<Share>,
+    pub holdout: Option<Fraction>,
 
-    /// Leave all windows alone once warm starts send so many times as much again as other connections
-    /// [default: 2]
+    /// Turn windows off if warm starts retransmit more than so many times as much as cold starts [default: 2]
+    ///
+    /// All connections then start cold until `headstart agent arm`.
     #[arg(long, value_name = "TIMES")]
     pub off_ratio: Option<Factor>,
 
-    /// Judge by so many warm starts at a time [default: 1000]
+    /// Judge harm (--off-ratio) by so many warm starts at a time [default: 1000]
     #[arg(long, value_name = "CONNECTIONS")]
     pub off_connections: Option<Within<1, { u32::MAX }>>,
 
-    /// Measure alone: connections keep their congestion control, windows and socket options. Nothing is
-    /// written to disk unless --state names a file
+    /// Only measure; change nothing
+    ///
+    /// Connections keep their congestion control, windows and socket options. Nothing is written to disk unless --state
+    /// names a file.
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Keep what is remembered in this file; "none" keeps nothing [default: agent.redb in the state directory of
-    /// a systemd service, nothing otherwise]
+    /// Keep the memory in this file; "none" keeps nothing [default: none]
+    ///
+    /// As a systemd service the default is agent.redb in the state directory, /var/lib/headstart.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
 
-    /// Save it so often, seconds [default: 10]
+    /// Save changes of the memory so often, in seconds [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub save_every: Option<Within<1, 3600>>,
 
-    /// Serve /metrics and /health at this address, or at a file [default: not at all]
+    /// Serve /metrics and /health at this address, or at a Unix socket [default: off]
     #[arg(long, value_name = "ADDRESS:PORT|unix:FILE")]
-    pub metrics: Option<Place>,
+    pub metrics: Option<MetricsAddress>,
 
-    /// Where a running agent is asked [default: /run/headstart-agent.sock]
+    /// Unix socket at which a running agent is asked [default: /run/headstart-agent.sock]
     #[arg(long, value_name = "FILE", global = true)]
     pub socket: Option<PathBuf>,
 }
 
-impl Options {
+impl AgentOptions {
     /// These, and where they say nothing, `file`.
     #[must_use]
     pub fn or(self, file: Self) -> Self {
@@ -225,7 +230,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        Options::parse(text, "agent.toml").unwrap_err().to_string()
+        AgentOptions::parse(text, "agent.toml").unwrap_err().to_string()
     }
 
     #[test]
@@ -251,7 +256,7 @@ mod tests {
     #[test]
     fn the_example_is_sound_and_shows_every_key_with_its_default() {
         let example = include_str!("../share/agent.toml");
-        let said = Options::parse(example, "agent.toml").unwrap();
+        let said = AgentOptions::parse(example, "agent.toml").unwrap();
         assert_eq!(said.except_local_port, [PortNumber(22)]);
         // `# key = value` is a key; other comments have words between.
         let is_key = |line: &str| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
@@ -260,7 +265,7 @@ mod tests {
             None => Some(line),
         });
         let all = all.collect::<Vec<_>>().join("\n");
-        Options::parse(&all, "agent.toml").unwrap();
+        AgentOptions::parse(&all, "agent.toml").unwrap();
         // What is known comes with the complaint about what is not.
         let known = refused("x = 1");
         let known = known.split("known here: ").nth(1).unwrap().split(", ");
@@ -272,9 +277,11 @@ mod tests {
 
     #[test]
     fn the_command_line_wins_over_the_file() {
-        let file = Options::parse("cap = 64\nmax-age = 60\nlocal-port = [80, 443]", "f").unwrap();
-        let said = Options::parse("cap = 32\nlocal-port = [8080]", "said").unwrap();
-        let both = Options::parse("cap = 32\nmax-age = 60\nlocal-port = [8080]", "both").unwrap();
+        let file =
+            AgentOptions::parse("cap = 64\nmax-age = 60\nlocal-port = [80, 443]", "f").unwrap();
+        let said = AgentOptions::parse("cap = 32\nlocal-port = [8080]", "said").unwrap();
+        let both =
+            AgentOptions::parse("cap = 32\nmax-age = 60\nlocal-port = [8080]", "both").unwrap();
         assert_eq!(said.or(file), both);
     }
 }

@@ -1,6 +1,6 @@
 //! Values of options with their bounds, read alike from the command line and from a file.
 
-use crate::metrics::Place;
+use crate::metrics::MetricsAddress;
 use crate::overrides::{self, PrefixCap};
 use serde::{Deserialize, Deserializer, de};
 use std::str::FromStr;
@@ -15,7 +15,7 @@ pub struct PortNumber(pub u16);
 
 /// A part of a whole, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share(f64);
+pub struct Fraction(f64);
 
 /// How many times as much, 1 or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,9 +25,9 @@ pub struct Factor(f64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColdStart {
-    /// As the kernel has it: slow start until HyStart or a loss ends it
+    /// Stock slow start, until HyStart or a loss ends it
     Stock,
-    /// Measuring the path as they go, and ending slow start by that; under CUBIC alone
+    /// Measures the path, and ends slow start by the result; under CUBIC alone
     #[default]
     Paced,
 }
@@ -36,11 +36,11 @@ pub enum ColdStart {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizedStart {
-    /// As wide as it is, up to what is remembered: the fewest round trips
+    /// The whole transfer, up to the remembered window: the fewest round trips
     #[default]
     Whole,
-    /// No wider than takes as many round trips if its window grows by one in each, TCP/SPAND's with the shift: smaller
-    /// bursts, and later ends where the path is slow beside its round trip
+    /// TCP/SPAND's window: no larger than needs as many round trips if it grows by one segment in each. Bursts are
+    /// smaller. If the rate is low for the round trip, transfers end later
     Epoch,
 }
 
@@ -48,10 +48,10 @@ pub enum SizedStart {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Namespaces {
-    /// What is learnt in one counts there alone: the same address may be another host elsewhere
+    /// Each has its own memory, since the same address may be another host elsewhere
     #[default]
     Apart,
-    /// What is learnt in one counts in all: containers that reach the world by the same way
+    /// All share one memory, for containers that reach the network by the same way
     Share,
 }
 
@@ -74,7 +74,7 @@ impl PortNumber {
     }
 }
 
-impl Share {
+impl Fraction {
     /// As parts of a million.
     pub fn per_million(self) -> u32 {
         (self.0 * 1e6).round() as u32
@@ -131,7 +131,7 @@ macro_rules! readable {
 
 readable!([const LEAST: u32, const MOST: u32] Within<LEAST, MOST>, i64, "whole number");
 readable!([] PortNumber, i64, "port");
-readable!([] Share, f64, "number");
+readable!([] Fraction, f64, "number");
 readable!([] Factor, f64, "number");
 
 /// From a file's text as from the command line's.
@@ -146,4 +146,4 @@ macro_rules! readable_as_text {
 }
 
 readable_as_text!(PrefixCap);
-readable_as_text!(Place);
+readable_as_text!(MetricsAddress);

@@ -14,17 +14,26 @@ const PROGRAM: &str = "headstart-agent";
 
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
-pub(crate) struct Args {
-    /// What headstart-agent is to do; `headstart agent --help` tells
+pub(crate) struct AgentArgs {
+    /// Arguments of `headstart-agent`; `headstart agent --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     arguments: Vec<OsString>,
 }
 
 /// Only comes back if there is no such program.
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &AgentArgs) -> Result<(), Failure> {
+    hand_over(&args.arguments)
+}
+
+/// Has it answer the shell that asked this program.
+pub(crate) fn complete() -> Result<(), Failure> {
+    hand_over(&env::args_os().skip(1).collect::<Vec<_>>())
+}
+
+fn hand_over(arguments: &[OsString]) -> Result<(), Failure> {
     let mut error = io::Error::from(ErrorKind::NotFound);
     for program in candidates() {
-        error = Command::new(program).args(&args.arguments).exec();
+        error = Command::new(program).args(arguments).exec();
         if error.kind() != ErrorKind::NotFound {
             break;
         }

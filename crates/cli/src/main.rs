@@ -5,11 +5,13 @@
 
 mod agent;
 mod behind;
+mod capture;
 mod check;
 mod completions;
 mod emulate;
 mod failure;
 mod input;
+mod manual;
 mod merge;
 mod names;
 mod pages;
@@ -29,60 +31,105 @@ use clap::{Parser, Subcommand};
 use failure::Failure;
 use std::process::ExitCode;
 
-/// Shows how a web page loads under each TCP, beside the physical limit.
+/// Shows how a web page loads under each TCP, beside the physical limit
+///
+/// headstart measures, predicts and deploys TCP start-up for short transfers. It races pages and experiments in
+/// simulation, over its own TCP and by the Linux kernel, and its agent starts Linux connections warm.
 #[derive(Debug, Parser)]
 #[command(name = "headstart", version, propagate_version = true)]
-#[command(after_help = EXAMPLES, max_term_width = 100, subcommand_required = true)]
+#[command(after_help = manual::appendix().help(), max_term_width = 100, subcommand_required = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart race                            a page of today over a cable line
-  headstart race page.har --path 20mbit,80ms,100p --report page.html
-                                            a page you recorded, with pictures
-  headstart sim plan.toml                   an experiment: any topology, queue and workload, varied
-  headstart emulate --path 20mbit,80ms,100p -- COMMAND
-                                            a command of yours behind a link, in real time
-  headstart serve DIR --scheme etcp         files over headstart's own TCP, to any client
-  headstart schemes                         what can race, and its parameters
-
-Exit codes: 0 done and checks held, 1 a run or check failed, 2 bad input or missing privilege";
-
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Load a page over a path under each scheme
-    Race(Box<race::Args>),
+    ///
+    /// Loads the page several times under each scheme, in virtual time, and prints a line for each scheme. The row
+    /// `limit` is the time that no TCP can beat on this path. A scheme is a way to send: a TCP with its parameters.
+    #[command(after_help = race::appendix().help())]
+    Race(Box<race::RaceArgs>),
     /// Run a command behind a link, in real time
-    Emulate(Box<emulate::Args>),
-    /// Have the Linux kernel's own TCP begin with what is remembered of the path
-    Agent(agent::Args),
+    ///
+    /// Runs a command in a network of its own. Its only way out is a link of the rate, delay and queue that you
+    /// describe; this machine is at the other end.
+    #[command(after_help = emulate::appendix().help())]
+    Emulate(Box<emulate::EmulateArgs>),
+    /// Start the Linux kernel's own TCP connections with what is remembered of their paths
+    Agent(agent::AgentArgs),
+    /// Capture a server's TCP headers, for analysis
+    ///
+    /// Records what `headstart analyze` needs: headers of TCP segments with their times, and no payload. Files take
+    /// turns, and old ones are removed, so it can go on all the time.
+    #[command(after_help = capture::appendix().help())]
+    Capture(capture::Args),
     /// Serve a folder by HTTP over headstart's own TCP
-    Serve(Box<serve::Args>),
+    ///
+    /// Serves the files of a folder by HTTP/1.1 to browsers and programs. The TCP beneath is headstart's, under any
+    /// scheme. It runs in this process, on a network device and an address of its own.
+    #[command(after_help = serve::appendix().help())]
+    Serve(Box<serve::ServeArgs>),
     /// Run the experiment of a plan file
-    Sim(Box<sim::Args>),
+    ///
+    /// A plan says which links join which hosts, who sends what to whom, and what varies. headstart runs every
+    /// combination in virtual time, prints a table and keeps the results in a folder.
+    #[command(after_help = sim::appendix().help())]
+    Sim(Box<sim::SimArgs>),
     /// Put the parts of a sharded sweep together
-    Merge(merge::Args),
-    /// Check the papers' claims
-    Papers(papers::Args),
+    ///
+    /// `headstart sim --shard i/n` runs one part of a plan, for example on one of several machines. This command joins
+    /// the folders of all parts to one, which has the same files as an undivided run.
+    #[command(after_help = merge::appendix().help())]
+    Merge(merge::MergeArgs),
+    /// Check the claims of five papers on TCP start-up
+    ///
+    /// Runs the experiments that each claim needs, and says whether the claim holds here. A claim that differs comes
+    /// with the measured cause.
+    #[command(after_help = papers::appendix().help())]
+    Papers(papers::PapersArgs),
     /// List the schemes and their parameters
-    Schemes(schemes::Args),
+    ///
+    /// A scheme is a way to send: a TCP with its parameters, like linux+iw=32. The list has each scheme with its source
+    /// and the worlds that have it, then the policies and parameters that schemes are made of.
+    #[command(after_help = schemes::appendix().help())]
+    Schemes(schemes::SchemesArgs),
     /// List the pages that come with headstart
+    #[command(after_help = pages::appendix().help())]
     Pages,
     /// List the paths that have names
+    #[command(after_help = paths::appendix().help())]
     Paths,
     /// Score schemes over a fixed matrix of paths, sizes and circumstances
-    Scoreboard(scoreboard::Args),
-    /// What the papers' closed forms say, as tables and figures
-    Theory(theory::Args),
+    ///
+    /// Runs each scheme in the same cells and prints a line for each: its time relative to linux and to the limit, and
+    /// what it takes from traffic in the background.
+    #[command(after_help = scoreboard::appendix().help())]
+    Scoreboard(scoreboard::ScoreboardArgs),
+    /// Compute the papers' closed forms, as tables and figures
+    ///
+    /// Computes what the papers derive on paper, and simulates nothing.
+    #[command(after_help = theory::appendix().help())]
+    Theory(theory::TheoryArgs),
     /// Play a scenario script against a scheme
-    Script(script::Args),
-    /// Check the simulator against measurements of another and real worlds, and what an agent gains
-    Check(check::Args),
+    ///
+    /// A script says which segments arrive when, and which segments the TCP has to send when. The grammar is a subset
+    /// of packetdrill's.
+    #[command(after_help = script::appendix().help())]
+    Script(script::ScriptArgs),
+    /// Check the simulator against ns-2 and against real hosts, and the agent against its targets
+    #[command(after_help = check::appendix().help())]
+    Check(check::CheckArgs),
     /// Write a completion script for a shell
-    Completions(completions::Args),
+    #[command(after_help = completions::appendix().help())]
+    Completions(completions::CompletionsArgs),
+    /// Answer a shell's question about what may be typed
+    #[command(hide = true)]
+    Complete(completions::CompletionArgs),
+    /// Write the man pages to a folder
+    #[command(hide = true)]
+    Man(cmdline::man::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -100,6 +147,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Race(args) => race::run(*args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Agent(args) => agent::run(&args),
+        Command::Capture(args) => capture::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Merge(args) => merge::run(&args),
@@ -112,5 +160,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Script(args) => script::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Complete(asked) => completions::answer(&asked),
+        Command::Man(args) => manual::run(&args),
     }
 }

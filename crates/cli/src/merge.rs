@@ -2,27 +2,27 @@
 
 use crate::failure::{Failure, remark};
 use crate::sim::{Format, show};
+use cmdline::Appendix;
 use plan::Plan;
 use results::{Folder, Merge, Merged, write_tables};
 use std::path::PathBuf;
 use units::counted;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
+pub(crate) struct MergeArgs {
     /// Folders of all parts
-    #[arg(value_name = "DIR", required = true)]
+    #[arg(value_name = "DIR", required = true, value_hint = clap::ValueHint::DirPath)]
     parts: Vec<PathBuf>,
-    /// Folder for the whole
-    #[arg(long, value_name = "DIR")]
+    /// Folder for the joined results
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     out: PathBuf,
-    /// What tables are written as
+    /// Format of the tables in the folder
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
     format: Format,
-    /// Merge also if parts or runs are missing; what is there is kept
+    /// Merge although parts or runs are missing
     #[arg(long)]
     incomplete: bool,
-    /// Throw away what another plan, or another version, has left in the folder
+    /// Delete the results of another plan, or of another version, that the folder holds
     #[arg(long)]
     force: bool,
     /// Print the results as JSON instead of a table
@@ -30,16 +30,34 @@ pub(crate) struct Args {
     json: bool,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart sim plan.toml --shard 1/2 --out part1
-  headstart sim plan.toml --shard 2/2 --out part2     (on another machine)
-  headstart merge part1 part2 --out all
-      The same files as `headstart sim plan.toml --out all` leaves.
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart sim plan.toml --shard 1/2 --out part1",
+                "Makes the first half of the runs.",
+            ),
+            (
+                "headstart sim plan.toml --shard 2/2 --out part2",
+                "Makes the second half, perhaps on another machine.",
+            ),
+            (
+                "headstart merge part1 part2 --out all",
+                "Writes the same files as `headstart sim plan.toml --out all`.",
+            ),
+        ],
+        exit: &[
+            ("0", "done"),
+            ("1", "the results cannot be written"),
+            ("2", "a part is missing, or the parts are not of one plan and version"),
+        ],
+        see_also: &["headstart-sim"],
+        more: &["docs/sweeps.md"],
+        ..Appendix::default()
+    }
+}
 
-docs/sweeps.md has a Slurm array, GNU parallel and a Kubernetes indexed job.";
-
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let merge = Merge::of(&args.parts, args.incomplete)?;
     let text = merge.manifest().plan.clone();
     let plan = Plan::outline(&merge.first_folder().display().to_string(), &text);

@@ -9,14 +9,26 @@ pub(crate) fn path_preset(name: &str) -> Result<PathSpec, String> {
     found.ok_or_else(|| faults::unknown("path", name, &names, "`headstart paths` lists them"))
 }
 
-/// What people who know TCP call a scheme, its name here, and why it is called so.
-const SCHEME_ALIASES: [(&str, &str, &str); 6] = [
-    ("cubic", "linux", "Linux' TCP, whose congestion control is CUBIC"),
-    ("bbr", "linux-bbr", "Linux' TCP with BBR"),
-    ("initcwnd", "linux+iw=32", "the initial window is the parameter iw of any scheme"),
-    ("iw", "linux+iw=32", "the initial window is the parameter iw of any scheme"),
-    ("jumpstart", "jump-start", "Jump Start"),
-    ("default", "linux", "Linux' TCP as it comes"),
+/// What people who know TCP call a scheme.
+struct SchemeAlias {
+    alias: &'static str,
+    /// Its name here.
+    name: &'static str,
+    /// Why it is called so.
+    why: &'static str,
+}
+
+const fn alias(alias: &'static str, name: &'static str, why: &'static str) -> SchemeAlias {
+    SchemeAlias { alias, name, why }
+}
+
+const SCHEME_ALIASES: [SchemeAlias; 6] = [
+    alias("cubic", "linux", "Linux' TCP, whose congestion control is CUBIC"),
+    alias("bbr", "linux-bbr", "Linux' TCP with BBR"),
+    alias("initcwnd", "linux+iw=32", "the initial window is the parameter iw of any scheme"),
+    alias("iw", "linux+iw=32", "the initial window is the parameter iw of any scheme"),
+    alias("jumpstart", "jump-start", "Jump Start"),
+    alias("default", "linux", "Linux' TCP as it comes"),
 ];
 
 /// The right name of the first scheme of a list that goes by another one; `None` if there is no such scheme.
@@ -26,8 +38,8 @@ pub(crate) fn scheme_meant(list: &str) -> Option<String> {
         name.trim().eq_ignore_ascii_case(alias)
     };
     list.split(',').find_map(|part| {
-        let (alias, name, why) =
-            SCHEME_ALIASES.iter().find(|(alias, ..)| is_called(part, alias))?;
+        let SchemeAlias { alias, name, why } =
+            SCHEME_ALIASES.iter().find(|scheme| is_called(part, scheme.alias))?;
         Some(format!("{alias:?} is called {name} here: {why}"))
     })
 }

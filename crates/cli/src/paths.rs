@@ -2,8 +2,22 @@
 
 use crate::failure::Failure;
 use crate::stdout;
+use cmdline::{Appendix, EXIT};
 use link::{DISCIPLINES, DisciplineDescriptor};
 use race::path::{DEFAULT_PRESET, PRESETS};
+
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart paths", "Lists the paths by name, and how to write one of your own."),
+            ("headstart race --path-preset lte", "Races over one of them."),
+        ],
+        exit: EXIT,
+        see_also: &["headstart-race"],
+        more: &["docs/race.md"],
+        ..Appendix::default()
+    }
+}
 
 pub(crate) fn run() -> Result<(), Failure> {
     let mut out = String::new();
@@ -16,9 +30,10 @@ pub(crate) fn run() -> Result<(), Failure> {
     }
     out += "\nA path of your own: --path RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P],\n\
         like 20mbit,80ms,100p or 20mbit,80ms,100p,fq_codel.\n\
-        RTT is the round trip. Without up= both ways have the same rate. QUEUE is packets (100p),\n\
-        bytes (64kB), bandwidth-delay products (0.5bdp) or inf, the packet in service included.\n\
-        loss= strikes each packet of either direction. DISCIPLINE is one of these, the first unless given:\n";
+        RTT is the round trip. Without up= both directions have the same rate. QUEUE is packets (100p),\n\
+        bytes (64kB), bandwidth-delay products (0.5bdp) or inf; it counts the packet in service.\n\
+        loss= is the probability that a packet is lost, in either direction. DISCIPLINE is one of these;\n\
+        without it, it is the first:\n";
     for DisciplineDescriptor { name, about, source, .. } in DISCIPLINES {
         out += &format!("  {name:10}  {about} [{source}]\n");
     }

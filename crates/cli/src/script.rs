@@ -2,32 +2,49 @@
 
 use crate::failure::Failure;
 use crate::{input, stdout};
+use cmdline::Appendix;
 use std::path::PathBuf;
 use tcp::Scheme;
 use units::counted;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    /// Script in a subset of packetdrill's grammar
+pub(crate) struct ScriptArgs {
+    /// The script
+    #[arg(value_name = "FILE.pkt")]
     file: PathBuf,
-    /// Scheme to play it against [default: the one the script names]
+    /// Scheme to play it against (`headstart schemes`) [default: the one that the script names]
     #[arg(long, value_name = "NAME", value_parser = parse_scheme)]
     scheme: Option<Scheme>,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart script scripts/handshake/passive.pkt
-  headstart script scripts/handshake/passive.pkt --scheme linux+iw=4
-
-The grammar is described in scripts/README.md. Exit code 1 names the first segment that differs.";
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart script scripts/handshake/passive.pkt",
+                "Plays the script against the scheme that it names.",
+            ),
+            (
+                "headstart script scripts/handshake/passive.pkt --scheme linux+iw=4",
+                "Plays it against another scheme.",
+            ),
+        ],
+        exit: &[
+            ("0", "every segment is as the script says"),
+            ("1", "a segment differs; the message names the line, and the segment that was sent"),
+            ("2", "the script cannot be read"),
+        ],
+        see_also: &["headstart-schemes"],
+        more: &["scripts/README.md", "docs/scenarios.md"],
+        ..Appendix::default()
+    }
+}
 
 fn parse_scheme(text: &str) -> Result<Scheme, String> {
     Scheme::parse(text).map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &ScriptArgs) -> Result<(), Failure> {
     let name = args.file.display().to_string();
     let script = script::parse(&name, input::read(&args.file)?).map_err(Failure::input)?;
     let report = script::run(&script, args.scheme.as_ref()).map_err(Failure::failed)?;

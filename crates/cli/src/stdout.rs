@@ -1,6 +1,7 @@
 //! Results: the only way to standard output.
 
 use crate::failure::Failure;
+use console::Term;
 use report::{Table, Terminal};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
@@ -23,8 +24,19 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 /// (<https://no-color.org>).
 pub(crate) fn print_table(table: &Table) -> Result<(), Failure> {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let terminal = Terminal { styled: wanted && io::stdout().is_terminal(), ascii: !speaks_utf8() };
+    let is_read = io::stdout().is_terminal();
+    let terminal = Terminal {
+        styled: wanted && is_read,
+        ascii: !speaks_utf8(),
+        width: width().filter(|_| is_read),
+    };
     print(&table.to_text(terminal))
+}
+
+/// Columns of the terminal, if it tells: some say that they have none.
+fn width() -> Option<usize> {
+    let (_, columns) = Term::stdout().size_checked()?;
+    Some(usize::from(columns)).filter(|columns| *columns > 0)
 }
 
 /// What the locale says; a terminal that says nothing is taken for a modern one.

@@ -121,8 +121,7 @@ impl Interface {
     /// # Errors
     /// [`Privilege`] if the process may not, or if there are no TUN devices here or the name is taken.
     pub fn open(namespace: &Namespace, config: &InterfaceConfig) -> io::Result<Self> {
-        let (name, addresses, port) = namespace.run(|| open_here(config))??;
-        Ok(Self { name, addresses, port, namespace: namespace.clone() })
+        namespace.run(|| open_here(config, namespace))?
     }
 
     /// Where its packets are read and written.
@@ -164,7 +163,8 @@ impl Interface {
     }
 }
 
-fn open_here(config: &InterfaceConfig) -> io::Result<(String, Addresses, Port)> {
+/// Opens it in this thread's namespace, which is `namespace`.
+fn open_here(config: &InterfaceConfig, namespace: &Namespace) -> io::Result<Interface> {
     let builder = DeviceBuilder::new().mtu(config.mtu).tx_queue_len(TX_QUEUE_LEN).enable(false);
     let builder = match &config.name {
         Some(name) => builder.name(name),
@@ -180,7 +180,8 @@ fn open_here(config: &InterfaceConfig) -> io::Result<(String, Addresses, Port)> 
     let routes = Routes { way_out: config.default_route, windows };
     netlink::set_up(if_nametoindex(name.as_str())?, &addresses, &routes)
         .map_err(|error| Privilege::explain(error, "setting up a device"))?;
-    Ok((name, chosen, Port::new(device)?))
+    let port = Port::new(device)?;
+    Ok(Interface { name, addresses: chosen, port, namespace: namespace.clone() })
 }
 
 fn number_in(name: &str) -> u32 {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use units::Instant;
+use wire::{Packet, TcpPacket, parse_offloaded};
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -21,7 +22,7 @@ pub enum Direction {
 /// How a packet's way ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fate {
+pub enum PacketFate {
     /// It was handed over at the far end.
     Delivered,
     /// The queue did not take it.
@@ -44,7 +45,7 @@ pub struct PacketRecord {
     /// When it was handed over there.
     pub delivered: Option<Instant>,
     /// How it ended.
-    pub fate: Fate,
+    pub fate: PacketFate,
     /// The queue marked it.
     pub marked: bool,
     /// What the queue knew of it.
@@ -60,7 +61,7 @@ impl PacketRecord {
             left: now,
             due: None,
             delivered: None,
-            fate: Fate::Delivered,
+            fate: PacketFate::Delivered,
             marked: false,
             info: *info,
             queue,
@@ -68,22 +69,43 @@ impl PacketRecord {
     }
 }
 
+/// A TCP segment's way has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentEnd {
+    /// Which way it went.
+    pub direction: Direction,
+    /// What became of its packet.
+    pub record: PacketRecord,
+    /// Addresses and segment.
+    pub packet: TcpPacket,
+}
+
 /// What a recorder tells.
 #[derive(Debug)]
-pub(crate) enum Told {
+pub(crate) enum PacketNote {
     /// A packet's way has ended.
     End(Direction, PacketRecord),
+    /// It was that of a segment.
+    SegmentEnd(SegmentEnd),
     /// A packet has entered, at the client's end if it goes up.
-    Entered(Direction, Instant, Vec<u8>),
+    Entered(SeenPacket),
     /// A packet has been handed over, at the client's end if it goes down.
-    HandedOver(Direction, Instant, Vec<u8>),
+    HandedOver(SeenPacket),
+}
+
+/// A packet as it passed one end of the emulation.
+#[derive(Debug)]
+pub(crate) struct SeenPacket {
+    pub(crate) direction: Direction,
+    pub(crate) at: Instant,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Takes notes of one direction and passes them on to another thread.
 #[derive(Clone, Debug)]
-pub struct Recorder {
+pub struct PacketRecorder {
     direction: Direction,
-    to: SyncSender<Told>,
+    to: SyncSender<PacketNote>,
     wants: Wants,
     missed: Arc<AtomicU64>,
 }
@@ -95,12 +117,14 @@ pub(crate) struct Wants {
     pub(crate) records: bool,
     /// Packets themselves.
     pub(crate) packets: bool,
+    /// Segments with records of their packets.
+    pub(crate) segments: bool,
 }
 
-impl Recorder {
+impl PacketRecorder {
     pub(crate) const fn new(
         direction: Direction,
-        to: SyncSender<Told>,
+        to: SyncSender<PacketNote>,
         wants: Wants,
         missed: Arc<AtomicU64>,
     ) -> Self {
@@ -109,24 +133,35 @@ impl Recorder {
 
     pub(crate) fn on_arrival(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.tell(Told::Entered(self.direction, now, packet.to_vec()));
+            self.tell(PacketNote::Entered(self.seen(now, packet)));
         }
     }
 
     pub(crate) fn on_delivery(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.tell(Told::HandedOver(self.direction, now, packet.to_vec()));
+            self.tell(PacketNote::HandedOver(self.seen(now, packet)));
         }
     }
 
-    pub(crate) fn on_end(&self, record: PacketRecord) {
+    pub(crate) fn on_end(&self, record: PacketRecord, packet: &[u8]) {
         if self.wants.records {
-            self.tell(Told::End(self.direction, record));
+            self.tell(PacketNote::End(self.direction, record));
         }
+        // What is told of a segment is smaller than its bytes. Its checksum is its receiver's to look at.
+        if self.wants.segments
+            && let Ok(Packet::Tcp(packet, _)) = parse_offloaded(packet)
+        {
+            let end = SegmentEnd { direction: self.direction, record, packet };
+            self.tell(PacketNote::SegmentEnd(end));
+        }
+    }
+
+    fn seen(&self, at: Instant, packet: &[u8]) -> SeenPacket {
+        SeenPacket { direction: self.direction, at, bytes: packet.to_vec() }
     }
 
     /// Where the other thread does not keep up, notes are missed rather than packets late.
-    fn tell(&self, told: Told) {
+    fn tell(&self, told: PacketNote) {
         if self.to.try_send(told).is_err() {
             self.missed.fetch_add(1, Ordering::Relaxed);
         }

@@ -4,8 +4,8 @@
 //! ordinary priority. It looks for them from time to time instead of being woken, which would cost
 //! those threads a system call for each packet.
 
-use crate::record::{Told, Wants};
-use crate::{Direction, Fate, PacketRecord, Recorder};
+use crate::record::{PacketNote, SeenPacket, Wants};
+use crate::{Direction, PacketFate, PacketRecord, PacketRecorder, SegmentEnd};
 use link::Duplex;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -20,6 +20,9 @@ use wire::PcapFile;
 /// Where to write, each to be buffered.
 pub type Sink = Box<dyn Write + Send>;
 
+/// Whom to tell of segments, on the thread that writes.
+pub type SegmentSink = Box<dyn FnMut(SegmentEnd) + Send>;
+
 /// Notes that may be on their way: half a second of a busy gigabit link.
 const CAPACITY: usize = 1 << 16;
 const PAUSE: time::Duration = time::Duration::from_millis(20);
@@ -33,35 +36,42 @@ pub enum LogFormat {
     JsonLines,
 }
 
-/// What to write.
+/// What to write, and whom to tell.
 #[derive(Default)]
 pub struct Files {
     /// One row for each packet, when its way has ended.
     pub log: Option<(LogFormat, Sink)>,
     /// Captures at the client's end and at the host's: what each sends and is handed.
     pub captures: Option<[Sink; 2]>,
+    /// Told of each TCP segment when its way has ended, in this order for each direction.
+    pub segments: Option<SegmentSink>,
 }
 
 /// Files being written.
 #[derive(Debug)]
-pub struct Recording {
+pub struct EmulationRecording {
     thread: JoinHandle<io::Result<()>>,
     missed: Arc<AtomicU64>,
 }
 
-impl Recording {
+impl EmulationRecording {
     /// Begins the files; the recorders are for [`crate::EmulationOptions`].
     ///
     /// # Errors
     /// If a file cannot be written, or there are no more threads.
-    pub fn begin(files: Files) -> io::Result<(Self, Duplex<Recorder>)> {
-        let wants = Wants { records: files.log.is_some(), packets: files.captures.is_some() };
+    pub fn begin(files: Files) -> io::Result<(Self, Duplex<PacketRecorder>)> {
+        let wants = Wants {
+            records: files.log.is_some(),
+            packets: files.captures.is_some(),
+            segments: files.segments.is_some(),
+        };
         let mut writer = Writer::begin(files)?;
         let (to, from) = sync_channel(CAPACITY);
         let thread = thread::Builder::new().name("emulate-files".to_owned());
         let thread = thread.spawn(move || writer.run(&from))?;
         let missed = Arc::new(AtomicU64::new(0));
-        let recorder = |direction| Recorder::new(direction, to.clone(), wants, Arc::clone(&missed));
+        let recorder =
+            |direction| PacketRecorder::new(direction, to.clone(), wants, Arc::clone(&missed));
         let recorders =
             Duplex { forward: recorder(Direction::Down), reverse: recorder(Direction::Up) };
         Ok((Self { thread, missed }, recorders))
@@ -82,7 +92,7 @@ impl Recording {
 #[derive(Serialize)]
 struct Row {
     direction: Direction,
-    fate: Fate,
+    fate: PacketFate,
     marked: bool,
     bytes: u32,
     arrived: u64,
@@ -121,10 +131,19 @@ enum Log {
     JsonLines(Sink),
 }
 
+/// The end at which packets of a direction enter: 0 is the client's, 1 the host's.
+const fn entry_of(direction: Direction) -> usize {
+    match direction {
+        Direction::Up => 0,
+        Direction::Down => 1,
+    }
+}
+
 struct Writer {
     log: Option<Log>,
     /// Of the client's end and the host's.
     captures: Option<[PcapFile<Sink>; 2]>,
+    segments: Option<SegmentSink>,
 }
 
 impl Writer {
@@ -137,27 +156,31 @@ impl Writer {
             Some([client, host]) => Some([PcapFile::begin(client)?, PcapFile::begin(host)?]),
             None => None,
         };
-        Ok(Self { log, captures })
+        Ok(Self { log, captures, segments: files.segments })
     }
 
     /// Writes until nobody is left to tell anything.
-    fn run(&mut self, from: &Receiver<Told>) -> io::Result<()> {
+    fn run(&mut self, from: &Receiver<PacketNote>) -> io::Result<()> {
         loop {
             match from.try_recv() {
-                Ok(told) => self.write(&told)?,
+                Ok(told) => self.write(told)?,
                 Err(TryRecvError::Empty) => thread::sleep(PAUSE),
                 Err(TryRecvError::Disconnected) => return self.finish(),
             }
         }
     }
 
-    fn write(&mut self, told: &Told) -> io::Result<()> {
+    fn write(&mut self, told: PacketNote) -> io::Result<()> {
         match told {
-            Told::End(direction, record) => self.log_row(&Row::new(*direction, record)),
-            Told::Entered(Direction::Up, at, packet) => self.capture(0, *at, packet),
-            Told::Entered(Direction::Down, at, packet) => self.capture(1, *at, packet),
-            Told::HandedOver(Direction::Down, at, packet) => self.capture(0, *at, packet),
-            Told::HandedOver(Direction::Up, at, packet) => self.capture(1, *at, packet),
+            PacketNote::End(direction, record) => self.log_row(&Row::new(direction, &record)),
+            PacketNote::Entered(packet) => self.capture(entry_of(packet.direction), &packet),
+            PacketNote::HandedOver(packet) => self.capture(1 - entry_of(packet.direction), &packet),
+            PacketNote::SegmentEnd(end) => {
+                if let Some(tell) = &mut self.segments {
+                    tell(end);
+                }
+                Ok(())
+            }
         }
     }
 
@@ -172,9 +195,10 @@ impl Writer {
         }
     }
 
-    fn capture(&mut self, end: usize, at: Instant, packet: &[u8]) -> io::Result<()> {
+    fn capture(&mut self, end: usize, packet: &SeenPacket) -> io::Result<()> {
+        let SeenPacket { at, bytes, .. } = packet;
         match &mut self.captures {
-            Some(captures) => captures[end].record(at, packet, packet.len() as u32),
+            Some(captures) => captures[end].record(*at, bytes, bytes.len() as u32),
             None => Ok(()),
         }
     }

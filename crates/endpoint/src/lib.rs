@@ -1,5 +1,11 @@
 //! The TCP core in real time: a host on a TUN device, its connections as tokio streams.
 //!
+//! # Where to begin
+//!
+//! [`Device::tun`] makes a network device, [`Endpoint::open`] a host on it with an address that the kernel does not have.
+//! Then [`Endpoint::listen`] and [`Endpoint::connect`] give streams of bytes, as tokio's do. Devices need root or
+//! `CAP_NET_ADMIN`.
+//!
 //! ```no_run
 //! # async fn serve() -> std::io::Result<()> {
 //! use endpoint::{EndpointConfig, Device, Endpoint, TunConfig};
@@ -16,6 +22,10 @@
 //! stream.write_all(b"hello").await
 //! # }
 //! ```
+//!
+//! Feature `axum` serves an axum router by [`Listener`]. Crate `server` is an example of that.
+//!
+//! # What is where
 //!
 //! In the order of the data: a [`Device`] gives and takes packets; the driver, one thread, owns it
 //! together with the stack, which is [`tcp::Host`] with the bytes that the core does not
@@ -45,11 +55,11 @@ mod shared;
 mod stack;
 mod stream;
 
-pub use config::{EndpointConfig, Setup};
-pub use counters::Counters;
+pub use config::{EndpointConfig, HostSetup};
+pub use counters::EndpointCounters;
 pub use device::{Device, TunConfig};
 pub use endpoint::Endpoint;
 pub use handle::Handle;
-pub use info::{Info, PathInfo, Status};
+pub use info::{ConnectionInfo, EndpointStatus, PathInfo};
 pub use listener::Listener;
 pub use stream::Stream;

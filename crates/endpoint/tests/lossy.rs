@@ -5,7 +5,7 @@ mod common;
 
 use common::order::Overtaken;
 use common::{Pair, at, linux, v4};
-use emulator::{Emulation, EmulationOptions, Files, LogFormat, Recording, port_pair};
+use emulator::{Emulation, EmulationOptions, EmulationRecording, Files, LogFormat, port_pair};
 use endpoint::{Device, Stream};
 use link::{Duplex, LinkConfig, QueueLimit, Reordering};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -21,7 +21,7 @@ use units::{Duration, Rate};
 struct Rough {
     pair: Pair,
     emulation: Emulation,
-    recording: Recording,
+    recording: EmulationRecording,
     overtaken: Overtaken,
     /// Packets that were handed on twice, either way.
     repeated: Arc<AtomicU64>,
@@ -46,7 +46,8 @@ fn rough(rate: Rate, delay: Duration, extra: Duration) -> Rough {
     let (far, server) = port_pair().unwrap();
     let overtaken = Overtaken::default();
     let log = Some((LogFormat::Csv, Box::new(overtaken.clone()) as emulator::Sink));
-    let (recording, recorders) = Recording::begin(Files { log, captures: None }).unwrap();
+    let (recording, recorders) =
+        EmulationRecording::begin(Files { log, ..Files::default() }).unwrap();
     let options = EmulationOptions {
         recorders: Some(recorders),
         ..EmulationOptions::new(Duplex::symmetric(link))
@@ -128,7 +129,7 @@ async fn exchange(stream: Stream, blocks: u64, seed: u64) -> ([u8; 32], [u8; 32]
     (write.await.unwrap(), hash.finalize().into())
 }
 
-async fn both_ways((rate, delay, extra): (Rate, Duration, Duration), blocks: u64) {
+async fn both_ways(rate: Rate, delay: Duration, extra: Duration, blocks: u64) {
     let rough = rough(rate, delay, extra);
     let mut listener = rough.pair.listen().await;
     let client = rough.pair.client.connect(at(v4(2).into()), &linux()).await.unwrap();
@@ -162,7 +163,7 @@ async fn both_ways((rate, delay, extra): (Rate, Duration, Duration), blocks: u64
 async fn a_rough_network_changes_no_byte() {
     // 4 MiB each way, and a millisecond is eight full packets.
     let millisecond = Duration::from_millis(1);
-    both_ways((Rate::from_mbps(100), millisecond, millisecond), 64).await;
+    both_ways(Rate::from_mbps(100), millisecond, millisecond, 64).await;
 }
 
 /// `cargo test -p headstart-endpoint --release --test lossy -- --ignored`
@@ -172,5 +173,5 @@ async fn a_gibibyte_each_way() {
     let blocks = std::env::var("BLOCKS").map_or(16_384, |blocks| blocks.parse().unwrap());
     // 300 us are ten full packets.
     let (delay, extra) = (Duration::from_micros(50), Duration::from_micros(300));
-    both_ways((Rate::from_mbps(400), delay, extra), blocks).await;
+    both_ways(Rate::from_mbps(400), delay, extra, blocks).await;
 }

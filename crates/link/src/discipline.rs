@@ -287,24 +287,38 @@ fn is_positive_share(value: f64) -> bool {
     value > 0.0 && value <= 1.0
 }
 
+/// [`Thresholds`] of a queue whose limit is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RedThresholds {
+    /// Average below which no packet is struck.
+    pub(crate) min: f64,
+    /// Average above which every packet is struck, or, if gentle, from twice which.
+    pub(crate) max: f64,
+    /// The average counts bytes, not packets.
+    pub(crate) in_bytes: bool,
+}
+
 impl RedConfig {
-    /// The two thresholds under `limit`, and true if they are in bytes.
-    pub(crate) fn resolve(&self, limit: QueueLimit) -> Result<(f64, f64, bool), &'static str> {
-        match (self.thresholds, limit) {
-            (Thresholds::Packets { min, max }, _) => Ok((min, max, false)),
-            (Thresholds::Bytes { min, max }, _) => Ok((min, max, true)),
+    /// The thresholds under `limit`.
+    pub(crate) fn resolve(&self, limit: QueueLimit) -> Result<RedThresholds, &'static str> {
+        let (min, max, in_bytes) = match (self.thresholds, limit) {
+            (Thresholds::Packets { min, max }, _) => (min, max, false),
+            (Thresholds::Bytes { min, max }, _) => (min, max, true),
             (Thresholds::Shares { min, max }, QueueLimit::Packets(n)) => {
                 let room = f64::from(n - 1);
-                Ok((min * room, max * room, false))
+                (min * room, max * room, false)
             }
             (Thresholds::Shares { min, max }, QueueLimit::Bytes(n)) => {
-                Ok((min * n as f64, max * n as f64, true))
+                (min * n as f64, max * n as f64, true)
             }
-            (Thresholds::Shares { .. }, QueueLimit::Unlimited) => Err(
-                "thresholds are shares of a queue without bound: give the queue a size, or the \
+            (Thresholds::Shares { .. }, QueueLimit::Unlimited) => {
+                return Err(
+                    "thresholds are shares of a queue without bound: give the queue a size, or the \
                      thresholds in packets or bytes",
-            ),
-        }
+                );
+            }
+        };
+        Ok(RedThresholds { min, max, in_bytes })
     }
 
     fn check(&self, limit: QueueLimit) -> Result<(), &'static str> {
@@ -320,7 +334,7 @@ impl RedConfig {
         if self.mean_packet == 0 {
             return Err("mean_packet must be above 0, like 1000");
         }
-        let (min, max, in_bytes) = self.resolve(limit)?;
+        let RedThresholds { min, max, in_bytes } = self.resolve(limit)?;
         if !(min >= 0.0 && max > min && max.is_finite()) {
             return Err(
                 "the minimum threshold must be below the maximum: give the queue more room \
@@ -395,8 +409,10 @@ mod tests {
     fn thresholds_of_the_papers() {
         // 50 places to wait and one in service: 7.5 and 30.
         let red = RedConfig::default();
-        assert_eq!(red.resolve(QueueLimit::Packets(51)), Ok((7.5, 30.0, false)));
-        assert_eq!(red.resolve(QueueLimit::Bytes(50_000)), Ok((7_500.0, 30_000.0, true)));
+        let in_packets = RedThresholds { min: 7.5, max: 30.0, in_bytes: false };
+        assert_eq!(red.resolve(QueueLimit::Packets(51)), Ok(in_packets));
+        let in_bytes = RedThresholds { min: 7_500.0, max: 30_000.0, in_bytes: true };
+        assert_eq!(red.resolve(QueueLimit::Bytes(50_000)), Ok(in_bytes));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //!
 //! The average is a float made with `+ - *` alone, which every machine rounds alike.
 
+use crate::discipline::RedThresholds;
 use crate::{LinkConfig, Occupancy, PacketInfo, RedConfig};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
@@ -25,7 +26,7 @@ pub(crate) enum Judgement {
 
 /// What an arriving packet finds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
+pub(crate) struct RedArrival {
     pub(crate) now: Instant,
     /// Since when the link has had nothing to send; `None` if it is sending.
     pub(crate) idle_since: Option<Instant>,
@@ -40,9 +41,7 @@ const BELOW: i64 = -1;
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
     config: RedConfig,
-    min: f64,
-    max: f64,
-    in_bytes: bool,
+    thresholds: RedThresholds,
     /// Time that a packet of the mean size takes.
     packet_time: Duration,
     average: f64,
@@ -55,19 +54,10 @@ pub(crate) struct Red {
 impl Red {
     /// `link` has been checked to carry `config`.
     pub(crate) fn new(config: &RedConfig, link: &LinkConfig, stream: Pcg32) -> Self {
-        let (min, max, in_bytes) =
+        let thresholds =
             config.resolve(link.queue()).expect("checked when the link was configured");
         let packet_time = link.rate().transmit_time(u64::from(config.mean_packet));
-        Self {
-            config: *config,
-            min,
-            max,
-            in_bytes,
-            packet_time,
-            average: 0.0,
-            count: BELOW,
-            stream,
-        }
+        Self { config: *config, thresholds, packet_time, average: 0.0, count: BELOW, stream }
     }
 
     pub(crate) fn average(&self) -> f64 {
@@ -75,9 +65,9 @@ impl Red {
     }
 
     /// The fate of a packet, as far as the average queue goes; the queue may still be full.
-    pub(crate) fn judge(&mut self, arrival: &Arrival, packet: &PacketInfo) -> Judgement {
+    pub(crate) fn judge(&mut self, arrival: &RedArrival, packet: &PacketInfo) -> Judgement {
         self.update_average(arrival);
-        if self.average < self.min {
+        if self.average < self.thresholds.min {
             self.count = BELOW;
             return Judgement::Take;
         }
@@ -95,14 +85,14 @@ impl Red {
         self.count = 0;
     }
 
-    fn update_average(&mut self, arrival: &Arrival) {
+    fn update_average(&mut self, arrival: &RedArrival) {
         let remains = 1.0 - self.config.weight;
         if let Some(since) = arrival.idle_since {
             let idle = arrival.now.saturating_since(since);
             let missed = idle.as_nanos() / self.packet_time.as_nanos().max(1);
             self.average *= power(remains, missed);
         }
-        let queue = match self.in_bytes {
+        let queue = match self.thresholds.in_bytes {
             true => arrival.waiting.bytes as f64,
             false => f64::from(arrival.waiting.packets),
         };
@@ -112,13 +102,14 @@ impl Red {
     /// `pb`: one where every packet is struck.
     fn probability(&self, bytes: u32) -> f64 {
         let RedConfig { max_p, gentle, mean_packet, .. } = self.config;
-        let over = self.average - self.max;
-        let p = match (over < 0.0, gentle && over < self.max) {
-            (true, _) => max_p * (self.average - self.min) / (self.max - self.min),
-            (false, true) => max_p + (1.0 - max_p) * over / self.max,
+        let RedThresholds { min, max, in_bytes } = self.thresholds;
+        let over = self.average - max;
+        let p = match (over < 0.0, gentle && over < max) {
+            (true, _) => max_p * (self.average - min) / (max - min),
+            (false, true) => max_p + (1.0 - max_p) * over / max,
             (false, false) => return 1.0,
         };
-        if self.in_bytes { p * f64::from(bytes) / f64::from(mean_packet) } else { p }
+        if in_bytes { p * f64::from(bytes) / f64::from(mean_packet) } else { p }
     }
 
     /// `pa`: the chance of the `count`-th packet, those before it having been spared.
@@ -134,7 +125,7 @@ impl Red {
 
     fn marks(&self, packet: &PacketInfo) -> bool {
         let RedConfig { ecn, mark_above_max, .. } = self.config;
-        ecn && packet.ecn_capable && (mark_above_max || self.average < self.max)
+        ecn && packet.ecn_capable && (mark_above_max || self.average < self.thresholds.max)
     }
 
     /// Evenly from 0 to below 1, in steps of 2^-32.

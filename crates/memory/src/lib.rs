@@ -6,6 +6,34 @@
 //! and answers with their average (the performance gateway of Zhang, Qiu & Keshav 2000 §5). Whatever
 //! they answer passes the [`ReuseGate`] before a sender believes it.
 //!
+//! # Where to begin
+//!
+//! A host remembers how a path ended. Five minutes later it believes half of the window:
+//!
+//! ```
+//! use memory::{CacheConfig, Cold, HostCache, PathMemory, PathState, ReuseGate, Sample};
+//! use std::net::IpAddr;
+//! use units::{Duration, Instant};
+//!
+//! let mut cache = HostCache::new(CacheConfig::default());
+//! let (peer, now) = (IpAddr::from([192, 0, 2, 1]), Instant::ZERO);
+//! let srtt = Duration::from_millis(100);
+//! let state = PathState { cwnd: 100_000, srtt, mss: 1000, ..PathState::default() };
+//! cache.record(now, peer, &Sample::Ended(state));
+//!
+//! // The default half-life is 3000 round trips: 300 s on this path.
+//! let later = now + Duration::from_secs(300);
+//! let remembered = cache.recall(later, peer).expect("it was recorded");
+//! assert_eq!(remembered.cwnd, 50_000);
+//!
+//! // The gate bounds what a sender may use of it: here by a cap of 30 kB.
+//! let gate = ReuseGate { cap: 30_000, ..ReuseGate::default() };
+//! let cold = Cold { window: 10_000, mss: 1000 };
+//! assert_eq!(gate.admit(&remembered, &cold).expect("it is young enough").cwnd, 30_000);
+//! ```
+//!
+//! `tcp::Host::set_memory` gives a host such a memory, under schemes that have one.
+//!
 //! No I/O, no clock, no randomness; bounded in destinations and in samples.
 
 mod cache;

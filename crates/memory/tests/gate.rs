@@ -68,14 +68,30 @@ fn sample() -> impl Strategy<Value = Sample> {
     prop_oneof![report, ended]
 }
 
+/// At an instant a destination is asked for, and told of first if there is a sample.
+#[derive(Clone, Debug)]
+struct Step {
+    nanos: u64,
+    low: u8,
+    sample: Option<Sample>,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    (any_size(), 0..4_u8, prop::option::of(sample())).prop_map(|(nanos, low, sample)| Step {
+        nanos,
+        low,
+        sample,
+    })
+}
+
 /// Asks and tells at instants that jump about, and sees what a sender would begin with.
 fn keeps_the_bounds(
     memory: &mut dyn PathMemory,
-    steps: &[(u64, u8, Option<Sample>)],
+    steps: &[Step],
     gate: &ReuseGate,
     cold: &Cold,
 ) -> Result<(), TestCaseError> {
-    for (nanos, low, sample) in steps {
+    for Step { nanos, low, sample } in steps {
         let now = Instant::from_nanos(*nanos);
         if let Some(sample) = sample {
             memory.record(now, remote(*low), sample);
@@ -97,7 +113,7 @@ fn keeps_the_bounds(
 proptest! {
     #[test]
     fn every_memory_keeps_the_bounds_through_the_gate(
-        steps in prop::collection::vec((any_size(), 0..4_u8, prop::option::of(sample())), 1..60),
+        steps in prop::collection::vec(step(), 1..60),
         (cap, max_age) in (any_size(), any_size()),
         (window, mss) in (any_size(), 1..65_536_u64),
         (n, enough, decay) in (any_size(), 0..5_usize, prop::option::of(any_size())),

@@ -37,8 +37,8 @@ pub(crate) struct Endpoint {
     /// Ports listened at, and for whom.
     listeners: Vec<(u16, AppId)>,
     next_port: u16,
-    /// Local port, remote host and remote port of every connection opened here.
-    ports_in_use: BTreeSet<(u16, HostId, u16)>,
+    /// Of every connection opened here.
+    ports_in_use: BTreeSet<Peer>,
     wakes: Wakes,
     /// Connections whose application waits for this many bytes or more to have gone out.
     watches: Vec<(ConnId, u64)>,
@@ -120,10 +120,10 @@ impl Endpoint {
     /// An ephemeral port from which nothing is connected to that `port` of `host`.
     pub(crate) fn take_port(&mut self, (host, port): (HostId, u16)) -> u16 {
         for _ in FIRST_EPHEMERAL..=u16::MAX {
-            let local = self.next_port;
-            self.next_port = local.checked_add(1).unwrap_or(FIRST_EPHEMERAL);
-            if self.ports_in_use.insert((local, host, port)) {
-                return local;
+            let local_port = self.next_port;
+            self.next_port = local_port.checked_add(1).unwrap_or(FIRST_EPHEMERAL);
+            if self.ports_in_use.insert(Peer { host, port, local_port }) {
+                return local_port;
             }
         }
         panic!("every ephemeral port is connected to port {port} of host {}", host.0)
@@ -141,8 +141,7 @@ impl Endpoint {
     /// A connection has ended and its port may be used again.
     pub(crate) fn release(&mut self, conn: ConnId) {
         if let Some(owner) = self.owner(conn) {
-            let Peer { host, port, local_port } = owner.peer;
-            self.ports_in_use.remove(&(local_port, host, port));
+            self.ports_in_use.remove(&owner.peer);
             self.by_peer.remove(&owner.peer);
         }
     }

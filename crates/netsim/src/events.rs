@@ -17,7 +17,7 @@ use units::Instant;
 
 /// A packet at the end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Arrival {
+pub(crate) struct LinkArrival {
     /// Its place in the pool.
     pub(crate) packet: u32,
     /// The next hop of its route.
@@ -30,7 +30,7 @@ pub(crate) struct Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// A packet arrives.
-    Arrival(Arrival),
+    Arrival(LinkArrival),
     /// A host's wake-up.
     Wake,
     /// An application's timer.
@@ -80,7 +80,7 @@ impl Eq for Entry {}
 /// Arrivals whose keys never fall.
 #[derive(Clone, Debug)]
 struct Lane {
-    pending: Ring<(Key, Arrival)>,
+    pending: Ring<(Key, LinkArrival)>,
     /// The key of the last of them, or of the last there was.
     last: Key,
 }
@@ -94,6 +94,10 @@ pub(crate) struct EventQueue {
     heads: Tournament,
     sequence: u64,
 }
+
+/// Who has the first event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct First(usize);
 
 /// The heap competes under the first number, lane `n` under `n + 1`.
 const HEAP: usize = 0;
@@ -124,7 +128,7 @@ impl EventQueue {
 
     /// Schedules an arrival by a key of [`EventQueue::arrival_key`].
     #[inline(always)]
-    pub(crate) fn push_arrival(&mut self, lane: u32, key: Key, arrival: Arrival) {
+    pub(crate) fn push_arrival(&mut self, lane: u32, key: Key, arrival: LinkArrival) {
         let queue = &mut self.lanes[lane as usize];
         let heads = queue.pending.is_empty();
         if key < queue.last && !heads {
@@ -139,21 +143,21 @@ impl EventQueue {
     }
 
     /// Schedules the arrival, over no link at all, of what a host sent to itself.
-    pub(crate) fn push_loopback(&mut self, at: Instant, arrival: Arrival) {
+    pub(crate) fn push_loopback(&mut self, at: Instant, arrival: LinkArrival) {
         let key = self.arrival_key(at, Key::NO_LINK);
         self.restore(key, arrival);
     }
 
     /// Schedules an arrival that has had its key for longer.
-    pub(crate) fn restore(&mut self, key: Key, arrival: Arrival) {
+    pub(crate) fn restore(&mut self, key: Key, arrival: LinkArrival) {
         self.push_heap(Entry { key, due: Due::Arrival(arrival) });
     }
 
     /// Takes out the arrivals that `wanted` picks; in the order of their keys.
     pub(crate) fn extract(
         &mut self,
-        mut wanted: impl FnMut(Key, &Arrival) -> bool,
-    ) -> Vec<(Key, Arrival)> {
+        mut wanted: impl FnMut(Key, &LinkArrival) -> bool,
+    ) -> Vec<(Key, LinkArrival)> {
         let mut out = Vec::new();
         for lane in &mut self.lanes {
             let pending = std::mem::replace(&mut lane.pending, Ring::new());
@@ -183,18 +187,30 @@ impl EventQueue {
         self.push_heap(entry);
     }
 
-    /// Takes out the first event unless it is after `limit`.
-    #[inline]
-    pub(crate) fn pop_until(&mut self, limit: Instant) -> Option<(Key, Due)> {
+    /// Who has the first event, unless that is after `limit`.
+    #[inline(always)]
+    pub(crate) fn first_until(&self, limit: Instant) -> Option<First> {
         let (first, time) = self.heads.winner();
-        if time > limit.as_nanos() {
-            return None;
-        }
-        if first == HEAP {
-            return self.pop_heap();
-        }
-        let (key, arrival) = self.pop_lane(first)?;
-        Some((key, Due::Arrival(arrival)))
+        (time <= limit.as_nanos()).then_some(First(first))
+    }
+
+    /// Takes out the first event if it is an arrival in a lane, as nearly all are.
+    #[inline(always)]
+    pub(crate) fn pop_lane(&mut self, First(first): First) -> Option<(Key, LinkArrival)> {
+        // The heap's number is none of a lane.
+        let pending = &mut self.lanes.get_mut(first.wrapping_sub(1))?.pending;
+        // One that is empty would not be first, unless all are.
+        let arrival = pending.pop_front()?;
+        let next = pending.front().map_or(Key::NEVER, |(key, _)| *key);
+        self.heads.enter(first, next);
+        Some(arrival)
+    }
+
+    /// Takes out the first event if it is in no lane. `None` also where no one is left to compete.
+    pub(crate) fn pop_heap(&mut self) -> Option<(Key, Due)> {
+        let entry = self.heap.pop()?;
+        self.heads.enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
+        Some((entry.key, entry.due))
     }
 
     /// True if nothing is scheduled.
@@ -222,21 +238,15 @@ impl EventQueue {
             self.heads.enter(HEAP, entry.key);
         }
     }
+}
 
-    /// `None` also where no one is left to compete.
-    fn pop_heap(&mut self) -> Option<(Key, Due)> {
-        let entry = self.heap.pop()?;
-        self.heads.enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
-        Some((entry.key, entry.due))
-    }
-
-    #[inline]
-    fn pop_lane(&mut self, first: usize) -> Option<(Key, Arrival)> {
-        let pending = &mut self.lanes.get_mut(first - 1)?.pending;
-        let arrival = pending.pop_front();
-        let next = pending.front().map_or(Key::NEVER, |(key, _)| *key);
-        self.heads.enter(first, next);
-        arrival
+#[cfg(test)]
+impl EventQueue {
+    /// Takes out the first event unless it is after `limit`.
+    fn pop_until(&mut self, limit: Instant) -> Option<(Key, Due)> {
+        let first = self.first_until(limit)?;
+        let arrival = self.pop_lane(first).map(|(key, arrival)| (key, Due::Arrival(arrival)));
+        arrival.or_else(|| self.pop_heap())
     }
 }
 
@@ -249,8 +259,8 @@ mod tests {
         Instant::from_nanos(nanos)
     }
 
-    const fn arrival(packet: u32) -> Arrival {
-        Arrival { packet, cursor: 0, bytes: 0 }
+    const fn arrival(packet: u32) -> LinkArrival {
+        LinkArrival { packet, cursor: 0, bytes: 0 }
     }
 
     fn queue_of(lanes: usize) -> EventQueue {
@@ -259,7 +269,7 @@ mod tests {
         queue
     }
 
-    fn push(queue: &mut EventQueue, lane: u32, at: Instant, link: u32, arrival: Arrival) {
+    fn push(queue: &mut EventQueue, lane: u32, at: Instant, link: u32, arrival: LinkArrival) {
         let key = queue.arrival_key(at, link);
         queue.push_arrival(lane, key, arrival);
     }

@@ -33,7 +33,7 @@ id!(
 );
 
 /// A connection seen from outside: the host at the other end and both ports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Peer {
     /// The other end.
     pub host: HostId,

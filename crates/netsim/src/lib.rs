@@ -5,8 +5,44 @@
 //! decides what is sent when; links say when it arrives. Inside, `events` orders what happens,
 //! `network` passes packets from link to link, `world` lets hosts send and receive.
 //! [`BulkTransfer`], [`Rounds`], [`Telnet`], [`OnOff`], [`Cbr`] and [`PageLoad`] are applications to
-//! begin with. An [`Observer`] sees every packet at every link: [`Recorder`] keeps what it sees,
+//! begin with. An [`Observer`] sees every packet at every link: [`StepRecorder`] keeps what it sees,
 //! [`Captures`] writes it for tshark.
+//!
+//! # Where to begin
+//!
+//! A transfer of 40 kB over 20 Mbit/s, a round trip of 80 ms and a queue of 100 packets:
+//!
+//! ```
+//! use link::{LinkConfig, QueueLimit};
+//! use netsim::{BulkSpec, BulkTransfer, Dumbbell, Duplex, Simulation, SimulationConfig};
+//! use tcp::Scheme;
+//! use units::{Duration, Instant, Rate};
+//!
+//! // Hosts are on fast wires, and the bottleneck between them is the same both ways.
+//! let wire = LinkConfig::new(Rate::from_mbps(10_000), Duration::ZERO, QueueLimit::Unlimited)?;
+//! let bottleneck =
+//!     LinkConfig::new(Rate::from_mbps(20), Duration::from_millis(40), QueueLimit::Packets(100))?;
+//! let dumbbell = Dumbbell::new(1, wire, Duplex::symmetric(bottleneck));
+//! let (from, to) = (dumbbell.sources[0], dumbbell.sinks[0]);
+//!
+//! let scheme = Scheme::parse("linux+nagle=off")?;
+//! let (bytes, receiver) = (Some(40_000), scheme.clone());
+//! let transfer = BulkTransfer::new(BulkSpec { from, to, bytes, scheme, receiver, close: false });
+//! let mut simulation = Simulation::new(dumbbell.topology, SimulationConfig::default());
+//! let id = simulation.add(Instant::ZERO, transfer);
+//! simulation.run(Instant::ZERO + Duration::from_secs(10))?;
+//!
+//! let transfer = simulation.application::<BulkTransfer>(id).expect("it was added");
+//! let flow = transfer.flows().first().expect("it has started");
+//! let done = flow.received_at.expect("it has finished");
+//! // The handshake, 10 segments, and half a round trip until the other 18 are there: 200 ms. Transmission takes at most
+//! // 17 ms, 0.6 ms for each segment.
+//! assert!(done > Instant::ZERO + Duration::from_millis(200));
+//! assert!(done < Instant::ZERO + Duration::from_millis(217));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Larger examples are in `examples/`. Experiments without code are plans (crate `plan`, `headstart sim`).
 //!
 //! # What happens first
 //! Events happen in the order of (time, kind, index, sequence): of those at the same instant,
@@ -42,7 +78,7 @@ mod topology;
 mod tournament;
 mod world;
 
-pub use application::{Application, Context};
+pub use application::{AppContext, Application};
 pub use apps::{
     BulkSpec, BulkTransfer, Cbr, CbrSpec, FlowTotals, OnOff, OnOffSpec, PairChoice, PoissonFlows,
     PoissonSpec, RoundPair, Rounds, RoundsSpec, Telnet, TelnetSpec, User, UserSpec,
@@ -53,10 +89,10 @@ pub use ids::{AppId, HostId, LinkId, NodeId, Peer};
 pub use link::{Duplex, derive_seed, stream};
 pub use observer::{Observer, Step};
 pub use packet::{Body, Datagram, SimPacket, Transit, WireSizes};
-pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, Transfer, Visit};
+pub use page::{Browsing, BrowsingSpec, PageLoad, PageSpec, PageTransfer, Visit};
 pub use pcap::Captures;
 pub use processing_delay::{ProcessingDelay, ProcessingOrder};
-pub use recorder::{Record, Recorder};
+pub use recorder::{StepRecord, StepRecorder};
 pub use simulation::{Simulation, SimulationConfig, SimulationError};
 pub use site::{Collecting, PassiveTap, ReportTap, Site, SiteSpec};
 pub use topology::{LinkSpec, RouteError, Topology, address_of, host_at};

@@ -8,7 +8,7 @@
 mod ahead;
 mod stages;
 
-use crate::events::{Arrival, Due, EventQueue};
+use crate::events::{Due, EventQueue, LinkArrival};
 use crate::key::Key;
 use crate::observer::{Observer, Step};
 use crate::packet::PacketPool;
@@ -16,8 +16,9 @@ use crate::processing::Processing;
 use crate::routes::Routes;
 use crate::{AppId, HostId, LinkId, LinkSpec, SimPacket, Topology};
 use ahead::Ahead;
-use link::{Fate, Link, QueueLimit, Stage, stream};
+use link::{Link, LinkFate, QueueLimit, Stage, stream};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use units::{Duration, Instant, Rate};
 
 /// What concerns someone outside the network.
@@ -57,15 +58,23 @@ struct Wire {
 
 const NO_LANE: u32 = u32::MAX;
 
+impl Wire {
+    /// Where arrivals of packets of this size are scheduled; [`NO_LANE`] until there are any.
+    #[inline(always)]
+    fn lane(&self, bytes: u32) -> u32 {
+        self.lanes[usize::from(bytes > SMALL)]
+    }
+}
+
 /// Links whose arrivals are scheduled in order between them, but for the sizes of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LaneClass {
     /// It means to be a bottleneck.
     Own(LinkId),
     /// Links that never drop are mostly idle: of equal rate and delay, for small packets or others.
-    Idle(Rate, Duration, bool),
+    Idle { rate: Rate, delay: Duration, large: bool },
     /// The same behind one link, crossed ahead.
-    Behind(LinkId, Rate, Duration, bool),
+    Behind { feeder: LinkId, rate: Rate, delay: Duration, large: bool },
 }
 
 /// Links, the packets on them, and virtual time.
@@ -117,7 +126,8 @@ impl Network {
 
     /// Puts a packet of `bytes` on the first link of its route. Without a route that is noted and
     /// nothing sent. `make` writes the packet to its place in the pool: copies of one are dear.
-    #[inline]
+    // Always: whoever polls a host for its segments has the packet's fields at hand.
+    #[inline(always)]
     pub(crate) fn send(
         &mut self,
         (from, to): (HostId, HostId),
@@ -132,7 +142,7 @@ impl Network {
         if !self.processing.is_empty() && self.hold(arrival(index, cursor, bytes)) {
             return;
         }
-        if self.forward(index, cursor, bytes) {
+        if self.forward(self.now(), arrival(index, cursor, bytes)) {
             // A host that sends to itself has no link on the way.
             self.queue.push_loopback(self.now(), arrival(index, cursor, bytes));
         }
@@ -140,7 +150,7 @@ impl Network {
 
     /// Has a packet wait until its host is done with it; false if that is now.
     #[cold]
-    fn hold(&mut self, arrival: Arrival) -> bool {
+    fn hold(&mut self, arrival: LinkArrival) -> bool {
         let packet = self.packets.packet(arrival.packet);
         let departure = self.processing.departure(packet, self.current.at());
         if let Some(at) = departure {
@@ -158,79 +168,93 @@ impl Network {
 
     /// Runs time forward to the next thing that concerns a host or an application, not beyond
     /// `limit`. `None` when there is none until then; time then stands where it was.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self, limit: Instant) -> Option<Next> {
-        while let Some((key, due)) = self.queue.pop_until(limit) {
-            self.current = key;
-            let Due::Arrival(Arrival { packet, cursor, bytes }) = due else {
-                match self.other(key, due) {
-                    None => continue,
-                    next => return next,
-                }
+        while let Some(first) = self.queue.first_until(limit) {
+            let (key, arrival) = match self.queue.pop_lane(first) {
+                Some(arrival) => arrival,
+                None => match self.next_in_heap() {
+                    ControlFlow::Continue(Some(arrival)) => arrival,
+                    ControlFlow::Continue(None) => continue,
+                    ControlFlow::Break(next) => return next,
+                },
             };
+            let packet = arrival.packet;
+            self.current = key;
             if !self.observers.is_empty() && key.index() != Key::NO_LINK {
                 self.observe(key.at(), LinkId(key.index()), Step::Arrive, packet);
             }
-            if self.forward(packet, cursor, bytes) {
+            if self.forward(key.at(), arrival) {
                 return Some(Next::Delivered(packet));
             }
         }
         None
     }
 
-    /// What is due is no arrival.
+    /// The first event is in no lane: an arrival, something that the network sees to itself, or what to
+    /// break off with, nothing if there is no event.
     // Out of line, so that the loop of arrivals keeps its registers.
     #[inline(never)]
-    fn other(&mut self, key: Key, due: Due) -> Option<Next> {
+    fn next_in_heap(&mut self) -> ControlFlow<Option<Next>, Option<(Key, LinkArrival)>> {
+        let Some((key, due)) = self.queue.pop_heap() else {
+            return ControlFlow::Break(None);
+        };
+        self.current = key;
         match due {
-            Due::Wake => Some(Next::Wake(HostId(key.index()))),
-            Due::Timer { token } => Some(Next::Timer(AppId(key.index()), token)),
+            Due::Arrival(arrival) => ControlFlow::Continue(Some((key, arrival))),
+            Due::Wake => ControlFlow::Break(Some(Next::Wake(HostId(key.index())))),
+            Due::Timer { token } => {
+                ControlFlow::Break(Some(Next::Timer(AppId(key.index()), token)))
+            }
             Due::Service => {
                 self.serve(LinkId(key.index()));
-                None
+                ControlFlow::Continue(None)
             }
-            Due::Arrival(_) => None,
         }
     }
 
-    /// Offers a packet to the link at `cursor`; true if the route ends there.
+    /// Offers a packet that is at `cursor` at `now` to the link there; true if the route ends.
     // Always: the compiler finds it too long for its two callers, and then every hop costs a tenth
     // more instructions.
     #[inline(always)]
-    fn forward(&mut self, packet: u32, cursor: u32, bytes: u32) -> bool {
+    fn forward(&mut self, now: Instant, arrival: LinkArrival) -> bool {
+        let LinkArrival { packet, cursor, bytes } = arrival;
         let Some(hop) = self.routes.hop(cursor) else {
             return true;
         };
-        let (id, now) = (hop.link(), self.now());
-        let Stage::Fifo(fifo) = self.wires[id.index()].link.stage() else {
+        let id = hop.link();
+        let wire = &mut self.wires[id.index()];
+        let lane = wire.lane(bytes);
+        let Stage::Fifo(fifo) = wire.link.stage() else {
             self.forward_known(id, packet, cursor);
             return false;
         };
-        let fate = fifo.offer(now, bytes);
-        if !self.observers.is_empty() {
-            self.observe_fate(id, fate, packet);
-        }
-        match fate {
-            Fate::Delivered { arrives, .. } => {
-                let due = arrival(packet, cursor + 1, bytes);
+        match fifo.offer(now, bytes) {
+            LinkFate::Delivered { departs, arrives } => {
+                if !self.observers.is_empty() {
+                    self.observe_fate(id, LinkFate::Delivered { departs, arrives }, packet);
+                }
+                let due = LinkArrival { cursor: cursor + 1, ..arrival };
                 if hop.leads_ahead() {
                     let key = self.queue.arrival_key(arrives, id.0);
                     self.cross_ahead(key, due);
                 } else {
-                    self.schedule(id, arrives, due);
+                    self.schedule((id, lane), arrives, due);
                 }
             }
-            Fate::Dropped | Fate::Lost { .. } => self.lose(packet),
+            fate => {
+                self.observe_fate(id, fate, packet);
+                self.lose(packet);
+            }
         }
         false
     }
 
-    /// Schedules an arrival over a link.
+    /// Schedules an arrival over a link, in the lane that it has for such packets.
     #[inline(always)]
-    fn schedule(&mut self, id: LinkId, at: Instant, arrival: Arrival) {
-        let large = arrival.bytes > SMALL;
-        let lane = match self.wires[id.index()].lanes[usize::from(large)] {
-            NO_LANE => self.lane_for(id, large),
+    fn schedule(&mut self, (id, lane): (LinkId, u32), at: Instant, arrival: LinkArrival) {
+        let lane = match lane {
+            NO_LANE => self.lane_for(id, arrival.bytes > SMALL),
             lane => lane,
         };
         let key = self.queue.arrival_key(at, id.0);
@@ -243,9 +267,9 @@ impl Network {
         let config = wire.link.config();
         let (rate, delay) = (config.rate(), config.delay());
         let class = match wire.feeder {
-            Feeder::Link(feeder) if wire.ahead => LaneClass::Behind(feeder, rate, delay, large),
+            Feeder::Link(feeder) if wire.ahead => LaneClass::Behind { feeder, rate, delay, large },
             _ if config.queue() == QueueLimit::Unlimited && config.knows_departures() => {
-                LaneClass::Idle(rate, delay, large)
+                LaneClass::Idle { rate, delay, large }
             }
             _ => LaneClass::Own(id),
         };
@@ -268,20 +292,20 @@ impl Network {
     }
 
     #[cold]
-    fn observe_fate(&mut self, id: LinkId, fate: Fate, packet: u32) {
-        self.observe_entry(id, fate == Fate::Dropped, packet);
+    fn observe_fate(&mut self, id: LinkId, fate: LinkFate, packet: u32) {
+        self.observe_entry(id, fate == LinkFate::Dropped, packet);
         self.observe_departure(id, fate, packet);
     }
 
     /// Tells observers what a fate says of the time after the queue.
-    fn observe_departure(&mut self, id: LinkId, fate: Fate, packet: u32) {
+    fn observe_departure(&mut self, id: LinkId, fate: LinkFate, packet: u32) {
         if self.observers.is_empty() {
             return;
         }
-        if let Fate::Delivered { departs, .. } | Fate::Lost { departs } = fate {
+        if let LinkFate::Delivered { departs, .. } | LinkFate::Lost { departs } = fate {
             self.observe(departs, id, Step::Leave, packet);
         }
-        if let Fate::Lost { departs } = fate {
+        if let LinkFate::Lost { departs } = fate {
             self.observe(departs, id, Step::Lose, packet);
         }
     }
@@ -366,8 +390,8 @@ impl Network {
     }
 }
 
-const fn arrival(packet: u32, cursor: u32, bytes: u32) -> Arrival {
-    Arrival { packet, cursor, bytes }
+const fn arrival(packet: u32, cursor: u32, bytes: u32) -> LinkArrival {
+    LinkArrival { packet, cursor, bytes }
 }
 
 /// The links of a topology.

@@ -87,7 +87,8 @@ pub(crate) struct PacketPool {
 }
 
 impl PacketPool {
-    #[inline]
+    // Always: out of line the packet's fields go by way of the stack.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, make: impl FnOnce() -> SimPacket) -> u32 {
         if let Some(index) = self.free.pop() {
             self.packets[index as usize] = make();

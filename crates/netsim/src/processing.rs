@@ -5,7 +5,7 @@
 //! on phase effects). ns-2 has the same as `overhead_`.
 
 use crate::processing_delay::{ProcessingDelay, ProcessingOrder};
-use crate::{Body, HostId, SimPacket, Topology};
+use crate::{Body, HostId, Peer, SimPacket, Topology};
 use link::stream;
 use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
@@ -30,12 +30,16 @@ struct Delay {
     ready: BTreeMap<Conversation, Instant>,
 }
 
-/// Packets that keep their order: a connection's, by the other host and both ports.
-type Conversation = Option<(HostId, u16, u16)>;
+/// Packets that keep their order: those of a connection, or all datagrams.
+type Conversation = Option<Peer>;
 
 fn conversation(packet: &SimPacket) -> Conversation {
     match &packet.body {
-        Body::Segment(transit) => Some((packet.to, transit.source_port, transit.destination_port)),
+        Body::Segment(transit) => Some(Peer {
+            host: packet.to,
+            port: transit.destination_port,
+            local_port: transit.source_port,
+        }),
         Body::Datagram(_) => None,
     }
 }
@@ -92,7 +96,8 @@ mod tests {
         let between = ProcessingDelay { most: Duration::from_millis(1), ..ProcessingDelay::NONE };
         let stream = stream(1, "processing/test");
         let mut delay = Delay { between, order, stream, sent: None, ready: BTreeMap::new() };
-        (0..1000).map(|n| delay.departure(Some((HostId(1), n % 4, 9)), Instant::ZERO)).collect()
+        let conversation = |n: u16| Peer { host: HostId(1), port: 9, local_port: n % 4 };
+        (0..1000).map(|n| delay.departure(Some(conversation(n)), Instant::ZERO)).collect()
     }
 
     #[test]

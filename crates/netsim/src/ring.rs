@@ -47,9 +47,9 @@ impl<T: Copy> Ring<T> {
 
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<T> {
-        let item = self.front().copied();
-        self.popped = self.popped.wrapping_add(usize::from(item.is_some()));
-        item
+        let item = *self.front()?;
+        self.popped = self.popped.wrapping_add(1);
+        Some(item)
     }
 
     /// Doubles the array, with `filler` in the new slots, and straightens it.

@@ -29,22 +29,41 @@ impl Hop {
 #[derive(Debug)]
 pub(crate) struct Routes {
     hops: Vec<u32>,
-    /// For each source, destinations and where their hops start, by destination.
-    starts: Vec<Vec<(HostId, u32)>>,
+    /// By source.
+    starts: Vec<Starts>,
     trees: Trees,
+}
+
+/// Where the routes of a source start.
+#[derive(Clone, Debug, Default)]
+struct Starts {
+    /// The destination asked for last: most hosts talk to one for a while.
+    recent: Option<(HostId, u32)>,
+    /// Destinations and where their hops start, by destination.
+    all: Vec<(HostId, u32)>,
+}
+
+impl Starts {
+    fn find(&mut self, to: HostId) -> Option<u32> {
+        let at = self.all.binary_search_by_key(&to, |(host, _)| *host).ok()?;
+        self.recent = Some(self.all[at]);
+        Some(self.all[at].1)
+    }
 }
 
 impl Routes {
     pub(crate) fn new(hosts: usize) -> Self {
-        Self { hops: Vec::new(), starts: vec![Vec::new(); hosts], trees: Trees::default() }
+        Self { hops: Vec::new(), starts: vec![Starts::default(); hosts], trees: Trees::default() }
     }
 
     /// The cursor at the first hop from one host to another, if the route is laid out.
     #[inline]
-    pub(crate) fn start(&self, from: HostId, to: HostId) -> Option<u32> {
-        let known = &self.starts[from.index()];
-        let at = known.binary_search_by_key(&to, |(host, _)| *host).ok()?;
-        Some(known[at].1)
+    pub(crate) fn start(&mut self, from: HostId, to: HostId) -> Option<u32> {
+        let known = &mut self.starts[from.index()];
+        match known.recent {
+            Some((host, start)) if host == to => Some(start),
+            _ => known.find(to),
+        }
     }
 
     /// Lays out a route that is not; `None` if there is no way.
@@ -53,7 +72,7 @@ impl Routes {
         let start = self.hops.len() as u32;
         self.hops.extend(route.iter().map(|link| link.0));
         self.hops.push(DELIVER);
-        let known = &mut self.starts[from.index()];
+        let known = &mut self.starts[from.index()].all;
         let at = known.partition_point(|(host, _)| *host < to);
         known.insert(at, (to, start));
         Some(start)

@@ -289,26 +289,30 @@ mod tests {
         LinkConfig::new(Rate::from_mbps(1), Duration::ZERO, QueueLimit::Unlimited).unwrap()
     }
 
+    const A: HostId = HostId(0);
+    const B: HostId = HostId(1);
+
     /// a → r → b and a → q → s → b, all one way; the longer way added first.
-    fn two_ways() -> (Topology, HostId, HostId) {
+    fn two_ways() -> Topology {
         let mut t = Topology::new();
         let (a, b) = (t.add_host("a"), t.add_host("b"));
+        assert_eq!((a, b), (A, B));
         let [q, s, r] = std::array::from_fn(|_| t.add_router());
         let (from, to) = (t.node(a), t.node(b));
         for (x, y) in [(from, q), (q, s), (s, to), (from, r), (r, to)] {
             t.add_link("wire", x, y, config());
         }
-        (t, a, b)
+        t
     }
 
     #[test]
     fn the_shortest_route_is_taken_unless_one_is_given() {
-        let (mut t, a, b) = two_ways();
-        assert_eq!(t.route(a, b), Some(vec![LinkId(3), LinkId(4)]));
-        assert_eq!(t.route(b, a), None, "links have one direction");
+        let mut t = two_ways();
+        assert_eq!(t.route(A, B), Some(vec![LinkId(3), LinkId(4)]));
+        assert_eq!(t.route(B, A), None, "links have one direction");
         let long = [LinkId(0), LinkId(1), LinkId(2)];
-        t.set_route(a, b, &long).unwrap();
-        assert_eq!(t.route(a, b), Some(long.to_vec()));
+        t.set_route(A, B, &long).unwrap();
+        assert_eq!(t.route(A, B), Some(long.to_vec()));
     }
 
     proptest! {
@@ -334,15 +338,15 @@ mod tests {
 
     #[test]
     fn a_route_must_lead_there() {
-        let (mut t, a, b) = two_ways();
-        let broken = t.set_route(a, b, &[LinkId(0), LinkId(4)]);
+        let mut t = two_ways();
+        let broken = t.set_route(A, B, &[LinkId(0), LinkId(4)]);
         assert_eq!(broken, Err(RouteError::Broken(LinkId(4))));
-        assert_eq!(t.set_route(a, b, &[LinkId(0)]), Err(RouteError::Elsewhere));
+        assert_eq!(t.set_route(A, B, &[LinkId(0)]), Err(RouteError::Elsewhere));
     }
 
     #[test]
     fn link_names_are_unique() {
-        let (t, ..) = two_ways();
+        let t = two_ways();
         assert_eq!(t.links()[0].name, "wire");
         assert_eq!(t.links()[2].name, "wire#2");
     }

@@ -14,10 +14,13 @@ struct Round {
     times: [u64; WIDTH],
     ties: [u64; WIDTH],
     best: usize,
+    /// One past the highest slot that was ever entered: those beyond need not be looked at.
+    used: usize,
 }
 
 impl Round {
-    const EMPTY: Self = Self { times: [u64::MAX; WIDTH], ties: [u64::MAX; WIDTH], best: 0 };
+    const EMPTY: Self =
+        Self { times: [u64::MAX; WIDTH], ties: [u64::MAX; WIDTH], best: 0, used: 1 };
 
     #[inline]
     fn key(&self, slot: usize) -> Key {
@@ -32,7 +35,10 @@ impl Round {
         (self.times[slot % WIDTH], self.ties[slot % WIDTH]) = key.into_parts();
         if was_best {
             self.best = self.scan();
-        } else if wins {
+            return true;
+        }
+        self.used = self.used.max(slot + 1);
+        if wins {
             self.best = slot;
         }
         wins
@@ -41,7 +47,7 @@ impl Round {
     #[inline]
     fn scan(&self) -> usize {
         let (mut best, mut time) = (0, self.times[0]);
-        for slot in 1..WIDTH {
+        for slot in 1..self.used.min(WIDTH) {
             let other = self.times[slot];
             if other < time || (other == time && self.ties[slot] < self.ties[best]) {
                 (best, time) = (slot, other);
@@ -77,7 +83,7 @@ impl Tournament {
     }
 
     /// Gives a contestant a new key.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter(&mut self, contestant: usize, key: Key) {
         let (mut round, mut slot) = (self.first + contestant / WIDTH, contestant % WIDTH);
         let mut key = key;

@@ -14,8 +14,8 @@ use units::Instant;
 /// What an application has to be told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Notice {
-    Event(AppId, HostId, Event),
-    UnsentLow(AppId, HostId, ConnId),
+    Event { app: AppId, host: HostId, event: Event },
+    UnsentLow { app: AppId, host: HostId, conn: ConnId },
     Timer(AppId, u32),
     Datagram(HostId, Datagram),
 }
@@ -155,6 +155,11 @@ impl World {
     /// served and time may go on.
     #[inline]
     pub(crate) fn settle(&mut self) -> Option<Notice> {
+        if self.touched.is_empty() { None } else { self.settle_touched() }
+    }
+
+    #[inline(never)]
+    fn settle_touched(&mut self) -> Option<Notice> {
         while let Some(host) = self.touched.front().copied() {
             if let Some(notice) = self.serve(host) {
                 return Some(notice);
@@ -166,6 +171,8 @@ impl World {
 
     /// Sends what a host has to send, then hands out its events one at a time; re-arms its
     /// wake-up when there is nothing left.
+    // Always: it is part of every delivery, and those are what a run consists of.
+    #[inline(always)]
     fn serve(&mut self, host: HostId) -> Option<Notice> {
         let endpoint = &mut self.endpoints[host.index()];
         if std::mem::take(&mut endpoint.touched) {
@@ -178,10 +185,10 @@ impl World {
             }
         }
         if let Some((app, event)) = endpoint.poll_event() {
-            return Some(Notice::Event(app, host, event));
+            return Some(Notice::Event { app, host, event });
         }
         if let Some((app, conn)) = endpoint.unsent_low() {
-            return Some(Notice::UnsentLow(app, host, conn));
+            return Some(Notice::UnsentLow { app, host, conn });
         }
         if let Some(at) = endpoint.wake_needed(self.network.now()) {
             self.network.wake_at(at, host);
@@ -190,9 +197,9 @@ impl World {
         None
     }
 
-    /// Runs time forward to `limit` or the next thing an application has to be told at once.
-    /// `Err` if nothing is left to happen until `limit`.
-    #[inline]
+    /// Runs time forward to `limit` or the next thing an application has to be told at once, when all
+    /// hosts have been served. `Err` if nothing is left to happen until `limit`.
+    #[inline(always)]
     pub(crate) fn step(&mut self, limit: Instant) -> Result<Option<Notice>, Quiet> {
         let next = self.network.next(limit);
         while let Some(packet) = self.network.poll_lost() {
@@ -232,32 +239,32 @@ impl World {
         }
     }
 
-    #[inline]
+    /// Gives a packet to whom it is for. TCP answers at once: no other host waits to be served, so that
+    /// this one need not wait in the list.
+    #[inline(always)]
     fn deliver(&mut self, index: u32) -> Option<Notice> {
-        let packet = self.network.packet(index);
-        let host = packet.to;
-        let notice = match packet.body {
-            Body::Datagram(datagram) => Some(Notice::Datagram(host, datagram)),
-            Body::Segment(_) => {
-                self.hand_over(index);
-                None
-            }
-        };
-        self.network.remove(index);
-        notice
-    }
-
-    /// Gives a segment to the TCP it is for.
-    #[inline]
-    fn hand_over(&mut self, index: u32) {
         let now = self.network.now();
         let packet = self.network.packet(index);
-        let Body::Segment(transit) = &packet.body else {
-            return;
+        let host = packet.to;
+        let transit = match &packet.body {
+            Body::Segment(transit) => transit,
+            Body::Datagram(datagram) => {
+                let notice = Notice::Datagram(host, *datagram);
+                self.network.remove(index);
+                return Some(notice);
+            }
         };
-        let endpoint = &mut self.endpoints[packet.to.index()];
-        mark(endpoint, packet.to, &mut self.touched);
+        debug_assert!(self.touched.is_empty());
+        let endpoint = &mut self.endpoints[host.index()];
+        (endpoint.touched, endpoint.listed) = (true, true);
         endpoint.handle_segment(now, packet.from, transit);
+        self.network.remove(index);
+        let notice = self.serve(host);
+        if notice.is_some() {
+            // There may be more to tell.
+            self.touched.push_back(host);
+        }
+        notice
     }
 }
 

@@ -2,10 +2,10 @@
 //! take its turn, so that the same run with and without one has to end alike: every delivery at its
 //! instant and in its order, every link with its counters and its queue, wherever the run is cut.
 
-use link::{Counters, LinkConfig, Occupancy, QueueLimit};
+use link::{LinkConfig, LinkCounters, Occupancy, QueueLimit};
 use netsim::{
-    Application, BulkSpec, BulkTransfer, Context, Datagram, Dumbbell, Duplex, FlowRecord, HostId,
-    LinkId, Observer, SimPacket, Simulation, SimulationConfig, Step, Topology,
+    AppContext, Application, BulkSpec, BulkTransfer, Datagram, Dumbbell, Duplex, FlowRecord,
+    HostId, LinkId, Observer, SimPacket, Simulation, SimulationConfig, Step, Topology,
 };
 use proptest::prelude::*;
 use tcp::Scheme;
@@ -18,31 +18,46 @@ impl Observer for Witness {
     fn on_packet(&mut self, _: Instant, _: LinkId, _: Step, _: &SimPacket) {}
 }
 
-/// A datagram: from, to, bytes, and when it is sent, in microseconds.
-type Sent = (u32, u32, u32, u64);
+/// A datagram.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    from: u32,
+    to: u32,
+    bytes: u32,
+    /// When it is sent, in microseconds.
+    at: u64,
+}
+
+/// When a datagram arrived where.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Arrived {
+    at: Instant,
+    host: HostId,
+    tag: u64,
+}
 
 /// Sends datagrams and notes when which arrived where.
 struct Traffic {
-    plan: Vec<Sent>,
-    log: Vec<(Instant, HostId, u64)>,
+    plan: Vec<Planned>,
+    log: Vec<Arrived>,
 }
 
 impl Application for Traffic {
-    fn start(&mut self, context: &mut Context<'_>) {
-        for (n, (.., at)) in self.plan.iter().enumerate() {
-            context.set_timer(Instant::from_nanos(at * 1000), n as u32);
+    fn start(&mut self, context: &mut AppContext<'_>) {
+        for (n, planned) in self.plan.iter().enumerate() {
+            context.set_timer(Instant::from_nanos(planned.at * 1000), n as u32);
         }
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, n: u32) {
-        let (from, to, bytes, _) = self.plan[n as usize];
+    fn on_timer(&mut self, context: &mut AppContext<'_>, n: u32) {
+        let Planned { from, to, bytes, .. } = self.plan[n as usize];
         context.send_datagram(HostId(from), HostId(to), bytes, u64::from(n));
     }
 
-    fn on_datagram(&mut self, context: &mut Context<'_>, host: HostId, datagram: Datagram) {
-        self.log.push((context.now(), host, datagram.tag));
+    fn on_datagram(&mut self, context: &mut AppContext<'_>, host: HostId, datagram: Datagram) {
+        self.log.push(Arrived { at: context.now(), host, tag: datagram.tag });
         // Every third is answered, so that what happens depends on what happened before.
-        let (from, _, bytes, _) = self.plan[datagram.tag as usize];
+        let Planned { from, bytes, .. } = self.plan[datagram.tag as usize];
         if datagram.tag.is_multiple_of(3) && host.0 != from {
             context.send_datagram(host, HostId(from), bytes, datagram.tag);
         }
@@ -55,14 +70,23 @@ impl Application for Traffic {
 
 const HOSTS: u32 = 6;
 
-/// Rate in Mbit/s, delay in microseconds, whether the queue is short, whether packets get lost.
-type Wire = (u64, u64, bool, bool);
+#[derive(Clone, Copy, Debug)]
+struct Wire {
+    mbps: u64,
+    delay_us: u64,
+    /// The queue is short.
+    short: bool,
+    /// Packets get lost.
+    lossy: bool,
+}
 
-fn config((mbps, delay, short, lossy): Wire) -> LinkConfig {
-    let queue = if short { QueueLimit::Packets(4) } else { QueueLimit::Unlimited };
-    let delay = Duration::from_micros(delay);
-    let config = LinkConfig::new(Rate::from_mbps(mbps), delay, queue).unwrap();
-    if lossy { config.with_loss(0.1).unwrap() } else { config }
+impl Wire {
+    fn config(self) -> LinkConfig {
+        let queue = if self.short { QueueLimit::Packets(4) } else { QueueLimit::Unlimited };
+        let delay = Duration::from_micros(self.delay_us);
+        let config = LinkConfig::new(Rate::from_mbps(self.mbps), delay, queue).unwrap();
+        if self.lossy { config.with_loss(0.1).unwrap() } else { config }
+    }
 }
 
 /// Three routers in a row, two hosts at each; no two packets need have different delays.
@@ -70,8 +94,8 @@ fn chain(wires: &[Wire]) -> Topology {
     let mut topology = Topology::new();
     let mut next = wires.iter().cycle().copied();
     let mut join = |topology: &mut Topology, a, b| {
-        topology.add_link("there", a, b, config(next.next().unwrap()));
-        topology.add_link("back", b, a, config(next.next().unwrap()));
+        topology.add_link("there", a, b, next.next().unwrap().config());
+        topology.add_link("back", b, a, next.next().unwrap().config());
     };
     let routers: Vec<_> = (0..3).map(|_| topology.add_router()).collect();
     for pair in routers.windows(2) {
@@ -86,9 +110,15 @@ fn chain(wires: &[Wire]) -> Topology {
 }
 
 /// All that can be seen at a cut.
-type Seen = (Instant, Vec<(Instant, HostId, u64)>, Vec<(Counters, Occupancy)>, usize);
+#[derive(Debug, PartialEq)]
+struct Seen {
+    now: Instant,
+    log: Vec<Arrived>,
+    links: Vec<(LinkCounters, Occupancy)>,
+    under_way: usize,
+}
 
-fn run(wires: &[Wire], plan: &[Sent], cuts: &[u64], witnessed: bool) -> Vec<Seen> {
+fn run(wires: &[Wire], plan: &[Planned], cuts: &[u64], witnessed: bool) -> Vec<Seen> {
     let mut sim = Simulation::new(chain(wires), SimulationConfig::default());
     if witnessed {
         sim.observe(Witness);
@@ -102,7 +132,7 @@ fn run(wires: &[Wire], plan: &[Sent], cuts: &[u64], witnessed: bool) -> Vec<Seen
         let links =
             links.map(LinkId).map(|id| (*sim.link(id).counters(), sim.occupancy(id))).collect();
         let log = sim.application::<Traffic>(id).unwrap().log.clone();
-        seen.push((sim.now(), log, links, sim.packets_under_way()));
+        seen.push(Seen { now: sim.now(), log, links, under_way: sim.packets_under_way() });
     }
     seen
 }
@@ -111,19 +141,30 @@ fn wire() -> impl Strategy<Value = Wire> {
     // Few values, so that arrivals coincide.
     let rate = prop::sample::select(vec![8u64, 80, 1_000]);
     let delay = prop::sample::select(vec![0u64, 100, 1_000]);
-    (rate, delay, prop::bool::weighted(0.2), prop::bool::weighted(0.2))
+    let rare = || prop::bool::weighted(0.2);
+    (rate, delay, rare(), rare()).prop_map(|(mbps, delay_us, short, lossy)| Wire {
+        mbps,
+        delay_us,
+        short,
+        lossy,
+    })
 }
 
-fn sent() -> impl Strategy<Value = Sent> {
+fn planned() -> impl Strategy<Value = Planned> {
     let bytes = prop::sample::select(vec![40u32, 1_000]);
-    (0..HOSTS, 0..HOSTS, bytes, (0u64..40).prop_map(|step| step * 100))
+    (0..HOSTS, 0..HOSTS, bytes, 0u64..40).prop_map(|(from, to, bytes, step)| Planned {
+        from,
+        to,
+        bytes,
+        at: step * 100,
+    })
 }
 
 proptest! {
     #[test]
     fn nothing_can_be_seen_of_it(
         wires in prop::collection::vec(wire(), 1..8),
-        plan in prop::collection::vec(sent(), 1..80),
+        plan in prop::collection::vec(planned(), 1..80),
         cuts in prop::collection::btree_set((0u64..60).prop_map(|step| step * 100), 0..6),
     ) {
         let cuts: Vec<_> = cuts.into_iter().chain([10_000_000]).collect();
@@ -135,7 +176,7 @@ proptest! {
 }
 
 /// Forty transfers of 300 kB over one queue: losses, timeouts and both directions of TCP.
-fn transfers(scheme: &str, witnessed: bool) -> (Vec<FlowRecord>, Vec<Counters>) {
+fn transfers(scheme: &str, witnessed: bool) -> (Vec<FlowRecord>, Vec<LinkCounters>) {
     let wire = |mbps, ms, queue| {
         LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms), queue).unwrap()
     };

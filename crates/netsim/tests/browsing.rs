@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Access, Body, Browsing, BrowsingSpec, Dumbbell, Duplex, PageLoad, PageSpec, Recorder,
-    Simulation, SimulationConfig, Step,
+    Access, AppId, Body, Browsing, BrowsingSpec, Dumbbell, Duplex, PageLoad, PageSpec, Simulation,
+    SimulationConfig, Step, StepRecorder,
 };
 use std::sync::Arc;
 use tcp::Scheme;
@@ -30,7 +30,14 @@ fn page(access: &Access, name: &str) -> PageSpec {
     }
 }
 
-fn browsing(names: &[&str], visits: u64) -> (Simulation, netsim::AppId, Access) {
+/// A simulation that has ended.
+struct Browsed {
+    sim: Simulation,
+    id: AppId,
+    access: Access,
+}
+
+fn browsing(names: &[&str], visits: u64) -> Browsed {
     let access = access();
     let mut sim = Simulation::new(access.topology.clone(), SimulationConfig::default());
     let spec = BrowsingSpec {
@@ -42,7 +49,7 @@ fn browsing(names: &[&str], visits: u64) -> (Simulation, netsim::AppId, Access) 
     };
     let id = sim.add(Instant::ZERO, Browsing::new(spec));
     sim.run(FOREVER).unwrap();
-    (sim, id, access)
+    Browsed { sim, id, access }
 }
 
 /// Nothing is remembered between visits and nothing else is on the path: each takes as long as a
@@ -54,7 +61,7 @@ fn every_visit_is_as_a_single_load_and_think_times_lie_between() {
     let id = sim.add(Instant::ZERO, PageLoad::new(page(&access, "graphics")));
     sim.run(FOREVER).unwrap();
     let alone = sim.application::<PageLoad>(id).unwrap().loader().page_done_at().unwrap();
-    let (sim, id, _) = browsing(&["graphics"], 5);
+    let Browsed { sim, id, .. } = browsing(&["graphics"], 5);
     let visits = sim.application::<Browsing>(id).unwrap().visits();
     assert_eq!(visits.len(), 5);
     let mut starts_at = Instant::ZERO;
@@ -69,7 +76,7 @@ fn every_visit_is_as_a_single_load_and_think_times_lie_between() {
 
 #[test]
 fn pages_are_drawn_and_connections_do_not_pile_up() {
-    let (mut sim, id, access) = browsing(&["graphics", "text", "news"], 60);
+    let Browsed { mut sim, id, access } = browsing(&["graphics", "text", "news"], 60);
     let visits = sim.application::<Browsing>(id).unwrap().visits().to_vec();
     for n in 0..3 {
         // A third each: 20, five deviations of sqrt(60 * 2 / 9) = 3.7.
@@ -93,7 +100,7 @@ fn servers_of_one_way_visits_send_data_and_nothing_else() {
         let link = LinkConfig::new(Rate::from_mbps(1), Duration::from_millis(50), queue).unwrap();
         let bell = Dumbbell::new(1, link.clone(), Duplex::symmetric(link));
         let mut sim = Simulation::new(bell.topology.clone(), SimulationConfig::default());
-        sim.observe(Recorder::of(bell.first_links.iter().copied()));
+        sim.observe(StepRecorder::of(bell.first_links.iter().copied()));
         let scheme = Scheme::parse(&format!("{name}+profile=ns2-one-way+mss=512")).unwrap();
         let page = PageSpec {
             page: Arc::new(Page::builtin("map").unwrap()),
@@ -115,7 +122,7 @@ fn servers_of_one_way_visits_send_data_and_nothing_else() {
             }),
         );
         sim.run(FOREVER).unwrap();
-        let records = sim.observer::<Recorder>().unwrap().records();
+        let records = sim.observer::<StepRecorder>().unwrap().records();
         let entered = records.iter().filter(|record| matches!(record.step, Step::Enter { .. }));
         let lengths = entered.filter_map(|record| match &record.packet.body {
             Body::Segment(transit) => Some(u64::from(transit.segment.len)),

@@ -2,8 +2,8 @@
 
 use link::{LinkConfig, QueueLimit};
 use netsim::{
-    Application, Body, Cbr, CbrSpec, Context, Datagram, Dumbbell, Duplex, HostId, LinkId, Observer,
-    SimPacket, Simulation, SimulationConfig, SimulationError, Step, Topology,
+    AppContext, Application, Body, Cbr, CbrSpec, Datagram, Dumbbell, Duplex, HostId, LinkId,
+    Observer, SimPacket, Simulation, SimulationConfig, SimulationError, Step, Topology,
 };
 use units::{Duration, Instant, Rate};
 
@@ -32,22 +32,31 @@ fn cbr(from: HostId, to: HostId, count: u64) -> CbrSpec {
     CbrSpec { from, to, wire_bytes: 1000, interval, count: Some(count) }
 }
 
-/// Everything that happened, in words that can be compared.
+/// What happened to a datagram.
+#[derive(Clone, Debug, PartialEq)]
+struct Happened {
+    at: Instant,
+    link: LinkId,
+    step: Step,
+    tag: u64,
+}
+
+/// Everything that happened.
 #[derive(Default)]
-struct Log(Vec<(Instant, LinkId, Step, u64)>);
+struct Log(Vec<Happened>);
 
 impl Observer for Log {
     fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let Body::Datagram(Datagram { tag, .. }) = packet.body else {
             return;
         };
-        self.0.push((at, link, step, tag));
+        self.0.push(Happened { at, link, step, tag });
     }
 }
 
 impl Log {
     fn count(&self, link: LinkId, wanted: impl Fn(&Step) -> bool) -> usize {
-        self.0.iter().filter(|(_, at, step, _)| *at == link && wanted(step)).count()
+        self.0.iter().filter(|one| one.link == link && wanted(&one.step)).count()
     }
 }
 
@@ -91,18 +100,18 @@ struct Race {
 }
 
 impl Application for Race {
-    fn start(&mut self, context: &mut Context<'_>) {
+    fn start(&mut self, context: &mut AppContext<'_>) {
         // 1000 bytes at 8 Mbit/s and 1 ms of delay: 2 ms.
         context.set_timer(at_ms(2), 0);
         context.send_datagram(HostId(0), self.other, 1000, 0);
     }
 
-    fn on_timer(&mut self, context: &mut Context<'_>, _token: u32) {
+    fn on_timer(&mut self, context: &mut AppContext<'_>, _token: u32) {
         self.order.push("timer");
         context.finish();
     }
 
-    fn on_datagram(&mut self, _context: &mut Context<'_>, _host: HostId, _datagram: Datagram) {
+    fn on_datagram(&mut self, _context: &mut AppContext<'_>, _host: HostId, _datagram: Datagram) {
         self.order.push("datagram");
     }
 
@@ -111,17 +120,24 @@ impl Application for Race {
     }
 }
 
-fn one_wire() -> (Topology, HostId, HostId) {
+/// Two hosts, a wire from the first to the second.
+struct OneWire {
+    topology: Topology,
+    a: HostId,
+    b: HostId,
+}
+
+fn one_wire() -> OneWire {
     let mut topology = Topology::new();
     let (a, b) = (topology.add_host("a"), topology.add_host("b"));
     let (from, to) = (topology.node(a), topology.node(b));
     topology.add_link("wire", from, to, wire(8_000_000, 1, QueueLimit::Unlimited));
-    (topology, a, b)
+    OneWire { topology, a, b }
 }
 
 #[test]
 fn an_arrival_goes_before_a_timer_of_the_same_instant() {
-    let (topology, _, other) = one_wire();
+    let OneWire { topology, b: other, .. } = one_wire();
     let mut sim = simulation(topology);
     let id = sim.add(at_ms(0), Race { other, order: Vec::new() });
     assert_eq!(sim.run(FOREVER), Ok(at_ms(2)));
@@ -132,7 +148,7 @@ fn an_arrival_goes_before_a_timer_of_the_same_instant() {
 struct Patient;
 
 impl Application for Patient {
-    fn start(&mut self, _context: &mut Context<'_>) {}
+    fn start(&mut self, _context: &mut AppContext<'_>) {}
 
     fn describe(&self) -> String {
         "the patient one".to_owned()
@@ -141,7 +157,7 @@ impl Application for Patient {
 
 #[test]
 fn a_deadlock_names_who_waits() {
-    let (topology, a, b) = one_wire();
+    let OneWire { topology, a, b } = one_wire();
     let mut sim = simulation(topology);
     sim.add(at_ms(0), Cbr::new(cbr(a, b, 2)));
     sim.add(at_ms(1), Patient);
@@ -152,7 +168,7 @@ fn a_deadlock_names_who_waits() {
 
 #[test]
 fn a_time_limit_is_not_a_deadlock() {
-    let (topology, a, b) = one_wire();
+    let OneWire { topology, a, b } = one_wire();
     let mut sim = simulation(topology);
     sim.add_background(at_ms(0), Cbr::new(CbrSpec { count: None, ..cbr(a, b, 0) }));
     sim.add(at_ms(1), Patient);
@@ -163,7 +179,7 @@ fn a_time_limit_is_not_a_deadlock() {
 
 #[test]
 fn no_route_is_an_error_that_names_both_ends() {
-    let (topology, a, b) = one_wire();
+    let OneWire { topology, a, b } = one_wire();
     let mut sim = simulation(topology);
     sim.add(at_ms(0), Cbr::new(cbr(b, a, 1)));
     let expected = SimulationError::NoRoute { from: "b".to_owned(), to: "a".to_owned() };
@@ -234,8 +250,8 @@ fn steps_at_a_link_are_in_order_of_time() {
     let (sim, bottleneck) = busy(1);
     let log = sim.observer::<Log>().unwrap();
     for wanted in [Step::Leave, Step::Arrive] {
-        let here = log.0.iter().filter(|(_, link, step, _)| *link == bottleneck && *step == wanted);
-        let times: Vec<_> = here.map(|(at, ..)| *at).collect();
+        let here = log.0.iter().filter(|one| one.link == bottleneck && one.step == wanted);
+        let times: Vec<_> = here.map(|one| one.at).collect();
         assert!(times.is_sorted());
     }
 }

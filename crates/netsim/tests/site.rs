@@ -16,30 +16,47 @@ use workload::Distribution;
 
 const LIMIT: Instant = Instant::from_nanos(20_000_000_000_000);
 
+/// What a memory is told of a destination.
+#[derive(Clone)]
+struct Told {
+    at: Instant,
+    to: IpAddr,
+    report: GatewayReport,
+}
+
+/// The same as an option tells it.
+#[derive(Debug, PartialEq)]
+struct InOption {
+    to: IpAddr,
+    share: u64,
+    rtt_us: Option<u64>,
+}
+
 /// Remembers what it is told, and knows nothing.
 #[derive(Default)]
-struct Log(Vec<(Instant, IpAddr, GatewayReport)>);
+struct Log(Vec<Told>);
 
 impl PathMemory for Log {
     fn recall(&mut self, _: Instant, _: IpAddr) -> Option<Remembered> {
         None
     }
-    fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
-        if let Sample::Report(report) = sample {
-            self.0.push((now, remote, *report));
+    fn record(&mut self, at: Instant, to: IpAddr, sample: &Sample) {
+        if let Sample::Report(report) = *sample {
+            self.0.push(Told { at, to, report });
         }
     }
 }
 
 impl Log {
-    /// What was told of each destination, in order; round trips as an option tells them.
-    fn by_destination(&self) -> Vec<(IpAddr, u64, Option<u64>)> {
-        let mut told: Vec<_> = self
-            .0
-            .iter()
-            .map(|(_, to, report)| (*to, report.share, report.rtt.map(Duration::as_micros)))
-            .collect();
-        told.sort_by_key(|(to, ..)| *to);
+    /// What was told of each destination, in order.
+    fn by_destination(&self) -> Vec<InOption> {
+        let in_option = |told: &Told| InOption {
+            to: told.to,
+            share: told.report.share,
+            rtt_us: told.report.rtt.map(Duration::as_micros),
+        };
+        let mut told: Vec<_> = self.0.iter().map(in_option).collect();
+        told.sort_by_key(|one| one.to);
         told
     }
 }
@@ -162,12 +179,12 @@ fn agreement(scheme: &str, pairs: usize) -> Agreement {
     passive.borrow_mut().recall(later, IpAddr::from([10, 0, 0, 1]));
     let (reports, mut rebuilt) = (reports.borrow(), rebuilt.borrow().0.clone());
     let (mut shares, mut rtts) = (Vec::new(), Vec::new());
-    let told: Vec<f64> = reports.0.iter().map(|(.., report)| report.share as f64).collect();
-    for (at, to, report) in &reports.0 {
-        let near = rebuilt.iter().enumerate().filter(|(_, (_, other, _))| other == to);
-        let nearest = near.map(|(n, (when, ..))| (apart(*at, *when), n)).min();
+    let told: Vec<f64> = reports.0.iter().map(|told| told.report.share as f64).collect();
+    for Told { at, to, report } in &reports.0 {
+        let near = rebuilt.iter().enumerate().filter(|(_, other)| other.to == *to);
+        let nearest = near.map(|(n, other)| (apart(*at, other.at), n)).min();
         if let Some((_, n)) = nearest.filter(|(apart, _)| *apart < Duration::from_millis(500)) {
-            let (_, _, found) = rebuilt.remove(n);
+            let found = rebuilt.remove(n).report;
             shares.push(found.share.abs_diff(report.share) as f64);
             let [found, told] = [found.rtt, report.rtt].map(|rtt| rtt.unwrap().as_secs_f64());
             rtts.push((found / told - 1.0).abs());

@@ -12,8 +12,16 @@ fn fixed(value: f64) -> Distribution {
     Distribution::fixed(value).unwrap()
 }
 
-/// A user of `pages` pages over a bottleneck of `mbit`, and what became of each object.
-fn objects(mbit: u64, spec: impl Fn(UserSpec) -> UserSpec) -> (Simulation, Vec<FlowRecord>, u64) {
+/// A run with a user that has ended.
+struct Outcome {
+    sim: Simulation,
+    /// What became of each object.
+    flows: Vec<FlowRecord>,
+    pages: u64,
+}
+
+/// A user of two pages over a bottleneck of `mbit`.
+fn objects(mbit: u64, spec: impl Fn(UserSpec) -> UserSpec) -> Outcome {
     let wire = |mbit| {
         let delay = Duration::from_millis(5);
         LinkConfig::new(Rate::from_mbps(mbit), delay, QueueLimit::Unlimited).unwrap()
@@ -38,12 +46,12 @@ fn objects(mbit: u64, spec: impl Fn(UserSpec) -> UserSpec) -> (Simulation, Vec<F
     sim.run(LIMIT).unwrap();
     let user = sim.application::<User>(id).unwrap();
     let (flows, pages) = (user.flows().to_vec(), user.pages());
-    (sim, flows, pages)
+    Outcome { sim, flows, pages }
 }
 
 #[test]
 fn a_page_after_thinking_and_an_object_after_a_pause() {
-    let (mut sim, flows, pages) = objects(10, |spec| spec);
+    let Outcome { mut sim, flows, pages } = objects(10, |spec| spec);
     assert_eq!((flows.len(), pages), (6, 2));
     assert!(flows.iter().all(|flow| flow.is_over() && flow.bytes == 20_000 && !flow.reset));
     assert_eq!(flows[0].started_at, Instant::ZERO + Duration::from_secs(4));
@@ -68,7 +76,7 @@ fn draws_do_not_depend_on_how_fast_objects_arrive() {
         pages: Some(50),
         ..spec
     };
-    let [(_, fast, _), (_, slow, _)] = [100, 1].map(|mbit| objects(mbit, drawn));
+    let [fast, slow] = [100, 1].map(|mbit| objects(mbit, drawn).flows);
     let sizes = |flows: &[FlowRecord]| flows.iter().map(|flow| flow.bytes).collect::<Vec<_>>();
     assert_eq!(sizes(&fast), sizes(&slow));
     // A closed loop: on the slow link the last object is asked for later.

@@ -1,6 +1,6 @@
 //! Plans from outside: what a run measures, which random numbers it draws, what is refused.
 
-use plan::{Metric, Plan, RunResult};
+use plan::{Plan, RunResult, WorkloadMetric};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -46,8 +46,8 @@ fn drawn(plan: &Plan<'_>, index: usize, workload: &str) -> Vec<[String; 3]> {
     of.map(|row| [row[1].clone(), row[6].clone(), row[10].clone()]).collect()
 }
 
-fn value(result: &RunResult, metric: Metric) -> f64 {
-    let at = Metric::ALL.iter().position(|known| *known == metric).unwrap();
+fn value(result: &RunResult, metric: WorkloadMetric) -> f64 {
+    let at = WorkloadMetric::ALL.iter().position(|known| *known == metric).unwrap();
     result.workloads[0].values[at].unwrap()
 }
 
@@ -67,7 +67,7 @@ fn a_single_packet_takes_what_its_bits_and_round_trips_take() {
          traffic = {{ kind = \"bulk\", size = \"1kB\" }}\n"
     );
     let (result, rows) = execute(&read(&text), 0);
-    assert_eq!(value(&result, Metric::CompletionMean), 0.04);
+    assert_eq!(value(&result, WorkloadMetric::CompletionMean), 0.04);
     assert_eq!((rows.len(), rows[0][8].as_str()), (1, "0.04"));
 }
 
@@ -82,7 +82,7 @@ fn metrics_are_those_of_the_measured_interval() {
     );
     let (result, _) = execute(&read(&text), 0);
     let payload = 1e6 * 1460.0 / 1500.0;
-    let goodput = value(&result, Metric::Goodput);
+    let goodput = value(&result, WorkloadMetric::Goodput);
     assert!((goodput / payload - 1.0).abs() < 0.005, "{goodput} instead of {payload}");
     let link = result.links.iter().find(|row| row.link == "bottleneck").unwrap();
     assert!((0.999..=1.0).contains(&link.utilisation), "{link:?}");
@@ -90,8 +90,16 @@ fn metrics_are_those_of_the_measured_interval() {
     assert_eq!(result.end, 30.0);
 }
 
-/// Goodput, utilisation of the bottleneck and end of a run: one transfer of 1000 bytes that starts at 3 s.
-fn late_transfer(more: &str) -> (f64, f64, f64) {
+/// What a run tells of its measured interval.
+struct Late {
+    goodput: f64,
+    /// Of the bottleneck.
+    utilisation: f64,
+    end: f64,
+}
+
+/// One transfer of 1000 bytes that starts at 3 s.
+fn late_transfer(more: &str) -> Late {
     let text = format!(
         "{more}schemes = [\"newreno\"]\npackets = {{ data_overhead = 0, control_bytes = 125 }}\n{DUMBBELL}\
          [workload.one]\nfrom = \"sources\"\nto = \"sinks\"\nstart = \"3s\"\n\
@@ -99,7 +107,8 @@ fn late_transfer(more: &str) -> (f64, f64, f64) {
     );
     let (result, _) = execute(&read(&text), 0);
     let link = result.links.iter().find(|row| row.link == "bottleneck").unwrap();
-    (value(&result, Metric::Goodput), link.utilisation, result.end)
+    let goodput = value(&result, WorkloadMetric::Goodput);
+    Late { goodput, utilisation: link.utilisation, end: result.end }
 }
 
 #[test]
@@ -109,22 +118,22 @@ fn the_measured_interval_leaves_out_the_time_before_the_first_start() {
     // As in the first test, the data arrives 40 ms after the start. The receiver waits 200 ms for a second
     // segment; then its ACK of 125 bytes takes 1 ms on the link and 10 ms on the way. So the run ends 251 ms
     // after the start. The bottleneck has sent the SYN for 1 ms and the data for 8 ms: 9 ms of 251.
-    let (goodput, utilisation, end) = late_transfer("");
+    let Late { goodput, utilisation, end } = late_transfer("");
     close(end, 3.251);
     close(goodput, 8000.0 / 0.251);
     close(utilisation, 0.009 / 0.251);
     // With a duration the interval lasts to the run's end: from 3 s to 5 s.
-    let (goodput, utilisation, end) = late_transfer("duration = \"5s\"\n");
+    let Late { goodput, utilisation, end } = late_transfer("duration = \"5s\"\n");
     assert_eq!(end, 5.0);
     close(goodput, 8000.0 / 2.0);
     close(utilisation, 0.009 / 2.0);
     // A warm-up that the plan gives is taken at its word: from 1 s to 5 s.
-    let (goodput, utilisation, _) =
+    let Late { goodput, utilisation, .. } =
         late_transfer("duration = \"5s\"\nmeasure = { from = \"1s\" }\n");
     close(goodput, 8000.0 / 4.0);
     close(utilisation, 0.009 / 4.0);
     // A warm-up of nothing asks for the whole run.
-    let (goodput, ..) = late_transfer("duration = \"5s\"\nmeasure = { from = \"0s\" }\n");
+    let Late { goodput, .. } = late_transfer("duration = \"5s\"\nmeasure = { from = \"0s\" }\n");
     close(goodput, 8000.0 / 5.0);
 }
 
@@ -187,7 +196,7 @@ fn random_pairs_cross_a_hop() {
         [workload.flows]\nfrom = \"cross-in\"\nto = \"cross-out\"\npairing = \"random\"\n\
         traffic = { kind = \"poisson\", mean_gap = \"10ms\", size = \"1kB\", flows = 40 }\n";
     let (result, rows) = execute(&read(text), 0);
-    assert_eq!((rows.len(), value(&result, Metric::Flows)), (80, 80.0));
+    assert_eq!((rows.len(), value(&result, WorkloadMetric::Flows)), (80, 80.0));
     // Hosts of router n are in<n>-0 and out<n>-0.
     for row in &rows {
         assert_ne!(row[4].trim_start_matches("in"), row[5].trim_start_matches("out"), "{row:?}");
@@ -207,7 +216,7 @@ fn a_page_is_one_transfer_from_its_start_to_its_last_byte() {
         (1, "3.0", bytes.to_string())
     );
     // At best its bytes at 1 Mbit/s and a round trip; it begins at 3 s and ends with the run.
-    let completion = value(&result, Metric::CompletionMean);
+    let completion = value(&result, WorkloadMetric::CompletionMean);
     assert!(completion > bytes as f64 * 8e-6 + 0.02, "{completion}");
     assert!(result.end >= 3.0 + completion, "{} {completion}", result.end);
 }
@@ -219,7 +228,7 @@ fn visits_follow_one_another_with_time_to_think_between() {
          traffic = {{ kind = \"page\", page = \"text\", visits = 3, think = \"7s\" }}\n"
     );
     let (result, rows) = execute(&read(&text), 0);
-    assert_eq!((rows.len(), value(&result, Metric::Flows)), (3, 3.0));
+    assert_eq!((rows.len(), value(&result, WorkloadMetric::Flows)), (3, 3.0));
     // Columns: start 6, received 8. Nothing else is on the path: a visit starts 7 s after the end
     // of the one before, and takes as long.
     let number = |row: usize, column: usize| rows[row][column].parse::<f64>().unwrap();

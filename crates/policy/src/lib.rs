@@ -6,6 +6,28 @@
 //! [`sharing`] are the options that are no policy of their own.
 //!
 //! No policy knows a connection, a path or a host: each is a struct to be driven and tested alone.
+//!
+//! # Where to begin
+//!
+//! [`startup::STARTUPS`], [`congestion::CONTROLLERS`] and [`recovery::RECOVERIES`] list what there is. A start-up moves a
+//! [`window::Window`] by what an ACK says:
+//!
+//! ```
+//! use policy::ack::AckSample;
+//! use policy::startup::{Phase, SlowStart, StartUp};
+//! use policy::window::Window;
+//! use units::Instant;
+//!
+//! // Segments of 1000 bytes, a window of three, no threshold yet.
+//! let mut window = Window::new(1000, 3000, u64::MAX, false);
+//! let ack = AckSample::of(Instant::ZERO, 2000);
+//! assert_eq!(SlowStart.on_ack(&mut window, &ack), Phase::Continue);
+//! // A segment more for an ACK, whatever it acknowledges (RFC 5681 §3.1).
+//! assert_eq!(window.cwnd(), 4000);
+//! ```
+//!
+//! To add a policy of your own, follow CONTRIBUTING.md: one file and one line. A whole TCP with it is
+//! `tcp::Scheme::parse("newreno+startup=NAME")`.
 
 pub mod ack;
 pub mod bbr;

@@ -5,9 +5,11 @@
 //! window that falls to seven tenths on congestion and grows only where a table says so.
 
 use Sending::{Again, New};
-use policy::ack::{AckInfo, Progress, Scoreboard};
+use policy::ack::{AckInfo, AckProgress, Scoreboard};
 use policy::recovery::rack::RackTlp;
-use policy::recovery::{Context, LossRecovery, Reduction, Report, SentInfo, TimerAction};
+use policy::recovery::{
+    LossRecovery, RecoveryContext, Reduction, Report, SentInfo, Stance, TimerAction,
+};
 use units::{Duration, Instant};
 
 const MSS: u64 = 1000;
@@ -60,17 +62,17 @@ fn sack(una: u64, sack: Ranges) -> Ack {
 }
 
 /// What the path is worth: smallest and smoothed round trip 100 ms, timeout 300 ms.
-fn context<'a>(board: &'a mut Scoreboard, s: (u64, u64, u64), new_data: bool) -> Context<'a> {
-    Context {
+fn context(board: &mut Scoreboard) -> RecoveryContext<'_> {
+    RecoveryContext {
         board,
-        cwnd: s.0,
-        ssthresh: s.1,
+        cwnd: 0,
+        ssthresh: u64::MAX,
         mss: MSS,
         srtt: ms(100),
         min_rtt: ms(100),
         rto: ms(300),
-        snd_nxt: s.2,
-        new_data,
+        snd_nxt: 0,
+        new_data: false,
         retreat: false,
         shared: false,
     }
@@ -92,10 +94,15 @@ impl Sender {
         }
     }
 
-    fn parts(&mut self) -> (&mut RackTlp, Context<'_>) {
-        let new_data = self.nxt < self.supply * MSS;
-        let state = (self.cwnd, self.ssthresh, self.nxt);
-        (&mut self.rack, context(&mut self.board, state, new_data))
+    fn parts(&mut self) -> (&mut RackTlp, RecoveryContext<'_>) {
+        let context = RecoveryContext {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            snd_nxt: self.nxt,
+            new_data: self.nxt < self.supply * MSS,
+            ..context(&mut self.board)
+        };
+        (&mut self.rack, context)
     }
 
     /// Sends what may be sent.
@@ -134,7 +141,7 @@ impl Sender {
     }
 
     fn ack(&mut self, now: Instant, ack: Ack) -> Report {
-        let mut progress = Progress::default();
+        let mut progress = AckProgress::default();
         let una_before = self.una;
         self.una = ack.una * MSS;
         self.board.acknowledge(self.una, &mut progress);
@@ -218,7 +225,8 @@ fn without_loss_the_window_may_grow_and_a_probe_is_two_round_trips_away() {
     // 2 * 100 ms and 2 ms for timers.
     assert_eq!(s.rack.timeout(), Some(at(202)));
     let report = s.ack(at(100), ack(2));
-    assert_eq!(report, Report { grow: true, ..Report::default() });
+    // Nothing to repair: until the next ACK the window alone decides.
+    assert_eq!(report, Report { grow: true, stance: Stance::Open, ..Report::default() });
     assert_eq!(s.rack.timeout(), Some(at(302)));
     // Sending looks at the head, too: it times out 300 ms after it was sent.
     assert_eq!(s.send(at(100)), [New(4), New(5)]);

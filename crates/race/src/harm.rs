@@ -53,7 +53,7 @@ fn baseline_curve(
 ) -> Curve {
     let linux = Scheme::parse(BASELINE).expect("the baseline is in the catalogue");
     let mut stage = Stage::new(race, &linux, repeat);
-    let starts = visit_starts(race, &linux, (stage.start, repeat, options));
+    let starts = visit_starts(race, &linux, stage.start, (repeat, options));
     for (n, start) in starts.iter().enumerate().skip(1) {
         stage.begin_visit(race, n as u32, *start);
     }
@@ -77,7 +77,8 @@ fn baseline_curve(
 fn visit_starts(
     race: &Race,
     linux: &Scheme,
-    (first, repeat, options): (Instant, u32, RunOptions<'_>),
+    first: Instant,
+    (repeat, options): (u32, RunOptions<'_>),
 ) -> Vec<Instant> {
     if race.visits.count <= 1 {
         return vec![first];

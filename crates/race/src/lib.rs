@@ -1,5 +1,42 @@
 //! The race: one page, one path, under each scheme, beside the physical limit.
 //!
+//! # Where to begin
+//!
+//! One object of 30 kB, under `linux` and with a larger initial window, over a cable line:
+//!
+//! ```
+//! use race::{Hosts, RaceMetric, ProcessingDelay, Race, RaceResult, RunOptions, VisitKind, Visits, World};
+//! use std::sync::Arc;
+//! use workload::{LoaderConfig, Page};
+//!
+//! let race = Race {
+//!     page: Arc::new(Page::single(30_000)),
+//!     path: "20mbit,80ms,100p".parse()?,
+//!     loader: LoaderConfig::default(),
+//!     schemes: race::contestants("linux,linux+iw=32")?,
+//!     client: None,
+//!     hosts: Hosts::Apart,
+//!     processing: ProcessingDelay::NONE,
+//!     visits: Visits::default(),
+//!     background: 0,
+//!     repeats: 1,
+//!     seed: 1,
+//! };
+//! let options = RunOptions { threads: 0, record: false, capture: false, on_run: &|| () };
+//! let result = RaceResult::new(&race, &race.run(options));
+//!
+//! let seconds = |scheme| {
+//!     let row = result.row(scheme, World::Sim, VisitKind::First)?;
+//!     row.median(RaceMetric::PageSeconds)
+//! };
+//! // A handshake, a request, and the second flight that the larger window saves: a round trip.
+//! let saved = seconds("linux").expect("it ended") - seconds("linux+iw=32").expect("it ended");
+//! assert!((0.07..0.09).contains(&saved));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How a race is run
+//!
 //! Every load runs by itself on the same topology: the client behind its access link, the page's
 //! hosts on the other side of it, all at the same distance. With background traffic, bulk `linux`
 //! flows to the same client begin about ten seconds before the page ([`Race::background`]).
@@ -16,10 +53,12 @@
 //! Here races are simulated; whoever has real hosts adds their turns, and all have one result.
 //!
 //! Read on in `path` (paths as people write them), `limit` (what no transport can beat), `setup`
-//! (topology and start phases), `run` (one client's visits), `tally` and `record` (what is observed),
-//! `contestant` (what ran), `result` (medians over repeats), `visits` (first and repeated). `scoreboard` holds every scheme against
+//! (topology and start phases), `run` (one client's visits), `tally` and `record` (what is observed), `account` (what
+//! bounded a load), `contestant` (what ran), `result` (medians over repeats), `visits` (first and repeated). `scoreboard` holds every scheme against
 //! the limit over a fixed `matrix` of paths and sizes.
 
+mod account;
+mod bound;
 mod contestant;
 pub mod estimate;
 mod harm;
@@ -40,13 +79,17 @@ mod tally;
 mod visits;
 mod world;
 
-pub use contestant::{Contestant, Load, Turn};
+pub use bound::{Bound, BoundFrom, BoundShares};
+pub use contestant::{ClientTurn, Contestant, MeasuredLoad};
 pub use hosts::{Hosts, ProcessingDelay, REAL_PROCESSING};
-pub use metric::Metric;
-pub use record::{Queue, QueueLevel, Recording, SequenceEvent, SequenceStep, TransferRecord};
+pub use metric::RaceMetric;
+pub use record::{
+    LinkStep, LinkWatch, LoadRecording, Offer, Queue, QueueLevel, SeenAtLink, SequenceEvent,
+    SequenceStep, Stretch, TransferRecord, Way,
+};
 pub use result::{RaceResult, SchemeResult, Setting};
 pub use run::as_browsers_use_it;
-pub use sample::Sample;
+pub use sample::VisitSample;
 pub(crate) use setup::Phases;
 pub use spread::Spread;
 pub use visits::{VisitKind, Visits};
@@ -116,7 +159,7 @@ pub struct RunOptions<'a> {
 
 /// What came of a race.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct RaceOutcome {
     /// The physical limit of a first visit, which has to open its connections.
     pub limit: Limit,
     /// The physical limit of a repeated visit: connections that the protocol keeps alive are open.
@@ -203,12 +246,12 @@ impl Race {
     ///
     /// # Panics
     /// If there is no scheme, or the operating system gives no threads.
-    pub fn run(&self, options: RunOptions<'_>) -> Outcome {
+    pub fn run(&self, options: RunOptions<'_>) -> RaceOutcome {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads)
             .build()
             .expect("threads to run in");
-        Outcome::new(self, pool.install(|| self.run_all(options)))
+        RaceOutcome::new(self, pool.install(|| self.run_all(options)))
     }
 
     fn run_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {
@@ -219,7 +262,7 @@ impl Race {
             (options.on_run)();
             visits
         };
-        let runs: Vec<Vec<Load>> = runs.par_iter().map(visits).collect();
+        let runs: Vec<Vec<MeasuredLoad>> = runs.par_iter().map(visits).collect();
         let mut runs = runs.into_iter();
         let mut contestants: Vec<Contestant> = self
             .schemes
@@ -233,7 +276,7 @@ impl Race {
     }
 }
 
-impl Outcome {
+impl RaceOutcome {
     /// What these contestants did in a race, beside its limits.
     pub fn new(race: &Race, contestants: Vec<Contestant>) -> Self {
         let [limit, limit_again] =

@@ -1,14 +1,14 @@
 //! One client's visits: builds the simulation of a repeat, runs it, keeps what the race needs.
 
-use super::contestant::Load;
-use super::record::{Recorder, Recording};
+use super::contestant::MeasuredLoad;
+use super::record::{LoadRecording, Recorder};
 use super::setup::Setup;
 use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
 use memory::GatewayConfig;
 use netsim::{
     Access, AppId, BulkSpec, BulkTransfer, Captures, Collecting, HostId, LinkId, Observer,
-    PageLoad, PageSpec, Simulation, SimulationConfig, SiteSpec, Transfer, WireSizes,
+    PageLoad, PageSpec, PageTransfer, Simulation, SimulationConfig, SiteSpec, WireSizes,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -44,22 +44,26 @@ pub(super) fn run(
     race: &Race,
     scheme: &Scheme,
     (repeat, options): (u32, RunOptions<'_>),
-) -> Vec<Load> {
+) -> Vec<MeasuredLoad> {
     let first = repeat == 0;
     let record = options.record && first;
     let scheme = if record { &scheme.recorded() } else { scheme };
     let mut stage = Stage::new(race, scheme, repeat);
-    let servers = stage.sites.concat();
-    stage.simulation.observe(Tally::of(&servers));
-    if record {
-        stage.simulation.observe(Recorder::new(&servers));
-    }
+    stage.watch(record);
     if options.capture && first {
         stage.capture();
     }
-    let mut loads = stage.visits(race, record);
-    stage.finish(&mut loads);
+    let mut loads = stage.visits(race);
+    stage.finish(race, &mut loads, record);
     loads
+}
+
+/// What is known of a load when time has stopped.
+struct EndedLoad {
+    /// Bytes that the background flows received during it.
+    background_bytes: u64,
+    /// What went wrong.
+    failure: Option<String>,
 }
 
 impl Stage {
@@ -130,16 +134,15 @@ impl Stage {
     }
 
     /// All visits, in order. Behind one that does not end there is none.
-    fn visits(&mut self, race: &Race, record: bool) -> Vec<Load> {
-        let mut loads: Vec<Load> = Vec::new();
+    fn visits(&mut self, race: &Race) -> Vec<MeasuredLoad> {
+        let mut loads: Vec<MeasuredLoad> = Vec::new();
         let mut start = self.start;
         for n in 0..race.visits.count.max(1) {
             if n > 0 {
                 self.begin_visit(race, n, start);
             }
-            let (bytes, failure) = self.load_page(start);
-            // Two visits are drawn at most.
-            let load = self.result(race, (n, start), (bytes, failure, record && n < 2));
+            let ended = self.load_page(start);
+            let load = self.result(race, (n, start), ended);
             let over = load.page.is_some();
             loads.push(load);
             if !over {
@@ -149,8 +152,17 @@ impl Stage {
         }
         let missing = loads.len()..race.visits.count.max(1) as usize;
         let unreached = || Some("the visit before it did not end".to_owned());
-        loads.extend(missing.map(|_| Load { failure: unreached(), ..Load::default() }));
+        loads.extend(
+            missing.map(|_| MeasuredLoad { failure: unreached(), ..MeasuredLoad::default() }),
+        );
         loads
+    }
+
+    /// Has the page's packets counted and looked at, and, if they are wanted, the queues of the access link.
+    pub(super) fn watch(&mut self, queues: bool) {
+        let servers = self.sites.concat();
+        self.simulation.observe(Tally::of(&servers));
+        self.simulation.observe(Recorder::new(&servers, &self.access, queues));
     }
 
     /// Captures both directions of the access link, behind their queues and ahead of them.
@@ -186,16 +198,20 @@ impl Stage {
             .sum()
     }
 
-    /// Runs to the end of the load; returns the background's bytes during it, and what went wrong.
-    fn load_page(&mut self, start: Instant) -> (u64, Option<String>) {
+    /// Runs to the end of the load.
+    fn load_page(&mut self, start: Instant) -> EndedLoad {
         let warm_up = self.simulation.run_until(start);
         let before = self.background_bytes();
         let end = self.simulation.run(start + TIME_LIMIT);
         let failure = warm_up.and(end.map(drop)).err();
-        (self.background_bytes() - before, failure.map(|error| error.to_string()))
+        EndedLoad {
+            background_bytes: self.background_bytes() - before,
+            failure: failure.map(|error| error.to_string()),
+        }
     }
 
-    fn load_of(&self, n: u32) -> &PageLoad {
+    /// The load of the `n`-th visit.
+    pub(super) fn load_of(&self, n: u32) -> &PageLoad {
         let id = self.loads[n as usize % self.sites.len()];
         self.simulation.application(id).expect("the load was added")
     }
@@ -212,7 +228,7 @@ impl Stage {
     }
 
     /// Expiries of both ends' timers; of a load that never ended, so far.
-    fn timeouts(&self, transfer: &Transfer) -> u64 {
+    fn timeouts(&self, transfer: &PageTransfer) -> u64 {
         let live = |host: HostId, conn| {
             let connection = self.simulation.host(host).connection(conn);
             connection.map_or(0, |connection| connection.stats().timeouts)
@@ -233,8 +249,8 @@ impl Stage {
         &mut self,
         race: &Race,
         (n, start): (u32, Instant),
-        (background_bytes, failure, record): (u64, Option<String>, bool),
-    ) -> Load {
+        ended: EndedLoad,
+    ) -> MeasuredLoad {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
         let load = self.load_of(n);
@@ -244,32 +260,26 @@ impl Stage {
             .failures()
             .first()
             .map(|(id, why)| format!("{:?}: {why}", race.page.object(*id).label));
-        Load {
+        MeasuredLoad {
             began: Some(start),
             html: since(loader.html_done_at()),
             page: since(loader.page_done_at()),
             retransmitted: Some(counts.retransmitted - before.retransmitted),
             timeouts: Some(counts.timeouts - before.timeouts),
             dropped: counts.dropped - before.dropped,
-            background_bytes,
-            failure: failure.or(lost),
+            background_bytes: ended.background_bytes,
+            failure: ended.failure.or(lost),
             objects: loader.milestones().iter().map(|m| since(m.done)).collect(),
-            recording: record.then(|| Recording::begun(start, load)),
-            ..Load::default()
+            recording: Some(LoadRecording::begun(start, load)),
+            ..MeasuredLoad::default()
         }
     }
 
-    /// What the observers have seen goes to the loads.
-    fn finish(mut self, loads: &mut [Load]) {
+    /// What the observers have seen goes to the loads. `record`: the first ones are to be drawn.
+    fn finish(mut self, race: &Race, loads: &mut [MeasuredLoad], record: bool) {
         let mut observers = self.simulation.take_observers();
         if let Some(recorder) = take::<Recorder>(&mut observers) {
-            let starts: Vec<Option<Instant>> = loads.iter().map(|load| load.began).collect();
-            for (n, load) in loads.iter_mut().enumerate() {
-                if let Some(recording) = &mut load.recording {
-                    let next = starts.get(n + 1).copied().flatten();
-                    recorder.complete(recording, next, &self.access);
-                }
-            }
+            MeasuredLoad::settle_all(loads, (&race.page, Some(recorder.watch())), record);
         }
         if let Some(first) = loads.first_mut() {
             first.captures = self.captured(&mut observers);

@@ -1,12 +1,13 @@
 //! One visit as a race's result lists it.
 
-use super::contestant::{Load, Turn};
+use super::bound::BoundShares;
+use super::contestant::{ClientTurn, MeasuredLoad};
 use serde::Serialize;
 use units::Duration;
 
 /// One visit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sample {
+pub struct VisitSample {
     /// How many real turns of the race were before that of which it is; `None` if it is simulated.
     pub order: Option<u64>,
     /// Of which repeat, from 0.
@@ -19,6 +20,8 @@ pub struct Sample {
     pub html_s: Option<f64>,
     /// Seconds until the page was done.
     pub page_s: Option<f64>,
+    /// What bounded it; `None` if it did not complete, or nobody watched.
+    pub bound: Option<BoundShares>,
     /// Packets dropped or lost.
     pub dropped_packets: u64,
     /// Seconds that one packet in a hundred exceeded in being handed over late.
@@ -27,9 +30,9 @@ pub struct Sample {
     pub failure: Option<String>,
 }
 
-impl Sample {
+impl VisitSample {
     /// The load of a turn's visit.
-    pub(super) fn new(turn: &Turn, (visit, load): (usize, &Load)) -> Self {
+    pub(super) fn new(turn: &ClientTurn, (visit, load): (usize, &MeasuredLoad)) -> Self {
         let seconds = |time: Option<Duration>| time.map(Duration::as_secs_f64);
         Self {
             order: turn.order,
@@ -38,6 +41,7 @@ impl Sample {
             redone: turn.is_redone,
             html_s: seconds(load.html),
             page_s: seconds(load.page),
+            bound: load.bounds,
             dropped_packets: load.dropped,
             lateness_p99_s: load.lateness.as_secs_f64(),
             failure: load.failure.clone(),

@@ -4,12 +4,12 @@ use netsim::{Access, Cbr, CbrSpec, Simulation, SimulationConfig};
 use proptest::prelude::*;
 use race::limit::Limit;
 use race::path::PathSpec;
-use race::{Hosts, Load, Outcome, ProcessingDelay, Race, RunOptions, Visits};
+use race::{Hosts, MeasuredLoad, ProcessingDelay, Race, RaceOutcome, RunOptions, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::{Duration, Instant};
 use workload::{
-    Discovery, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, PageHost, Tls,
+    Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost, Tls,
 };
 
 const SCHEMES: [&str; 12] = [
@@ -27,7 +27,7 @@ const SCHEMES: [&str; 12] = [
     "sack+options=free+timestamps=on+rwnd=1MB",
 ];
 
-fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> Outcome {
+fn run(page: &Page, path: PathSpec, schemes: &[&str]) -> RaceOutcome {
     let schemes = schemes.iter().map(|s| Scheme::parse(s).unwrap()).collect();
     let race = Race {
         page: Arc::new(page.clone()),
@@ -53,7 +53,7 @@ fn object(body_bytes: u64, discovery: Discovery) -> Object {
     Object {
         label: String::new(),
         host: HostId(0),
-        kind: Kind::Html,
+        kind: ObjectKind::Html,
         request_bytes: 300,
         response_header_bytes: 100,
         body_bytes,
@@ -138,6 +138,17 @@ fn tls_and_http2_add_only_lone_acks_and_smaller_packets() {
     }
 }
 
+/// An object, and where it may be found.
+#[derive(Debug)]
+struct Draft {
+    object: Object,
+    /// Number of the object that names it; one that is not there yet: it is asked for at the start.
+    parent: u32,
+    /// Of the parent's body.
+    per_mille: u64,
+    delay: Duration,
+}
+
 prop_compose! {
     /// An object found somewhere in an earlier one, or asked for at the start.
     fn any_object()(
@@ -145,16 +156,16 @@ prop_compose! {
         (host, wait, delay) in (0u32..3, 0u64..50, 0u64..30),
         (parent, per_mille) in (0u32..20, 0u64..=1000),
         html: bool,
-    ) -> (Object, u32, u64, u64) {
+    ) -> Draft {
         let object = Object {
             request_bytes: request,
             response_header_bytes: header,
             host: HostId(host),
-            kind: if html { Kind::Html } else { Kind::Image },
+            kind: if html { ObjectKind::Html } else { ObjectKind::Image },
             server_wait: Duration::from_millis(wait),
             ..object(body, Discovery::AtStart)
         };
-        (object, parent, per_mille, delay)
+        Draft { object, parent, per_mille, delay: Duration::from_millis(delay) }
     }
 }
 
@@ -165,12 +176,12 @@ prop_compose! {
         tls in prop_oneof![Just(Tls::None), Just(Tls::Tls13)],
     ) -> Page {
         let mut objects: Vec<Object> = Vec::new();
-        for (mut object, parent, per_mille, delay) in drafts {
+        for Draft { mut object, parent, per_mille, delay } in drafts {
             if let Some(parent_object) = objects.get(parent as usize) {
                 object.discovery = Discovery::InBody {
                     parent: ObjectId(parent),
                     offset: parent_object.body_bytes * per_mille / 1000,
-                    delay: Duration::from_millis(delay),
+                    delay,
                 };
             }
             objects.push(object);
@@ -196,7 +207,7 @@ fn shakes_hands(scheme: &str) -> bool {
     scheme != "phttp" && !scheme.contains("open=data")
 }
 
-fn not_before(load: &Load, limit: &Limit) -> Result<(), TestCaseError> {
+fn not_before(load: &MeasuredLoad, limit: &Limit) -> Result<(), TestCaseError> {
     if let Some(page) = load.page {
         prop_assert!(page >= limit.page, "page {page} before {}", limit.page);
     }

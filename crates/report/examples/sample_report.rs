@@ -20,14 +20,25 @@ const OBJECTS: usize = 40;
 /// Segments the toy's bottleneck holds before it drops.
 const PIPE: u64 = 90;
 
-/// Name, description, first window in segments.
-const SCHEMES: [(&str, &str, u64); 6] = [
-    ("linux", "CUBIC, IW10, SACK with RACK-TLP and PRR, HyStart", 10),
-    ("newreno", "RFC 6582 recovery, slow start from two segments", 2),
-    ("sack", "RFC 6675 recovery, slow start from three segments", 3),
-    ("tahoe-ssr", "Fast retransmit, then slow start; restart after idle", 1),
-    ("linux+iw=32", "The same as linux, with a first window of 32 segments", 32),
-    ("phttp", "One persistent connection per host", 4),
+#[derive(Clone, Copy)]
+struct Sender {
+    name: &'static str,
+    description: &'static str,
+    /// Segments.
+    first_window: u64,
+}
+
+const fn sender(name: &'static str, description: &'static str, first_window: u64) -> Sender {
+    Sender { name, description, first_window }
+}
+
+const SCHEMES: [Sender; 6] = [
+    sender("linux", "CUBIC, IW10, SACK with RACK-TLP and PRR, HyStart", 10),
+    sender("newreno", "RFC 6582 recovery, slow start from two segments", 2),
+    sender("sack", "RFC 6675 recovery, slow start from three segments", 3),
+    sender("tahoe-ssr", "Fast retransmit, then slow start; restart after idle", 1),
+    sender("linux+iw=32", "The same as linux, with a first window of 32 segments", 32),
+    sender("phttp", "One persistent connection per host", 4),
 ];
 
 fn main() -> ExitCode {
@@ -156,7 +167,8 @@ fn connection_label(i: usize) -> String {
     format!("{} #{}", ["news.example", "static.news.example", "cdn.example.net"][i % 3], i / 3 + 1)
 }
 
-fn scheme(at: usize, (name, description, first_window): (&str, &str, u64)) -> SchemeView {
+fn scheme(at: usize, sender: Sender) -> SchemeView {
+    let Sender { name, description, first_window } = sender;
     let mut toy = Toy { random: 12_345 + at as u64, queue: Vec::new(), drops: Vec::new() };
     let mut objects = Vec::new();
     let mut connections = Vec::new();

@@ -5,7 +5,7 @@
 //! come from outside (titles, URLs and hosts of a HAR file): they are cleaned and escaped on output,
 //! never trusted.
 
-use crate::{Links, Section, Table};
+use crate::{Colour, Links, Role, Section, Table};
 use std::borrow::Cow;
 use units::Instant;
 
@@ -123,6 +123,88 @@ pub struct ConnectionView {
     pub sequence: Vec<SequencePoint>,
     /// Every recorded change of the window, in order of time.
     pub window: Vec<WindowPoint>,
+    /// Bytes sent and not acknowledged after each change, in order of time.
+    pub flight: Vec<LevelPoint>,
+    /// The receive window that the client offered after each change, in order of time.
+    pub offered: Vec<LevelPoint>,
+    /// What bounded the sender from when on, in order of time.
+    pub bounds: Vec<BoundPoint>,
+}
+
+/// A number of bytes from an instant on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LevelPoint {
+    /// From when.
+    pub at: Instant,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// What bounded a sender from an instant on; `None` where nothing was wanted of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoundPoint {
+    /// From when.
+    pub at: Instant,
+    /// What.
+    pub bound: Option<SenderBound>,
+}
+
+/// What bounds a sender; each has one colour on all pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SenderBound {
+    /// The path carried data of the page.
+    Path,
+    /// Its congestion window.
+    CongestionWindow,
+    /// The receive window that the client offered.
+    ReceiveWindow,
+    /// Losses not yet repaired.
+    Recovery,
+    /// Its server had nothing to send yet.
+    Server,
+    /// The browser had not asked yet.
+    Client,
+    /// Signals under way: handshakes, requests, last bytes.
+    Rounds,
+}
+
+impl SenderBound {
+    /// All of them, in the order of legends.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Path,
+        Self::CongestionWindow,
+        Self::ReceiveWindow,
+        Self::Recovery,
+        Self::Server,
+        Self::Client,
+        Self::Rounds,
+    ];
+
+    /// Its name in legends: that of tables.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::CongestionWindow => "cwnd",
+            Self::ReceiveWindow => "rwnd",
+            Self::Recovery => "recovery",
+            Self::Server => "server",
+            Self::Client => "client",
+            Self::Rounds => "rounds",
+        }
+    }
+
+    /// Its colour.
+    pub(crate) const fn colour(self) -> Colour {
+        Colour::Role(match self {
+            Self::Path => Role::Path,
+            Self::CongestionWindow => Role::Cwnd,
+            Self::ReceiveWindow => Role::ReceiveWindow,
+            Self::Recovery => Role::Recovery,
+            Self::Server => Role::Server,
+            Self::Client => Role::Client,
+            Self::Rounds => Role::Rounds,
+        })
+    }
 }
 
 /// Something that happened to a range of a connection's byte stream.

@@ -57,12 +57,14 @@ pub enum Role {
     ReceiveWindow,
     /// The path does: it carries no more.
     Path,
-    /// The server does: it has nothing to send.
+    /// The server does: it has nothing to send yet.
     Server,
     /// Round trips do that no window shortens, such as handshakes.
     Rounds,
     /// Recovery from a loss does.
     Recovery,
+    /// The browser does: it has not asked yet.
+    Client,
     /// A verdict that is good.
     Good,
     /// A verdict that is bad.
@@ -138,13 +140,14 @@ const EVENTS: [Tone; 6] = [
     tone("e-queued", "#8b8ed0", "#6197e3"),
 ];
 
-const BOUNDS: [Tone; 6] = [
+const BOUNDS: [Tone; 7] = [
     tone("b-cwnd", "#617615", "#a8d275"),
     tone("b-rwnd", "#8d6be8", "#b69cf8"),
     tone("b-path", "#3f6cb5", "#5a8bda"),
     tone("b-server", "#b98531", "#d39f30"),
     tone("b-rounds", "#0b939d", "#51bbbc"),
     tone("b-recovery", "#cc5a75", "#d67083"),
+    tone("b-client", "#823059", "#a8476e"),
 ];
 
 const STATES: [Tone; 2] =
@@ -217,6 +220,7 @@ impl Role {
             Self::Server => &BOUNDS[3],
             Self::Rounds => &BOUNDS[4],
             Self::Recovery => &BOUNDS[5],
+            Self::Client => &BOUNDS[6],
             Self::Good => &STATES[0],
             Self::Bad => &STATES[1],
         }

@@ -8,8 +8,23 @@
 //!
 //! Both return indices, ascending, so that a caller can join several choices ([`union`]).
 
-/// Where a point lies: its place along the axis, its lowest and its highest value.
-pub(crate) type Extent = (f64, f64, f64);
+/// Where a point lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Extent {
+    /// Its place along the axis.
+    pub(crate) x: f64,
+    /// Its lowest value.
+    pub(crate) low: f64,
+    /// Its highest value.
+    pub(crate) high: f64,
+}
+
+impl Extent {
+    /// Of a point with one value.
+    pub(crate) const fn of(x: f64, y: f64) -> Self {
+        Self { x, low: y, high: y }
+    }
+}
 
 /// Points an [`envelope`] may keep of one slice.
 const PER_SLICE: usize = 4;
@@ -26,7 +41,7 @@ pub(crate) fn envelope(points: &[Extent], max: usize) -> Vec<usize> {
     while start < points.len() {
         let slice = slice_of(points, start, slices);
         let len =
-            points[start..].iter().take_while(|p| in_slice(points, p.0, slices) == slice).count();
+            points[start..].iter().take_while(|p| in_slice(points, p.x, slices) == slice).count();
         keep_extremes(points, start..start + len.max(1), &mut kept);
         start += len.max(1);
     }
@@ -34,11 +49,11 @@ pub(crate) fn envelope(points: &[Extent], max: usize) -> Vec<usize> {
 }
 
 fn slice_of(points: &[Extent], at: usize, slices: usize) -> usize {
-    in_slice(points, points[at].0, slices)
+    in_slice(points, points[at].x, slices)
 }
 
 fn in_slice(points: &[Extent], x: f64, slices: usize) -> usize {
-    let (first, last) = (points[0].0, points[points.len() - 1].0);
+    let (first, last) = (points[0].x, points[points.len() - 1].x);
     if last <= first {
         return 0;
     }
@@ -48,8 +63,8 @@ fn in_slice(points: &[Extent], x: f64, slices: usize) -> usize {
 
 fn keep_extremes(points: &[Extent], range: std::ops::Range<usize>, kept: &mut Vec<usize>) {
     let (first, last) = (range.start, range.end - 1);
-    let lowest = range.clone().reduce(|a, b| if points[b].1 < points[a].1 { b } else { a });
-    let highest = range.reduce(|a, b| if points[b].2 > points[a].2 { b } else { a });
+    let lowest = range.clone().reduce(|a, b| if points[b].low < points[a].low { b } else { a });
+    let highest = range.reduce(|a, b| if points[b].high > points[a].high { b } else { a });
     let mut chosen = [first, lowest.unwrap_or(first), highest.unwrap_or(first), last];
     chosen.sort_unstable();
     for index in chosen {
@@ -84,9 +99,9 @@ mod tests {
 
     #[test]
     fn a_lone_peak_survives_a_thousandfold_thinning() {
-        let mut points: Vec<Extent> = (0..4000).map(|i| (f64::from(i), 1.0, 1.0)).collect();
-        points[1234].2 = 9.0;
-        points[2345].1 = -9.0;
+        let mut points: Vec<Extent> = (0..4000).map(|i| Extent::of(f64::from(i), 1.0)).collect();
+        points[1234].high = 9.0;
+        points[2345].low = -9.0;
         let kept = envelope(&points, 4);
         assert_eq!(kept, [0, 1234, 2345, 3999]);
     }
@@ -101,19 +116,23 @@ mod tests {
     }
 
     fn points() -> impl Strategy<Value = Vec<Extent>> {
-        let point = (0.0..1e3f64, -1e6..1e6f64, 0.0..1e6f64);
+        let point = (0.0..1e3f64, -1e6..1e6f64, 0.0..1e6f64).prop_map(|(x, low, height)| Extent {
+            x,
+            low,
+            high: low + height,
+        });
         prop::collection::vec(point, 1..400).prop_map(|mut points| {
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            points.iter().map(|&(x, low, height)| (x, low, low + height)).collect()
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            points
         })
     }
 
     fn lowest(points: &[Extent], kept: &[usize]) -> f64 {
-        kept.iter().map(|&i| points[i].1).fold(f64::INFINITY, f64::min)
+        kept.iter().map(|&i| points[i].low).fold(f64::INFINITY, f64::min)
     }
 
     fn highest(points: &[Extent], kept: &[usize]) -> f64 {
-        kept.iter().map(|&i| points[i].2).fold(f64::NEG_INFINITY, f64::max)
+        kept.iter().map(|&i| points[i].high).fold(f64::NEG_INFINITY, f64::max)
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use report::{
     Axis, Block, Colour, Column, Document, Figure, HeatGroup, HeatMap, HeatRow, HeatScale,
-    MAX_HTML_BYTES, Point, Quantity, Row, Section, Series, Shape, Table,
+    MAX_HTML_BYTES, Point, Quantity, Row, Section, Series, SeriesShape, Table,
 };
 
 fn figure(points: usize) -> Figure {
@@ -14,7 +14,7 @@ fn figure(points: usize) -> Figure {
         height: 200,
         series: vec![Series {
             name: "a curve".to_owned(),
-            shape: Shape::Line,
+            shape: SeriesShape::Line,
             colour: Colour::Hue(0),
             points: points.collect(),
         }],

@@ -5,9 +5,9 @@ mod scan;
 
 use proptest::prelude::*;
 use report::{
-    ConnectionView, LimitView, Links, MAX_HTML_BYTES, ObjectSpan, OpeningView, QueueCapacity,
-    QueuePoint, QueueView, RaceReport, RaceRow, SchemeView, SequenceKind, SequencePoint, Table,
-    WindowPoint,
+    BoundPoint, ConnectionView, LevelPoint, LimitView, Links, MAX_HTML_BYTES, ObjectSpan,
+    OpeningView, QueueCapacity, QueuePoint, QueueView, RaceReport, RaceRow, SchemeView,
+    SenderBound, SequenceKind, SequencePoint, Table, WindowPoint,
 };
 use scan::Page;
 use units::Instant;
@@ -56,6 +56,13 @@ fn race_of(word: &str) -> RaceReport {
             label: word.to_owned(),
             sequence: sequence.into(),
             window: vec![window],
+            flight: vec![LevelPoint { at: ms(12), bytes: 1000 }],
+            offered: vec![LevelPoint { at: ms(12), bytes: 64_000 }],
+            bounds: vec![
+                BoundPoint { at: ms(0), bound: Some(SenderBound::Rounds) },
+                BoundPoint { at: ms(12), bound: Some(SenderBound::Path) },
+                BoundPoint { at: ms(30), bound: None },
+            ],
         }],
         queues: vec![QueueView {
             label: word.to_owned(),
@@ -170,6 +177,26 @@ fn a_lone_peak_of_the_window_is_drawn() {
     let (peak, base): (Vec<_>, Vec<_>) = points.iter().map(|p| p.1).partition(|y| *y < 99_033);
     assert!(peak.iter().all(|y| *y == 3846) && !peak.is_empty());
     assert!(base.len() > 1000, "{} points besides the peak", base.len());
+}
+
+/// A load of 30 ms, drawn to 30.9: 12 ms of rounds are 12/30.9 = 0.38835 of the axis, 18 ms of path 0.58252. Each is a box over the
+/// whole height, and has its share of the time in the legend, and one colour.
+#[test]
+fn what_bounds_a_sender_is_shaded_behind_its_windows() {
+    let html = race_of("linux").to_html();
+    let shade = |class: &str| {
+        let path = html.split(&format!("class=\"shade {class}\"")).nth(1).expect(class);
+        path.split(" d=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(shade("b-rounds"), "M0 100000v-100000h38835v100000");
+    assert_eq!(shade("b-path"), "M38835 100000v-100000h58252v100000");
+    assert!(html.contains("data-s=\"bound by path\""));
+    assert!(html.contains("bound by rounds (40 %)") && html.contains("bound by path (60 %)"));
+    // The windows' curves have the colours of what they do when they bound the sender.
+    assert!(html.contains("class=\"step b-cwnd\"") && html.contains("class=\"step b-rwnd\""));
+    // 64 kB are more than three times the 14.48 kB of cwnd: the axis ends at these.
+    assert!(html.contains("lin 0 43440 B"), "the axis of windows");
+    assert!(html.contains("offered receive window (to 64.0 kB)"));
 }
 
 /// Up to the budget every drop, retransmission and change of cause is drawn, among however many
@@ -295,6 +322,8 @@ prop_compose! {
         label in word(),
         points in prop::collection::vec((instant(), any::<u64>(), any::<u64>(), 0usize..5), 0..20),
         window in prop::collection::vec((instant(), any::<u64>(), any::<Option<u64>>(), word()), 0..20),
+        levels_of in prop::array::uniform2(prop::collection::vec((instant(), any::<u64>()), 0..20)),
+        bounds in prop::collection::vec((instant(), prop::option::of(0usize..3)), 0..20),
     ) -> ConnectionView {
         let kinds = [
             SequenceKind::Sent, SequenceKind::Retransmitted, SequenceKind::Acked,
@@ -306,7 +335,15 @@ prop_compose! {
         let window = window.map(|(at, cwnd, ssthresh, cause)| WindowPoint {
             at, cwnd, ssthresh, cause: cause.into(),
         });
-        ConnectionView { label, sequence: sequence.collect(), window: window.collect() }
+        let levels = |levels: Vec<(Instant, u64)>| {
+            levels.into_iter().map(|(at, bytes)| LevelPoint { at, bytes }).collect()
+        };
+        let [flight, offered] = levels_of.map(levels);
+        let causes = [SenderBound::Path, SenderBound::ReceiveWindow, SenderBound::Server];
+        let bounds = bounds.into_iter();
+        let bounds = bounds.map(|(at, n)| BoundPoint { at, bound: n.map(|n| causes[n]) }).collect();
+        let (sequence, window) = (sequence.collect(), window.collect());
+        ConnectionView { label, sequence, window, flight, offered, bounds }
     }
 }
 

@@ -14,6 +14,7 @@ fn race() -> Table {
         page_extremes_s: Some((1.2, 1.4)),
         ratio_to_limit: median(1.7, (1.6, 1.8)),
         gain_over_linux: median(-0.052, (-0.061, -0.044)),
+        bound_by: Some(("rwnd".to_owned(), 0.614)),
         retransmissions: Some(3.0.into()),
         timeouts: Some(0.0.into()),
         drops: Some(2.5.into()),
@@ -33,10 +34,10 @@ fn race() -> Table {
 #[test]
 fn a_race_on_a_terminal() {
     let expected = "\
-scheme  HTML done  page done        min – max  × limit                   gain  retrans.  timeouts  drops   harm
-──────  ─────────  ─────────  ───────────────  ───────  ─────────────────────  ────────  ────────  ─────  ─────
-linux      181 ms    1.234 s  1.200 – 1.400 s     1.70  −5.2 % (−6.1 to −4.4)         3         0    2.5  0.0 %
-limit           –     726 ms                –        –                      –         –         –      –      –
+scheme  HTML done  page done        min – max  × limit                   gain  bound by   retrans.  timeouts  drops   harm
+──────  ─────────  ─────────  ───────────────  ───────  ─────────────────────  ─────────  ────────  ────────  ─────  ─────
+linux      181 ms    1.234 s  1.200 – 1.400 s     1.70  −5.2 % (−6.1 to −4.4)  rwnd 61 %         3         0    2.5  0.0 %
+limit           –     726 ms                –        –                      –  –                 –         –      –      –
 ";
     // 1.2345 has no exact binary form and lies just below the half, hence 1.234.
     assert_eq!(race().to_text(Terminal::default()), expected);
@@ -44,7 +45,7 @@ limit           –     726 ms                –        –                    
 
 #[test]
 fn ascii_holds_nothing_but_ascii_and_stays_aligned() {
-    let text = race().to_text(Terminal { ascii: true, styled: false });
+    let text = race().to_text(Terminal { ascii: true, ..Terminal::default() });
     assert!(text.is_ascii());
     assert!(text.contains("1.200 - 1.400 s") && text.contains("x limit"));
     let lines: Vec<&str> = text.lines().collect();
@@ -55,7 +56,7 @@ fn ascii_holds_nothing_but_ascii_and_stays_aligned() {
 #[test]
 fn styles_appear_only_on_request_and_dim_the_limit() {
     assert!(!race().to_text(Terminal::default()).contains('\x1b'));
-    let styled = race().to_text(Terminal { styled: true, ascii: false });
+    let styled = race().to_text(Terminal { styled: true, ..Terminal::default() });
     let lines: Vec<&str> = styled.lines().collect();
     assert!(lines[0].starts_with("\x1b[1mscheme") && lines[0].ends_with("\x1b[0m"));
     assert!(lines[2].starts_with("linux"));
@@ -73,6 +74,45 @@ fn named(names: &[&str]) -> Table {
         columns: vec![column("name", Quantity::Text), column("n", Quantity::Count)],
         rows: names.iter().map(row).collect(),
     }
+}
+
+/// 119 columns of text in a terminal of 80 are two bands of columns.
+#[test]
+fn what_does_not_fit_beside_follows_below() {
+    let text = |width| race().to_text(Terminal { width: Some(width), ..Terminal::default() });
+    let expected = "\
+scheme  HTML done  page done        min – max  × limit                   gain
+──────  ─────────  ─────────  ───────────────  ───────  ─────────────────────
+linux      181 ms    1.234 s  1.200 – 1.400 s     1.70  −5.2 % (−6.1 to −4.4)
+limit           –     726 ms                –        –                      –
+
+scheme  bound by   retrans.  timeouts  drops   harm
+──────  ─────────  ────────  ────────  ─────  ─────
+linux   rwnd 61 %         3         0    2.5  0.0 %
+limit   –                 –         –      –      –
+";
+    assert_eq!(text(80), expected);
+    let whole = race().to_text(Terminal::default());
+    let width = whole.lines().map(|line| line.chars().count()).max().unwrap();
+    assert_eq!((text(width) == whole, text(width - 1) == whole), (true, false));
+    // However narrow: each column by itself beside the name.
+    assert_eq!(text(1).matches("scheme").count(), 10);
+}
+
+/// Where several columns name a row, all of them stand in every band that has room for them.
+#[test]
+fn every_band_says_whose_numbers_it_has() {
+    let row = |on: &str| RaceRow {
+        scheme: "linux".to_owned(),
+        world: Some(on.to_owned()),
+        html_s: Some(0.1812.into()),
+        page_s: Some(1.2345.into()),
+        ..RaceRow::default()
+    };
+    let table = Table::race(&[row("sim"), row("kernel")]);
+    let text = table.to_text(Terminal { width: Some(30), ..Terminal::default() });
+    assert!(text.starts_with("scheme  on      HTML done\n"), "{text}");
+    assert!(text.contains("\nscheme  on      page done\n"), "{text}");
 }
 
 /// Ideographs take two columns, combining marks none (Unicode annex 11): "速い" is four columns

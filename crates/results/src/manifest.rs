@@ -103,9 +103,12 @@ impl Manifest {
     pub(crate) fn expect(folder: &Path) -> Result<Self, ResultsError> {
         Self::read(folder)?.ok_or_else(|| {
             let shown = folder.display();
-            ResultsError::refused(format!(
-                "{shown}: no manifest.json; name folders of `headstart sim`"
-            ))
+            ResultsError::refused(match folder.is_dir() {
+                true => format!(
+                    "{shown}: holds no results, since it has no manifest.json; name a folder of `headstart sim`"
+                ),
+                false => format!("{shown}: no such folder"),
+            })
         })
     }
 

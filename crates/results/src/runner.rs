@@ -57,6 +57,7 @@ pub fn make_runs(
     Workers { jobs, stop }: Workers<'_>,
     step: &mut dyn FnMut(),
 ) -> Result<RunsOutcome, ResultsError> {
+    let runs = Runs { plan, todo, results, stop };
     let next = AtomicUsize::new(0);
     let (sender, ended) = mpsc::channel();
     let mut outcome = RunsOutcome::default();
@@ -66,7 +67,7 @@ pub fn make_runs(
     thread::scope(|scope| {
         for _ in 0..jobs.min(todo.len()) {
             let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || work(plan, todo, (results, next, stop), &sender));
+            scope.spawn(move || work(&runs, next, &sender));
         }
         drop(sender);
         for (index, how) in ended {
@@ -93,17 +94,21 @@ pub fn make_runs(
     }
 }
 
+/// Runs to be made, where their results go, and what tells them to stop.
+#[derive(Clone, Copy)]
+struct Runs<'a> {
+    plan: &'a Plan<'a>,
+    todo: &'a [usize],
+    results: &'a Path,
+    stop: &'a AtomicBool,
+}
+
 /// One worker: takes the next run until there is none, or it is asked to stop.
-fn work(
-    plan: &Plan<'_>,
-    todo: &[usize],
-    (results, next, stop): (&Path, &AtomicUsize, &AtomicBool),
-    ended: &mpsc::Sender<(usize, Ended)>,
-) {
-    while let Some(&index) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
-        let how = match stop.load(Ordering::Relaxed) {
+fn work(runs: &Runs<'_>, next: &AtomicUsize, ended: &mpsc::Sender<(usize, Ended)>) {
+    while let Some(&index) = runs.todo.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let how = match runs.stop.load(Ordering::Relaxed) {
             true => Ended::Stopped,
-            false => one(plan, index, (results, stop)),
+            false => one(runs, index),
         };
         let stopped = matches!(how, Ended::Stopped);
         if ended.send((index, how)).is_err() || stopped {
@@ -112,7 +117,7 @@ fn work(
     }
 }
 
-fn one(plan: &Plan<'_>, index: usize, (results, stop): (&Path, &AtomicBool)) -> Ended {
+fn one(&Runs { plan, results, stop, .. }: &Runs<'_>, index: usize) -> Ended {
     let writer = match Writer::begin(results, index) {
         Ok(writer) => writer,
         Err(error) => return Ended::Unwritable(error.to_string()),

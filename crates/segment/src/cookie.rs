@@ -1,6 +1,6 @@
 //! The option (RFC 7413 §2).
 
-use crate::raw_options::raw_options;
+use crate::raw_options::RawOptions;
 use std::fmt;
 
 const KIND: u8 = 34;
@@ -68,7 +68,7 @@ impl FastOpenCookie {
 
     /// Finds it among the options of a header as they stand there.
     pub fn find(options: &[u8]) -> Option<Self> {
-        raw_options(options).find_map(|option| match *option {
+        RawOptions::new(options).find_map(|option| match *option {
             [KIND, _, ref cookie @ ..] => Self::new(cookie),
             [EXPERIMENT, _, a, b, ref cookie @ ..] if [a, b] == IDENTIFIER => {
                 Self::new(cookie).map(|cookie| Self { experimental: true, ..cookie })

@@ -1,21 +1,86 @@
 //! Options as they stand in a header: kind, length, value (RFC 9293 §3.1).
 
-/// The options among `bytes`, kind and length included, padding left out, as far as they are what
-/// options have to be.
-pub(crate) fn raw_options(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    std::iter::from_fn(move || {
+/// The options among the bytes of a header, kind and length included, padding left out, as far as they
+/// are what options have to be.
+#[derive(Clone, Copy, Debug)]
+pub struct RawOptions<'a>(&'a [u8]);
+
+/// Kinds of options, by their names in the register of IANA.
+pub mod kind {
+    /// The end of the options (RFC 9293 §3.1).
+    pub const END: u8 = 0;
+    /// One byte of padding (RFC 9293 §3.1).
+    pub const NOOP: u8 = 1;
+    /// Maximum segment size (RFC 9293 §3.7.1).
+    pub const MSS: u8 = 2;
+    /// Window scale (RFC 7323 §2).
+    pub const WINDOW_SCALE: u8 = 3;
+    /// SACK permitted (RFC 2018 §2).
+    pub const SACK_PERMITTED: u8 = 4;
+    /// SACK (RFC 2018 §3).
+    pub const SACK: u8 = 5;
+    /// Timestamps (RFC 7323 §3).
+    pub const TIMESTAMPS: u8 = 8;
+    /// Experiments, told apart by the identifier that follows (RFC 6994).
+    pub const EXPERIMENT: u8 = 253;
+}
+
+impl<'a> RawOptions<'a> {
+    /// The options of a header behind its first 20 bytes.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// What has not been read. After the last option it is empty if all were what options have to be.
+    pub const fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+}
+
+impl<'a> Iterator for RawOptions<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
         loop {
-            let (&kind, rest) = bytes.split_first()?;
+            let (&kind, rest) = self.0.split_first()?;
             match kind {
-                0 => return None,
-                1 => bytes = rest,
+                kind::END => {
+                    self.0 = &[];
+                    return None;
+                }
+                kind::NOOP => self.0 = rest,
                 _ => {
                     let length = usize::from(*rest.first()?);
-                    let option = bytes.get(..length).filter(|option| option.len() >= 2)?;
-                    bytes = &bytes[length..];
+                    let option = self.0.get(..length).filter(|option| option.len() >= 2)?;
+                    self.0 = &self.0[length..];
                     return Some(option);
                 }
             }
         }
-    })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Options up to their end, or to the first that cannot be one: it has no length, a length below
+    /// that of kind and length themselves, or one beyond the header.
+    #[test]
+    fn what_is_no_option_stays_unread() {
+        let cases: [(&[u8], &[&[u8]], &[u8]); 6] = [
+            (&[1, 4, 2, 1, 0, 9, 9], &[&[4, 2]], &[]),
+            (&[2, 4, 5, 180, 1], &[&[2, 4, 5, 180]], &[]),
+            (&[4, 2, 8], &[&[4, 2]], &[8]),
+            (&[4, 2, 8, 1], &[&[4, 2]], &[8, 1]),
+            (&[8, 10, 1], &[], &[8, 10, 1]),
+            (&[], &[], &[]),
+        ];
+        for (bytes, expected, rest) in cases {
+            let mut options = RawOptions::new(bytes);
+            let read: Vec<_> = options.by_ref().collect();
+            assert_eq!((&read[..], options.rest()), (expected, rest), "{bytes:?}");
+        }
+    }
 }

@@ -28,8 +28,15 @@ impl Files {
     /// # Errors
     /// If there is no such folder, which is named.
     pub(crate) fn new(root: &Path) -> io::Result<Self> {
-        let named =
-            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", root.display()));
+        let named = |error: io::Error| {
+            let shown = root.display();
+            let why = match error.kind() {
+                io::ErrorKind::NotFound => format!("{shown}: no such folder"),
+                io::ErrorKind::NotADirectory => format!("{shown}: is no folder"),
+                _ => format!("{shown}: {error}"),
+            };
+            io::Error::new(error.kind(), why)
+        };
         let found = root.canonicalize().map_err(named)?;
         // Reading it now tells a file, and a folder that may not be read.
         found.read_dir().map_err(named)?;

@@ -57,14 +57,19 @@ fn pipe() -> impl Strategy<Value = Pipe> {
     )
 }
 
-/// Both directions at once: `down` bytes from the server, `up` bytes from the client. Of the server's
-/// the first `before_idle` go first, and the rest after 20 s of silence.
-fn exchange(
-    scheme: &str,
-    pipe: Pipe,
-    (before_idle, down, up): (u64, u64, u64),
-    seed: u64,
-) -> World {
+/// Bytes to be exchanged.
+struct Traffic {
+    /// Of the server's, those that go first; the rest goes after 20 s of silence.
+    before_idle: u64,
+    /// From the server.
+    down: u64,
+    /// From the client.
+    up: u64,
+}
+
+/// Both directions at once.
+fn exchange(scheme: &str, pipe: Pipe, traffic: Traffic, seed: u64) -> World {
+    let Traffic { before_idle, down, up } = traffic;
     let scheme = Scheme::parse(scheme).unwrap();
     let mut world = World::new(pipe, &scheme, seed);
     let client = world.connect(&scheme);
@@ -76,7 +81,7 @@ fn exchange(
     }
     let accepted = |w: &World| w.saw(1, EventKind::Accepted);
     assert!(world.run(Duration::from_secs(1000), accepted), "never accepted");
-    let server = world.events.iter().find(|e| e.2.kind == EventKind::Accepted).unwrap().2.conn;
+    let server = world.accepted().next().unwrap();
     if !early {
         world.hosts[0].shutdown(world.now, client);
     }
@@ -119,7 +124,9 @@ proptest! {
     ) {
         // A one-way opening is the client's first data itself.
         let up = if scheme.contains("open=one-way") { up.max(1) } else { up };
-        let world = exchange(&scheme, pipe, (if idle { down / 2 } else { 0 }, down, up), seed);
+        let before_idle = if idle { down / 2 } else { 0 };
+        let traffic = Traffic { before_idle, down, up };
+        let world = exchange(&scheme, pipe, traffic, seed);
         prop_assert_eq!(world.received(0), down);
         prop_assert_eq!(world.received(1), up);
         // What is known to have arrived never goes again. Fall & Floyd's recovery alone, which ns-2 has
@@ -137,7 +144,8 @@ proptest! {
     ) {
         let paced = scheme.contains("pacing=on");
         let scheme = if paced { scheme } else { format!("{scheme}+pacing=on") };
-        let world = exchange(&scheme, Pipe::clean(mbit, delay, 1000), (0, 300_000, 10), seed);
+        let traffic = Traffic { before_idle: 0, down: 300_000, up: 10 };
+        let world = exchange(&scheme, Pipe::clean(mbit, delay, 1000), traffic, seed);
         if scheme.contains("=bbr") {
             world.check_batches();
         } else {
@@ -161,8 +169,7 @@ fn a_lost_first_segment_of_every_kind_is_repaired() {
                 world.hosts[0].shutdown(world.now, client);
                 let accepted = |w: &World| w.saw(1, EventKind::Accepted);
                 assert!(world.run(Duration::from_secs(100), accepted), "{name} {lost}");
-                let server =
-                    world.events.iter().find(|e| e.2.kind == EventKind::Accepted).unwrap().2.conn;
+                let server = world.accepted().next().unwrap();
                 world.hosts[1].write(world.now, server, 20_000);
                 world.hosts[1].shutdown(world.now, server);
                 let done = world.run(Duration::from_secs(100), |w| w.saw(1, EventKind::Closed));

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::{
-    ConnId, Counters, EventKind, FastOpen, FastOpenCookie, Flags, FourTuple, Host, HostConfig,
-    Options, Scheme, Segment, State, Transmit,
+    ConnId, EventKind, FastOpen, FastOpenCookie, Flags, FourTuple, Host, HostConfig, HostCounters,
+    Scheme, Segment, State, TcpOptions, Transmit,
 };
 use units::{Duration, Instant, SeqNum};
 
@@ -29,12 +29,21 @@ fn no_data_in_syns(from: usize, segment: &Segment) -> bool {
     from == 0 && segment.has(Flags::SYN) && segment.len > 0
 }
 
+/// A segment on its way.
+struct Flying {
+    arrives: Instant,
+    from: usize,
+    /// The client's port.
+    client: u16,
+    segment: Segment,
+}
+
 /// A client and a server 50 ms apart, on links without limit.
 struct World {
     now: Instant,
     hosts: [Host; 2],
     way: Way,
-    flying: VecDeque<(Instant, usize, u16, Segment)>,
+    flying: VecDeque<Flying>,
     sent: Vec<(usize, Segment)>,
     /// Bytes that the client's present connection has received.
     answered: u64,
@@ -70,11 +79,11 @@ impl World {
                 took = Some(self.now - began);
             }
             let timer = self.hosts.iter_mut().filter_map(Host::poll_timeout).min();
-            let arrival = self.flying.front().map(|next| next.0);
+            let arrival = self.flying.front().map(|next| next.arrives);
             let Some(next) = timer.into_iter().chain(arrival).min() else { break };
             self.now = self.now.max(next);
-            while self.flying.front().is_some_and(|next| next.0 <= self.now) {
-                let (_, from, client, segment) = self.flying.pop_front().unwrap();
+            while self.flying.front().is_some_and(|next| next.arrives <= self.now) {
+                let Flying { from, client, segment, .. } = self.flying.pop_front().unwrap();
                 let tuple = Self::tuple(1 - from, client);
                 self.hosts[1 - from].handle_segment(self.now, &tuple, &segment);
             }
@@ -92,7 +101,8 @@ impl World {
             while let Some(t) = self.hosts[n].poll_transmit(self.now) {
                 self.sent.push((n, t.segment));
                 if !(self.way)(n, &t.segment) {
-                    self.flying.push_back((self.now + ONE_WAY, n, client, t.segment));
+                    let (arrives, segment) = (self.now + ONE_WAY, t.segment);
+                    self.flying.push_back(Flying { arrives, from: n, client, segment });
                 }
             }
         }
@@ -136,8 +146,9 @@ fn a_repeated_visit_saves_a_round_trip() {
     let second = world.syns(0)[0];
     assert_eq!((second.options.fast_open, u64::from(second.len)), (Some(granted), REQUEST));
     assert_eq!(world.syns(1)[0].ack, second.seq + 1 + REQUEST as u32);
-    let Counters { fast_open_active, .. } = *world.hosts[0].counters();
-    let Counters { fast_open_passive, fast_open_cookie_requests, .. } = *world.hosts[1].counters();
+    let HostCounters { fast_open_active, .. } = *world.hosts[0].counters();
+    let HostCounters { fast_open_passive, fast_open_cookie_requests, .. } =
+        *world.hosts[1].counters();
     assert_eq!((fast_open_active, fast_open_passive, fast_open_cookie_requests), (1, 1, 1));
 }
 
@@ -189,7 +200,7 @@ fn without_the_parameter_nothing_of_it_is_said() {
 
 /// A SYN with data to a server, by a client of ours that has been given a cookie there.
 fn knock(host: &mut Host, (client, cookie): (u16, Option<FastOpenCookie>)) -> Transmit {
-    let options = Options { mss: Some(1460), fast_open: cookie, ..Options::default() };
+    let options = TcpOptions { mss: Some(1460), fast_open: cookie, ..TcpOptions::default() };
     let (seq, flags) = (SeqNum(100), Flags::SYN);
     let syn = Segment { seq, flags, len: 500, window: 60_000, options, ..Segment::default() };
     host.handle_segment(Instant::ZERO, &World::tuple(1, client), &syn);

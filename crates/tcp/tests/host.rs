@@ -1,7 +1,7 @@
 //! What a host owes to many connections at once: identity, silence, bounds.
 
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, EventKind, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment};
+use tcp::{ConnId, EventKind, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions};
 use units::{Duration, Instant, SeqNum};
 
 const START: Instant = Instant::ZERO;
@@ -15,7 +15,7 @@ fn scheme(name: &str) -> Scheme {
 }
 
 fn syn(seq: u32) -> Segment {
-    let options = Options { mss: Some(1460), ..Options::default() };
+    let options = TcpOptions { mss: Some(1460), ..TcpOptions::default() };
     let seq = SeqNum(seq);
     Segment { seq, flags: Flags::SYN, window: 65_535, options, ..Segment::default() }
 }
@@ -32,8 +32,15 @@ fn told(host: &mut Host) -> Vec<EventKind> {
     std::iter::from_fn(|| host.poll_event()).map(|e| e.kind).collect()
 }
 
-/// A host whose port 80 has accepted a connection from port 4000; its first number is answered too.
-fn accepted(name: &str) -> (Host, ConnId, SeqNum) {
+/// A host whose port 80 has accepted a connection from port 4000.
+struct Accepted {
+    host: Host,
+    id: ConnId,
+    /// The first number of its data.
+    first: SeqNum,
+}
+
+fn accepted(name: &str) -> Accepted {
     let mut host = Host::new(HostConfig::default());
     host.listen(80, scheme(name));
     let mut syn = syn(100);
@@ -44,7 +51,7 @@ fn accepted(name: &str) -> (Host, ConnId, SeqNum) {
     host.handle_segment(START, &tuple(80, 4000), &segment(101, first, Flags::ACK, 0));
     let id = host.poll_event().unwrap().conn;
     sent(&mut host, START);
-    (host, id, first)
+    Accepted { host, id, first }
 }
 
 #[test]
@@ -85,7 +92,7 @@ fn a_reset_before_acceptance_is_silent() {
 #[test]
 fn a_reset_after_both_fins_is_an_orderly_end() {
     // RFC 9293 §3.10.7.4: in TIME-WAIT "enter the CLOSED state, delete the TCB, and return".
-    let (mut host, id, first) = accepted("newreno");
+    let Accepted { mut host, id, first } = accepted("newreno");
     host.shutdown(START, id);
     sent(&mut host, START);
     let fin = segment(101, first + 1, Flags::ACK.with(Flags::FIN), 0);
@@ -121,7 +128,7 @@ fn a_simultaneous_open_ends() {
 fn islands_below_islands_cost_no_more_than_their_number() {
     // 20,000 one-byte islands, each below the last, in a window of 1 MB: were each of them to walk
     // the others, this would take minutes, not a fraction of a second.
-    let (mut host, _, first) = accepted("sack+rwnd=1MB");
+    let Accepted { mut host, first, .. } = accepted("sack+rwnd=1MB");
     for n in 0..20_000 {
         let island = segment(103 + 40_000 - 2 * n, first, Flags::ACK, 1);
         host.handle_segment(START, &tuple(80, 4000), &island);
@@ -156,7 +163,7 @@ fn half_open_connections_are_bounded() {
 #[test]
 fn challenges_are_answered_ten_times_in_five_seconds() {
     // RFC 5961 §7.
-    let (mut host, _, first) = accepted("linux");
+    let Accepted { mut host, first, .. } = accepted("linux");
     let mut count = |now| {
         for _ in 0..1000 {
             host.handle_segment(now, &tuple(80, 4000), &segment(105, first, Flags::SYN, 0));
@@ -175,7 +182,7 @@ fn challenges_are_answered_ten_times_in_five_seconds() {
 
 #[test]
 fn below_the_low_water_mark_nothing_is_told_until_the_end() {
-    let (mut host, id, first) = accepted("newreno");
+    let Accepted { mut host, id, first } = accepted("newreno");
     let arrive = |host: &mut Host, seq, flags, len| {
         host.handle_segment(START, &tuple(80, 4000), &segment(seq, first, flags, len));
         sent(host, START);
@@ -196,7 +203,7 @@ fn below_the_low_water_mark_nothing_is_told_until_the_end() {
 
 #[test]
 fn a_lowered_low_water_mark_tells_at_once() {
-    let (mut host, id, first) = accepted("newreno");
+    let Accepted { mut host, id, first } = accepted("newreno");
     host.set_low_water(id, 3_000);
     host.handle_segment(START, &tuple(80, 4000), &segment(101, first, Flags::ACK, 1_000));
     assert_eq!(told(&mut host), []);

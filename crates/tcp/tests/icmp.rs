@@ -3,8 +3,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tcp::{
-    ConnId, EventKind, Flags, FourTuple, Host, HostConfig, Limits, MtuLimits, Options, ResetCause,
-    Scheme, Segment, State, Transmit, Unreachable,
+    ConnId, EventKind, Flags, FourTuple, Host, HostConfig, Limits, MtuLimits, ResetCause, Scheme,
+    Segment, State, TcpOptions, Transmit, Unreachable,
 };
 use units::{Duration, Instant, SeqNum};
 
@@ -30,16 +30,23 @@ fn ack(seq: SeqNum) -> Segment {
     Segment { seq: SeqNum(101), ack: seq, flags: Flags::ACK, window: 65_000, ..Segment::default() }
 }
 
-/// A server with an open connection; the first number of its data.
-fn opened(tuple: FourTuple) -> (Host, ConnId, SeqNum) {
+/// A server with an open connection, or a client with one that it opens.
+struct Opened {
+    host: Host,
+    id: ConnId,
+    /// The first number of the server's data, or the client's initial one.
+    first: SeqNum,
+}
+
+fn opened(tuple: FourTuple) -> Opened {
     let mut host = Host::new(HostConfig { seed: 1 });
     host.listen(80, scheme("newreno+iw=10"));
     let (id, first) = open(&mut host, tuple);
-    (host, id, first)
+    Opened { host, id, first }
 }
 
 fn open(host: &mut Host, tuple: FourTuple) -> (ConnId, SeqNum) {
-    let options = Options { mss: Some(1460), ..Options::default() };
+    let options = TcpOptions { mss: Some(1460), ..TcpOptions::default() };
     let (seq, flags) = (SeqNum(100), Flags::SYN);
     let syn = Segment { seq, flags, window: 65_000, options, ..Segment::default() };
     host.handle_segment(START, &tuple, &syn);
@@ -57,7 +64,7 @@ fn offsets(segments: &[Segment], first: SeqNum) -> Vec<(i32, u32)> {
 fn the_first_window_is_cut_to_the_path_at_once() {
     // RFC 1191 §6.5, RFC 5927 §7.2 (initial discovery: nothing full has arrived): 3 segments of 1460 on a
     // path of 1000 bytes: 960 of payload. All go again, and no congestion is inferred.
-    let (mut host, id, first) = opened(tuple(4000));
+    let Opened { mut host, id, first } = opened(tuple(4000));
     host.write(START, id, 3 * 1460);
     assert_eq!(sent(&mut host, START).len(), 3);
     let before = host.path_of(id).unwrap().window().cwnd() / 1460;
@@ -75,7 +82,7 @@ fn the_first_window_is_cut_to_the_path_at_once() {
 #[test]
 fn a_claim_about_what_is_not_in_flight_is_no_claim() {
     // RFC 5927 §4.1: SND.UNA <= SEG.SEQ < SND.NXT.
-    let (mut host, id, first) = opened(tuple(4000));
+    let Opened { mut host, id, first } = opened(tuple(4000));
     host.write(START, id, 1460);
     sent(&mut host, START);
     for seq in [first + u32::MAX, first + 1460, first + 0x8000_0000] {
@@ -92,7 +99,7 @@ fn no_claim_goes_below_the_floor_or_above_what_is_in_use() {
     // Linux's 552 bytes: 512 of payload; and 1280 over IPv6 (RFC 8201 §4): 1220.
     let six = FourTuple { remote: IpAddr::V6(Ipv6Addr::LOCALHOST), ..tuple(4000) };
     for (tuple, floor) in [(tuple(4000), 512), (six, 1220)] {
-        let (mut host, id, first) = opened(tuple);
+        let Opened { mut host, id, first } = opened(tuple);
         host.write(START, id, 1460);
         sent(&mut host, START);
         host.handle_too_big(ms(1), &tuple, first, 1500 + 20);
@@ -105,7 +112,7 @@ fn no_claim_goes_below_the_floor_or_above_what_is_in_use() {
 #[test]
 fn a_router_that_names_no_size_means_the_next_smaller_of_the_usual() {
     // RFC 1191 §7.1: below 1500 comes 1492.
-    let (mut host, id, first) = opened(tuple(4000));
+    let Opened { mut host, id, first } = opened(tuple(4000));
     host.write(START, id, 1460);
     sent(&mut host, START);
     host.handle_too_big(ms(1), &tuple(4000), first, 0);
@@ -117,7 +124,7 @@ fn after_full_segments_have_arrived_a_claim_waits_for_a_timeout() {
     // RFC 5927 §7.2: a forged claim about a segment that arrives changes nothing; a true one is believed when
     // the segment that it quotes times out.
     for lost in [false, true] {
-        let (mut host, id, first) = opened(tuple(4000));
+        let Opened { mut host, id, first } = opened(tuple(4000));
         host.write(START, id, 10 * 1460);
         sent(&mut host, START);
         host.handle_segment(ms(50), &tuple(4000), &ack(first + 9 * 1460));
@@ -144,7 +151,7 @@ fn after_full_segments_have_arrived_a_claim_waits_for_a_timeout() {
 #[test]
 fn the_next_connection_begins_with_what_was_learnt_for_ten_minutes() {
     // RFC 1191 §6.3.
-    let (mut host, id, first) = opened(tuple(4000));
+    let Opened { mut host, id, first } = opened(tuple(4000));
     host.write(START, id, 1460);
     sent(&mut host, START);
     host.handle_too_big(ms(1), &tuple(4000), first, 1000);
@@ -164,7 +171,7 @@ fn the_next_connection_begins_with_what_was_learnt_for_ten_minutes() {
 fn full_segments_that_vanish_without_a_word_become_smaller() {
     // RFC 8899 §4.3, Linux tcp_mtu_probing=1: three timeouts in a row (1 + 2 + 4 s) of a full segment, then
     // 1024 bytes, then halves, down to 552 - 40 = 512.
-    let (mut host, id, first) = opened(tuple(4000));
+    let Opened { mut host, id, first } = opened(tuple(4000));
     let mtu = MtuLimits { black_hole_detection: true, ..MtuLimits::default() };
     host.set_limits(Limits { mtu, ..Limits::default() });
     host.write(START, id, 1460);
@@ -182,18 +189,18 @@ fn full_segments_that_vanish_without_a_word_become_smaller() {
     assert!(sent(&mut host, now).iter().all(|segment| segment.len <= 512));
 }
 
-fn attempt() -> (Host, ConnId, SeqNum) {
+fn attempt() -> Opened {
     let mut host = Host::new(HostConfig { seed: 1 });
     let id = host.connect(START, tuple(4000), &scheme("linux")).unwrap();
-    let isn = sent(&mut host, START)[0].seq;
-    (host, id, isn)
+    let first = sent(&mut host, START)[0].seq;
+    Opened { host, id, first }
 }
 
 #[test]
 fn a_hard_error_ends_an_attempt_to_connect() {
     // RFC 1122 §4.2.3.9; the quoted number has to be that of our SYN (RFC 5927 §4.1).
     for kind in [Unreachable::Port, Unreachable::Protocol, Unreachable::Prohibited] {
-        let (mut host, id, isn) = attempt();
+        let Opened { mut host, id, first: isn } = attempt();
         host.handle_unreachable(ms(1), &tuple(4000), isn + 1, kind);
         assert_eq!(host.connection(id).unwrap().state(), State::SynSent);
         host.handle_unreachable(ms(1), &tuple(4000), isn, kind);
@@ -207,7 +214,7 @@ fn a_hard_error_ends_an_attempt_to_connect() {
 fn a_soft_error_ends_an_attempt_when_it_comes_again_after_another_syn() {
     // RFC 5461 §4.1: also the expiry of the hop limit is one.
     for kind in [Unreachable::Route, Unreachable::TimeExceeded] {
-        let (mut host, id, isn) = attempt();
+        let Opened { mut host, id, first: isn } = attempt();
         for _ in 0..3 {
             host.handle_unreachable(ms(1), &tuple(4000), isn, kind);
         }
@@ -224,7 +231,7 @@ fn a_soft_error_ends_an_attempt_when_it_comes_again_after_another_syn() {
 #[test]
 fn no_error_ends_a_connection() {
     // RFC 5461 §3.1, RFC 5927 §6: whatever it says, in flight or not.
-    let (mut host, id, first) = opened(tuple(4000));
+    let Opened { mut host, id, first } = opened(tuple(4000));
     host.write(START, id, 1460);
     sent(&mut host, START);
     for kind in [Unreachable::Port, Unreachable::Route, Unreachable::TimeExceeded] {

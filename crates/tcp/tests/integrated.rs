@@ -3,7 +3,7 @@
 //! out does to the others. Segments are numbered from 0 and are 1000 bytes long; members by letters.
 
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Options, Scheme, Segment};
+use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions};
 use units::{Duration, Instant, SeqNum};
 
 const MSS: u32 = 1000;
@@ -12,11 +12,31 @@ const A: usize = 0;
 const B: usize = 1;
 const C: usize = 2;
 
+/// A connection and the first number of its data.
+#[derive(Clone, Copy)]
+struct Member {
+    tuple: FourTuple,
+    conn: ConnId,
+    first: SeqNum,
+}
+
+/// A path's window and what is in flight, in bytes.
+#[derive(Debug, PartialEq)]
+struct PathState {
+    cwnd: u64,
+    ssthresh: u64,
+    in_flight: u64,
+}
+
+const fn state(cwnd: u64, ssthresh: u64, in_flight: u64) -> PathState {
+    PathState { cwnd, ssthresh, in_flight }
+}
+
 /// A sender of several connections to one host whose answers are the table.
 struct Members {
     host: Host,
     now: Instant,
-    conns: Vec<(FourTuple, ConnId, SeqNum)>,
+    conns: Vec<Member>,
     /// The window that the peer offers each.
     offered: Vec<u16>,
 }
@@ -37,12 +57,13 @@ impl Members {
             let conn = members.host.connect(members.now, tuple, &scheme).unwrap();
             let syn = members.host.poll_transmit(members.now).unwrap().segment;
             members.wait(100);
-            let options = Options { mss: Some(1000), sack_permitted: true, ..Options::default() };
+            let options =
+                TcpOptions { mss: Some(1000), sack_permitted: true, ..TcpOptions::default() };
             let flags = Flags::SYN.with(Flags::ACK);
             let (seq, ack) = (SeqNum(PEER.0 - 1), syn.seq + 1);
             let answer = Segment { seq, ack, flags, options, window: 60_000, ..Segment::default() };
             members.host.handle_segment(members.now, &tuple, &answer);
-            members.conns.push((tuple, conn, syn.seq + 1));
+            members.conns.push(Member { tuple, conn, first: syn.seq + 1 });
             assert!(members.sent().is_empty());
         }
         members
@@ -57,9 +78,9 @@ impl Members {
     fn sent(&mut self) -> Vec<(usize, u32)> {
         let mut sent = Vec::new();
         while let Some(t) = self.host.poll_transmit(self.now) {
-            let member = self.conns.iter().position(|(_, conn, _)| Some(*conn) == t.conn);
+            let member = self.conns.iter().position(|own| Some(own.conn) == t.conn);
             if let Some(member) = member.filter(|_| t.segment.len > 0) {
-                let offset = t.segment.seq.distance_from(self.conns[member].2) as u32;
+                let offset = t.segment.seq.distance_from(self.conns[member].first) as u32;
                 sent.push((member, offset / MSS));
             }
         }
@@ -67,23 +88,26 @@ impl Members {
     }
 
     fn write(&mut self, member: usize, segments: u32) -> Vec<(usize, u32)> {
-        self.host.write(self.now, self.conns[member].1, u64::from(segments * MSS));
+        self.host.write(self.now, self.conns[member].conn, u64::from(segments * MSS));
         self.sent()
     }
 
     /// The peer acknowledges all of a member's segments before `next`.
     fn ack(&mut self, member: usize, next: u32) -> Vec<(usize, u32)> {
-        let (tuple, _, first) = self.conns[member];
+        let Member { tuple, first, .. } = self.conns[member];
         let (ack, window) = (first + next * MSS, self.offered[member]);
         let segment = Segment { seq: PEER, ack, flags: Flags::ACK, window, ..Segment::default() };
         self.host.handle_segment(self.now, &tuple, &segment);
         self.sent()
     }
 
-    /// `cwnd`, `ssthresh` and what is in flight, in bytes.
-    fn path(&self, member: usize) -> (u64, u64, u64) {
-        let path = self.host.path_of(self.conns[member].1).unwrap();
-        (path.window().cwnd(), path.window().ssthresh(), path.bytes_in_flight())
+    fn path(&self, member: usize) -> PathState {
+        let path = self.host.path_of(self.conns[member].conn).unwrap();
+        PathState {
+            cwnd: path.window().cwnd(),
+            ssthresh: path.window().ssthresh(),
+            in_flight: path.bytes_in_flight(),
+        }
     }
 }
 
@@ -109,11 +133,11 @@ fn acks_of_one_member_repair_what_another_lost() {
             assert!(m.ack(B, next).is_empty(), "{scheme}: {next}");
         }
         assert_eq!(m.ack(B, 4), [(A, 0)], "{scheme}");
-        assert_eq!(m.path(A), (2000, 2000, 2000), "{scheme}");
+        assert_eq!(m.path(A), state(2000, 2000, 2000), "{scheme}");
         // Its retransmission is under way: nothing more of A, however many ACKs come.
         assert!(m.ack(B, 5).is_empty(), "{scheme}");
         assert!(m.ack(A, 1).is_empty(), "{scheme}");
-        assert_eq!(m.path(A).2, 0, "{scheme}");
+        assert_eq!(m.path(A).in_flight, 0, "{scheme}");
     }
 }
 
@@ -125,12 +149,12 @@ fn what_the_ack_at_hand_acknowledges_is_still_halved() {
     let schemes = ["tcp-int", "session", "sack+share=rr"].map(|s| format!("{s}+later_delayed=off"));
     for scheme in &schemes {
         let mut m = lost_then_overtaken(scheme);
-        m.host.write(m.now, m.conns[B].1, u64::from(20 * MSS));
+        m.host.write(m.now, m.conns[B].conn, u64::from(20 * MSS));
         for next in 1..4 {
             assert_eq!(m.ack(B, next), [(B, 3 + 2 * next), (B, 4 + 2 * next)], "{scheme}");
         }
         assert_eq!(m.ack(B, 4), [(A, 0)], "{scheme}");
-        assert_eq!(m.path(A), (4500, 4500, 8000), "{scheme}");
+        assert_eq!(m.path(A), state(4500, 4500, 8000), "{scheme}");
     }
 }
 
@@ -138,7 +162,7 @@ fn what_the_ack_at_hand_acknowledges_is_still_halved() {
 fn two_lose(clients: [u64; 3]) -> Members {
     let mut m = Members::new("session+cc=proxy+profile=paper+later_delayed=off", 3);
     for (member, client) in clients.into_iter().enumerate() {
-        m.host.set_client(m.conns[member].1, client);
+        m.host.set_client(m.conns[member].conn, client);
     }
     assert_eq!(m.write(A, 1), [(A, 0)]);
     assert_eq!(m.write(B, 1), [(B, 0)]);
@@ -155,9 +179,9 @@ fn two_lose(clients: [u64; 3]) -> Members {
 fn each_client_that_loses_takes_half_of_its_part_away() {
     // Balakrishnan et al. 1998 §5.5. The four ACKs took cwnd from 6 to 10 segments. With a client each,
     // A's loss takes half of a third, 10000 - 1666, and B's half of a third of that, 8334 - 1389.
-    assert_eq!(two_lose([1, 2, 3]).path(A).0, 6945);
+    assert_eq!(two_lose([1, 2, 3]).path(A).cwnd, 6945);
     // A and B are there for the same one of two clients, which loses half of its half once.
-    assert_eq!(two_lose([1, 1, 2]).path(A).0, 7500);
+    assert_eq!(two_lose([1, 1, 2]).path(A).cwnd, 7500);
 }
 
 #[test]
@@ -205,7 +229,7 @@ fn the_short_end_of_a_transfer_makes_no_receiver_acknowledge() {
     // sent more than 400 ms later does (rule 5).
     for scheme in ["tcp-int+nagle=off", "session+nagle=off"] {
         let mut m = Members::new(scheme, 2);
-        m.host.write(m.now, m.conns[A].1, 1300);
+        m.host.write(m.now, m.conns[A].conn, 1300);
         assert_eq!(m.sent(), [(A, 0), (A, 1)], "{scheme}");
         m.write(B, 4);
         for next in 1..=4 {
@@ -236,9 +260,9 @@ fn an_ack_sends_the_oldest_again_or_all() {
         }
         assert_eq!(m.write(B, 1), [(B, 4)], "{scheme}");
         assert_eq!(m.ack(B, 4), fourth, "{scheme}");
-        let fallen = m.path(A).0;
+        let fallen = m.path(A).cwnd;
         assert_eq!(m.ack(B, 5), fifth, "{scheme}");
-        assert_eq!(m.path(A).0, fallen, "{scheme}");
+        assert_eq!(m.path(A).cwnd, fallen, "{scheme}");
     }
 }
 
@@ -251,7 +275,7 @@ fn reordering_of_three_loses_nothing() {
         }
         assert!(m.ack(A, 1).is_empty(), "{scheme}");
         assert!(m.ack(B, 5).is_empty(), "{scheme}");
-        assert_eq!(m.path(A).1, u64::MAX, "{scheme}");
+        assert_eq!(m.path(A).ssthresh, u64::MAX, "{scheme}");
     }
 }
 
@@ -266,13 +290,13 @@ fn a_timeout_of_one_member_leaves_the_other_as_it_was() {
     assert_eq!(m.write(B, 3), [(B, 0), (B, 1), (B, 2)]);
     m.wait(400);
     assert_eq!(m.sent(), [(A, 0)]);
-    assert_eq!(m.path(A).0, 1000);
+    assert_eq!(m.path(A).cwnd, 1000);
     for next in 1..=3 {
         assert!(m.ack(B, next).is_empty());
     }
     assert!(m.ack(A, 1).is_empty());
-    assert_eq!(m.path(A).2, 0);
-    let stats = m.host.stats(m.conns[B].1).unwrap();
+    assert_eq!(m.path(A).in_flight, 0);
+    let stats = m.host.stats(m.conns[B].conn).unwrap();
     assert_eq!((stats.timeouts, stats.retransmitted_segments), (0, 0));
 }
 
@@ -283,13 +307,13 @@ fn a_member_that_vanishes_returns_its_share() {
         let mut m = Members::new(scheme, 2);
         assert_eq!(m.write(A, 6).len(), 6, "{scheme}");
         assert!(m.write(B, 6).is_empty(), "{scheme}");
-        m.host.abort(m.now, m.conns[A].1);
+        m.host.abort(m.now, m.conns[A].conn);
         assert_eq!(m.sent().len(), 6, "{scheme}");
-        assert_eq!(m.path(B).2, 6000, "{scheme}");
+        assert_eq!(m.path(B).in_flight, 6000, "{scheme}");
         for next in 1..=6 {
             assert!(m.ack(B, next).is_empty(), "{scheme}");
         }
-        assert_eq!(m.path(B).2, 0, "{scheme}");
+        assert_eq!(m.path(B).in_flight, 0, "{scheme}");
     }
 }
 
@@ -302,7 +326,7 @@ fn a_member_that_stalls_blocks_nobody() {
         m.offered[A] = 0;
         m.ack(A, 1);
         assert!(m.write(A, 20).is_empty(), "{scheme}");
-        let room = m.path(B).0 / u64::from(MSS);
+        let room = m.path(B).cwnd / u64::from(MSS);
         let sent = m.write(B, 20);
         assert_eq!(sent.len() as u64, room, "{scheme}");
         assert!(sent.iter().all(|(member, _)| *member == B), "{scheme}");

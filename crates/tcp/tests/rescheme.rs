@@ -3,7 +3,7 @@
 mod common;
 
 use common::{CLIENT, Pipe, World};
-use tcp::{ConnId, EventKind, Scheme, SchemeIsFixed, State};
+use tcp::{ConnId, Scheme, SchemeIsFixed, State};
 use units::{Duration, Instant};
 
 fn scheme(name: &str) -> Scheme {
@@ -12,11 +12,11 @@ fn scheme(name: &str) -> Scheme {
 
 /// The server's number of a connection from that port, just accepted.
 fn accepted(world: &mut World, port: u16) -> ConnId {
-    let count = |w: &World| w.events.iter().filter(|e| e.2.kind == EventKind::Accepted).count();
+    let count = |w: &World| w.accepted().count();
     let before = count(world);
     world.connect_from(&scheme("linux"), port);
     assert!(world.run(Duration::from_secs(10), |w| count(w) > before));
-    world.events.iter().rev().find(|e| e.2.kind == EventKind::Accepted).unwrap().2.conn
+    world.accepted().next_back().unwrap()
 }
 
 fn world(first: &str) -> (World, ConnId) {
@@ -25,12 +25,21 @@ fn world(first: &str) -> (World, ConnId) {
     (world, id)
 }
 
-/// When which data left for a download of 300 kB, once it has arrived.
-fn download(world: &mut World, id: ConnId) -> Vec<(Instant, u32, u32)> {
+/// When which data left.
+#[derive(PartialEq)]
+struct SentData {
+    at: Instant,
+    seq: u32,
+    len: u32,
+}
+
+/// What left for a download of 300 kB, once it has arrived.
+fn download(world: &mut World, id: ConnId) -> Vec<SentData> {
     world.hosts[1].write(world.now, id, 300_000);
     assert!(world.run(Duration::from_secs(60), |w| w.received(0) == 300_000), "never there");
-    let sent = world.sent.iter().filter(|(_, host, segment, _)| *host == 1 && segment.len > 0);
-    sent.map(|(at, _, segment, _)| (*at, segment.seq.0, segment.len)).collect()
+    let sent = world.sent.iter().filter(|sent| sent.host == 1 && sent.segment.len > 0);
+    sent.map(|sent| SentData { at: sent.at, seq: sent.segment.seq.0, len: sent.segment.len })
+        .collect()
 }
 
 /// Of schemes that agree on the same in the handshake.

@@ -5,7 +5,7 @@ mod common;
 
 use common::{CLIENT, Pipe, World};
 use proptest::prelude::*;
-use tcp::{ConnId, EventKind, Scheme};
+use tcp::{ConnId, Scheme};
 use units::Duration;
 
 /// `n` connections, all open; the server's numbers of them, in the order of opening.
@@ -14,12 +14,11 @@ fn open(world: &mut World, scheme: &Scheme, n: u16) -> Vec<ConnId> {
 }
 
 fn open_one(world: &mut World, scheme: &Scheme, i: u16) -> ConnId {
-    let accepted = |w: &World| w.events.iter().filter(|e| e.2.kind == EventKind::Accepted).count();
+    let accepted = |w: &World| w.accepted().count();
     let before = accepted(world);
     world.connect_from(scheme, CLIENT + i);
     assert!(world.run(Duration::from_secs(100), |w| accepted(w) > before), "never accepted");
-    let newest = world.events.iter().rev().find(|e| e.2.kind == EventKind::Accepted);
-    newest.unwrap().2.conn
+    world.accepted().next_back().unwrap()
 }
 
 /// Bytes of `conns` that are acknowledged.
@@ -155,16 +154,14 @@ impl Ensemble {
     fn join(&mut self) {
         let port = CLIENT + self.ports;
         self.ports += 1;
-        let seen = self.world.events.len();
+        let before = self.world.accepted().count();
         let client = self.world.connect_from(&self.scheme, port);
         // Data in a SYN: the server hears of a connection with its first byte.
         self.world.hosts[0].write(self.world.now, client, 1);
-        let accepted = |w: &World| w.events[seen..].iter().any(|e| e.2.kind == EventKind::Accepted);
-        if !self.world.run(Duration::from_secs(200), accepted) {
+        if !self.world.run(Duration::from_secs(200), |w| w.accepted().count() > before) {
             return; // lost too often
         }
-        let event = self.world.events[seen..].iter().find(|e| e.2.kind == EventKind::Accepted);
-        let server = event.unwrap().2.conn;
+        let server = self.world.accepted().nth(before).unwrap();
         self.members.push(Member { client, server, port, written: 0, closed: false, whole: true });
     }
 
@@ -294,8 +291,8 @@ fn first_flight(world: &mut World, scheme: &Scheme, port: u16) -> usize {
         conns.iter().all(acked)
     };
     assert!(world.run(Duration::from_secs(20), acked));
-    let first = world.sent[before..].iter().filter(|(at, host, segment, _)| {
-        *host == 1 && segment.len > 0 && *at < begun + Duration::from_millis(15)
+    let first = world.sent[before..].iter().filter(|sent| {
+        sent.host == 1 && sent.segment.len > 0 && sent.at < begun + Duration::from_millis(15)
     });
     let count = first.count();
     for client in (0..64).map(ConnId) {

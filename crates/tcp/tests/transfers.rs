@@ -16,7 +16,7 @@ fn download(scheme: &str, pipe: Pipe, bytes: u64, seed: u64) -> World {
 fn finish_download(mut world: World, scheme: &Scheme, bytes: u64) -> World {
     let client = world.connect(scheme);
     assert!(world.run(Duration::from_secs(300), |w| w.saw(1, EventKind::Accepted)));
-    let server = world.events.iter().find(|e| e.2.kind == EventKind::Accepted).unwrap().2.conn;
+    let server = world.accepted().next().unwrap();
     world.hosts[1].write(world.now, server, bytes);
     world.hosts[1].shutdown(world.now, server);
     world.hosts[0].shutdown(world.now, client);
@@ -35,7 +35,7 @@ fn every_scheme_delivers_over_a_clean_path() {
     for scheme in SCHEMES {
         let world = download(scheme, Pipe::clean(20, 20, 1000), 300_000, 1);
         assert_eq!(world.received(0), 300_000, "{scheme}");
-        assert!(world.sent.iter().all(|s| !s.3), "{scheme} lost something");
+        assert!(world.sent.iter().all(|s| !s.is_lost), "{scheme} lost something");
     }
 }
 
@@ -44,7 +44,7 @@ fn every_scheme_delivers_through_a_small_queue() {
     for scheme in SCHEMES {
         let world = download(scheme, Pipe::clean(5, 30, 8), 500_000, 2);
         assert_eq!(world.received(0), 500_000, "{scheme}");
-        println!("{scheme}: {} {}", world.now, world.sent.iter().filter(|s| s.3).count());
+        println!("{scheme}: {} {}", world.now, world.sent.iter().filter(|s| s.is_lost).count());
     }
 }
 
@@ -71,7 +71,10 @@ fn sequence_numbers_wrap_without_notice() {
         }
         let world = finish_download(world, &named, 200_000);
         assert_eq!(world.received(0), 200_000, "{scheme}");
-        assert!(world.sent.iter().any(|s| s.1 == 1 && s.2.seq.0 < 150_000), "{scheme}: no wrap");
+        assert!(
+            world.sent.iter().any(|s| s.host == 1 && s.segment.seq.0 < 150_000),
+            "{scheme}: no wrap"
+        );
     }
 }
 
@@ -83,7 +86,7 @@ fn a_congestion_mark_halves_the_window_once_a_round_trip_and_costs_nothing() {
         world.mark_from = Some(60);
         let client = world.connect(&named);
         assert!(world.run(Duration::from_secs(10), |w| w.saw(1, EventKind::Accepted)));
-        let server = world.events.iter().find(|e| e.2.kind == EventKind::Accepted).unwrap().2.conn;
+        let server = world.accepted().next().unwrap();
         world.hosts[1].write(world.now, server, 400_000);
         assert!(world.run(Duration::from_secs(60), |w| w.received(0) == 400_000), "{scheme}");
         let stats = *world.hosts[1].connection(server).unwrap().stats();
@@ -92,7 +95,8 @@ fn a_congestion_mark_halves_the_window_once_a_round_trip_and_costs_nothing() {
         // RFC 3168 §6.1.2: at most one reduction a round trip of 40 ms and more.
         let rounds = world.now.as_nanos() / 40_000_000;
         assert!(stats.ecn_reductions <= rounds, "{scheme}: {} in {rounds}", stats.ecn_reductions);
-        let cwr = world.sent.iter().filter(|s| s.1 == 1 && s.2.has(Flags::CWR)).count() as u64;
+        let cwr =
+            world.sent.iter().filter(|s| s.host == 1 && s.segment.has(Flags::CWR)).count() as u64;
         assert!(cwr + 1 >= stats.ecn_reductions, "{scheme}: {cwr} CWR");
         let changes = world.hosts[1].path_of(server).unwrap().window().changes();
         assert!(changes.iter().any(|c| c.cause == Cause::Ecn), "{scheme}");

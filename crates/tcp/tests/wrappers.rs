@@ -45,7 +45,7 @@ fn packets(scheme: &str, pipe: Pipe, down: u64, seed: u64) -> String {
     world.hosts[0].write(world.now, client, 300);
     world.hosts[0].shutdown(world.now, client);
     assert!(world.run(Duration::from_secs(100), |w| w.saw(1, EventKind::Accepted)));
-    let server = world.events.iter().find(|e| e.2.kind == EventKind::Accepted).unwrap().2.conn;
+    let server = world.accepted().next().unwrap();
     world.hosts[1].write(world.now, server, down);
     world.hosts[1].shutdown(world.now, server);
     assert!(world.run(Duration::from_secs(20_000), |w| w.received(0) == down));

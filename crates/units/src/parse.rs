@@ -62,8 +62,10 @@ const TIME: Kind = Kind {
         ("msec", 1_000_000),
         ("s", 1_000_000_000),
         ("sec", 1_000_000_000),
+        ("min", 60_000_000_000),
+        ("h", 3_600_000_000_000),
     ],
-    expected: "expected a number and one of ns, us, ms, s, like 80ms",
+    expected: "expected a number and one of ns, us, ms, s, min, h, like 80ms",
 };
 
 /// In bytes.
@@ -118,7 +120,7 @@ fn rate_meant(number: &str, unit: &str) -> Option<String> {
     let bits = || format!("{number}{scale}bit");
     let bytes = || format!("{number}{}B/s", scale.to_uppercase());
     match per_second(unit).unwrap_or(unit).to_ascii_lowercase().as_str() {
-        "" => Some(format!("say in what, like {number}mbit or {number}kbit")),
+        "" => Some(format!("add the unit, like {number}mbit or {number}kbit")),
         "k" | "m" | "g" | "kb" | "mb" | "gb" | "b" | "kbps" | "mbps" | "gbps" => {
             Some(format!("write {} for bits per second, or {} for bytes", bits(), bytes()))
         }
@@ -179,7 +181,7 @@ fn scale_of(unit: &str) -> Option<&'static str> {
 /// The way out for a bare number.
 fn without_unit(number: &str, unit: &str, likely: [&str; 2]) -> Option<String> {
     let is_bare = unit.is_empty() && !number.is_empty();
-    is_bare.then(|| format!("say in what, like {number}{} or {number}{}", likely[0], likely[1]))
+    is_bare.then(|| format!("add the unit, like {number}{} or {number}{}", likely[0], likely[1]))
 }
 
 impl Kind {

@@ -1,4 +1,4 @@
-//! The file format of captures: classic pcap with nanosecond times and raw IP packets.
+//! The file format of captures: classic pcap with nanosecond times.
 
 use std::io::{self, Write};
 use units::Instant;
@@ -6,30 +6,39 @@ use units::Instant;
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
 const VERSION: [u16; 2] = [2, 4];
 const SNAPLEN: u32 = 65_535;
-const LINKTYPE_RAW: u32 = 101;
+/// Packets that begin with their IP header (LINKTYPE_RAW).
+const RAW: u32 = 101;
 
 /// A capture being written; see `man pcap-savefile`.
 #[derive(Debug)]
 pub struct PcapFile<W>(W);
 
 impl<W: Write> PcapFile<W> {
-    /// Begins a file.
+    /// Begins a file of packets without a link layer.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn begin(mut out: W) -> io::Result<Self> {
+    pub fn begin(out: W) -> io::Result<Self> {
+        Self::begin_with_link(out, RAW)
+    }
+
+    /// Begins a file of packets with a link layer, by its number (<https://www.tcpdump.org/linktypes.html>).
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin_with_link(mut out: W, link: u32) -> io::Result<Self> {
         let mut header = Vec::with_capacity(24);
         header.extend(MAGIC_NANOSECONDS.to_le_bytes());
         header.extend(VERSION.map(u16::to_le_bytes).as_flattened());
         // Time zone and accuracy: zero, as always.
         header.extend([0; 8]);
         header.extend(SNAPLEN.to_le_bytes());
-        header.extend(LINKTYPE_RAW.to_le_bytes());
+        header.extend(link.to_le_bytes());
         out.write_all(&header)?;
         Ok(Self(out))
     }
 
-    /// Writes the first `bytes` of a packet of `packet_len` bytes, headers of IP included.
+    /// Writes the first `bytes` of a packet of `packet_len` bytes, headers included.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -39,6 +48,14 @@ impl<W: Write> PcapFile<W> {
         let fields = [seconds as u32, nanos as u32, bytes.len() as u32, packet_len];
         self.0.write_all(fields.map(u32::to_le_bytes).as_flattened())?;
         self.0.write_all(bytes)
+    }
+
+    /// Hands over to the system what has been written.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 
     /// Flushes it and gives the writer back.

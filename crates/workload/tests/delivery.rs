@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
 use workload::{
-    BUILTINS, Discovery, HostId, Http, Kind, LoaderConfig, Object, ObjectId, Page, PageHost,
+    BUILTINS, Discovery, HostId, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost,
     SpanContent, TLS_CLIENT_HELLO, TLS_SERVER_FLIGHT, Tls, parse_har,
 };
 
@@ -131,7 +131,7 @@ fn single(wait: Duration) -> Arc<Page> {
     let object = Object {
         label: String::new(),
         host: HostId(0),
-        kind: Kind::Html,
+        kind: ObjectKind::Html,
         request_bytes: 500,
         response_header_bytes: 200,
         body_bytes: 10_000,
@@ -165,42 +165,73 @@ fn one_object_takes_the_time_that_arithmetic_says() {
     assert_eq!(done_at(&page, Http::Http2, Tls::None), http2);
 }
 
-fn kind() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::Html), Just(Kind::Script), Just(Kind::Image), Just(Kind::Redirect)]
+fn kind() -> impl Strategy<Value = ObjectKind> {
+    prop_oneof![
+        Just(ObjectKind::Html),
+        Just(ObjectKind::Script),
+        Just(ObjectKind::Image),
+        Just(ObjectKind::Redirect)
+    ]
 }
 
-/// Raw choices for one object: (host, kind, request, header, body, wait ms, parent and offset
-/// fractions, delay ms); its meaning depends on those before it.
-type Choices = (u32, Kind, u64, u64, u64, u64, (u32, u64, bool), u64);
+/// An object whose discovery depends on the objects before it.
+#[derive(Debug)]
+struct Draft {
+    /// Discovered at the start.
+    object: Object,
+    /// Which of the objects before it names it, and where in its body; `None`: it is there at the start.
+    named_by: Option<Naming>,
+}
 
-fn choices() -> impl Strategy<Value = Choices> {
+#[derive(Clone, Debug)]
+struct Naming {
+    /// Modulo the number of objects before.
+    parent: u32,
+    /// Of the parent's body.
+    per_mille: u64,
+    delay: Duration,
+}
+
+fn naming() -> impl Strategy<Value = Option<Naming>> {
+    let naming = (any::<u32>(), 0u64..=1000, 0u64..20).prop_map(|(parent, per_mille, ms)| Naming {
+        parent,
+        per_mille,
+        delay: Duration::from_millis(ms),
+    });
+    prop::option::weighted(0.9, naming)
+}
+
+fn draft() -> impl Strategy<Value = Draft> {
     let body = prop_oneof![Just(0u64), 1u64..3_000, 1u64..200_000];
-    let place = (any::<u32>(), 0u64..=1000, prop::bool::weighted(0.1));
-    (0u32..3, kind(), 0u64..900, 1u64..600, body, 0u64..30, place, 0u64..20)
-}
-
-fn page_of(choices: Vec<Choices>) -> Page {
-    let mut objects: Vec<Object> = Vec::new();
-    for (host, kind, request, header, body, wait, (parent, per_mille, at_start), delay) in choices {
-        let discovery = match objects.len() as u32 {
-            0 => Discovery::AtStart,
-            _ if at_start => Discovery::AtStart,
-            known => {
-                let parent = ObjectId(parent % known);
-                let offset = objects[parent.index()].body_bytes * per_mille / 1000;
-                Discovery::InBody { parent, offset, delay: Duration::from_millis(delay) }
-            }
-        };
-        objects.push(Object {
-            label: format!("o{}", objects.len()),
+    let sizes = (0u64..900, 1u64..600, body);
+    (0u32..3, kind(), sizes, 0u64..30, naming()).prop_map(|(host, kind, sizes, ms, named_by)| {
+        let (request_bytes, response_header_bytes, body_bytes) = sizes;
+        let object = Object {
+            label: String::new(),
             host: HostId(host),
             kind,
-            request_bytes: request,
-            response_header_bytes: header,
-            body_bytes: body,
-            server_wait: Duration::from_millis(wait),
-            discovery,
-        });
+            request_bytes,
+            response_header_bytes,
+            body_bytes,
+            server_wait: Duration::from_millis(ms),
+            discovery: Discovery::AtStart,
+        };
+        Draft { object, named_by }
+    })
+}
+
+fn page_of(drafts: Vec<Draft>) -> Page {
+    let mut objects: Vec<Object> = Vec::new();
+    for Draft { object, named_by } in drafts {
+        let discovery = match (objects.len() as u32, named_by) {
+            (0, _) | (_, None) => Discovery::AtStart,
+            (known, Some(Naming { parent, per_mille, delay })) => {
+                let parent = ObjectId(parent % known);
+                let offset = objects[parent.index()].body_bytes * per_mille / 1000;
+                Discovery::InBody { parent, offset, delay }
+            }
+        };
+        objects.push(Object { label: format!("o{}", objects.len()), discovery, ..object });
     }
     let host = |n: u32| PageHost {
         name: format!("h{n}"),
@@ -216,13 +247,13 @@ proptest! {
 
     #[test]
     fn any_page_arrives_under_any_protocol(
-        choices in prop::collection::vec(choices(), 1..25),
+        drafts in prop::collection::vec(draft(), 1..25),
         http in prop::option::of(prop::sample::select(&VERSIONS[..])),
         tls in prop::option::of(prop::sample::select(&SECURITIES[..])),
         connections in prop::option::of(0u32..5),
         mbps in 1u64..50,
     ) {
-        let page = Arc::new(page_of(choices));
+        let page = Arc::new(page_of(drafts));
         let config = LoaderConfig { http, tls, connections, ..LoaderConfig::default() };
         let first = load(&page, &config, Rate::from_mbps(mbps));
         check(&page, &config, &first);

@@ -3,7 +3,7 @@
 //! The simulator has what its links carried with its loads; in real time the emulated link tells what it was handed and
 //! what it handed over, at both its ends. Both are classic pcap, with times since the world began.
 
-use emulator::{Files, Recorder, Recording, Sink};
+use emulator::{EmulationRecording, Files, PacketRecorder, SegmentSink, Sink};
 use netsim::Duplex;
 use race::World;
 use std::fs::{self, File};
@@ -39,27 +39,34 @@ impl<'a> Folder<'a> {
 pub(crate) struct Ends(Option<[PathBuf; 2]>);
 
 impl Ends {
-    /// Begins the files: what writes them, and what the emulation tells.
+    /// Begins the files, if there are any, and tells `segments` of every segment: what does so, and what the emulation tells.
     ///
     /// # Errors
-    /// If one cannot be made; the error names it.
-    pub(crate) fn begin(&self) -> io::Result<(Option<Recording>, Option<Duplex<Recorder>>)> {
-        let Some([client, host]) = &self.0 else { return Ok((None, None)) };
-        let captures = Some([create(client)?, create(host)?]);
-        let (recording, recorders) = Recording::begin(Files { captures, ..Files::default() })?;
-        Ok((Some(recording), Some(recorders)))
+    /// If a file cannot be made; the error names it.
+    pub(crate) fn begin(
+        &self,
+        segments: SegmentSink,
+    ) -> io::Result<(EmulationRecording, Duplex<PacketRecorder>)> {
+        let captures = match &self.0 {
+            Some([client, host]) => Some([create(client)?, create(host)?]),
+            None => None,
+        };
+        EmulationRecording::begin(Files { captures, segments: Some(segments), ..Files::default() })
     }
-}
 
-/// Waits until all is written, when the emulation is over.
-///
-/// # Errors
-/// If writing failed, or was too slow for what crossed the link.
-pub(crate) fn finish(recording: Option<Recording>) -> io::Result<()> {
-    let missed = recording.map_or(Ok(0), Recording::finish)?;
-    match missed {
-        0 => Ok(()),
-        _ => Err(io::Error::other(format!("captures: written too slowly for {missed} packets"))),
+    /// Waits until all is written and told, when the emulation is over. False if some segments were not told of.
+    ///
+    /// # Errors
+    /// If writing failed, or was too slow for what crossed the link.
+    pub(crate) fn finish(&self, recording: EmulationRecording) -> io::Result<bool> {
+        match (recording.finish()?, &self.0) {
+            (0, _) => Ok(true),
+            (_, None) => Ok(false),
+            (missed, Some(_)) => {
+                let why = format!("captures: written too slowly for {missed} packets");
+                Err(io::Error::other(why))
+            }
+        }
     }
 }
 

@@ -57,12 +57,23 @@ pub const AGENT_SCHEMES: [NamedAgentScheme; 3] = [
     },
 ];
 
-/// What may follow the name of such a scheme: name, values, meaning.
-pub const AGENT_PARAMETER: (&str, &str, &str) = (
-    "size",
-    "on|off",
-    "of hs-… alone: the server says before each answer how long it is (HEADSTART_SIZE); the built-in server can",
-);
+/// A parameter of the schemes with an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentParameter {
+    /// Its name.
+    pub name: &'static str,
+    /// The values that it takes.
+    pub values: &'static str,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// What may follow the name of such a scheme.
+pub const AGENT_PARAMETER: AgentParameter = AgentParameter {
+    name: "size",
+    values: "on|off",
+    about: "of hs-… alone: the server says before each answer how long it is (HEADSTART_SIZE); the built-in server can",
+};
 
 impl Contender {
     /// Reads `name+parameter=value`.
@@ -130,9 +141,10 @@ impl AgentScheme {
                 "size=on" => true,
                 "size=off" => false,
                 _ => {
-                    let (name, (parameter, values, _)) = (named.name, AGENT_PARAMETER);
+                    let AgentParameter { name, values, .. } = AGENT_PARAMETER;
                     return Err(format!(
-                        "{text}: {name} takes {parameter}={values} and nothing else"
+                        "{text}: {} takes {name}={values} and nothing else",
+                        named.name
                     ));
                 }
             };

@@ -13,7 +13,7 @@ use workload::{LoaderConfig, Page};
 const FIRST_PORT: u16 = 8000;
 
 /// All of a page's hosts: one address, a port for each.
-pub(crate) struct Host {
+pub(crate) struct ServerHost {
     addresses: Vec<SocketAddr>,
     kind: Kind,
 }
@@ -23,14 +23,15 @@ enum Kind {
     Wire(Wire),
 }
 
-impl Host {
+impl ServerHost {
     /// Listens for a page's hosts.
     ///
     /// # Errors
     /// If the machine does not let it.
     pub(crate) fn new(
         (place, service): (Real<'_>, Service<'_>),
-        (own, page, config): (Addresses, &Page, &LoaderConfig),
+        own: Addresses,
+        (page, config): (&Page, &LoaderConfig),
     ) -> io::Result<Self> {
         let ports = (0..page.hosts().len()).map(|host| FIRST_PORT + host as u16);
         let addresses: Vec<_> = ports.map(|port| SocketAddr::new(own.v4.into(), port)).collect();

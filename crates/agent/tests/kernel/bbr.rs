@@ -2,7 +2,7 @@
 //!
 //! 20 Mbit/s, 80 ms, 138 packets in a round trip.
 
-use crate::bed::{Bed, assert_one_flight, fastest_cold_visit, fastest_visit, finish};
+use crate::bed::{Bed, finish};
 use calm::calmly;
 use socket2::Domain;
 use std::time::Duration;
@@ -11,7 +11,7 @@ const RTT: Duration = Duration::from_millis(80);
 
 /// False, having said so, where the kernel's BBR cannot be called.
 fn has_bbr() -> bool {
-    let found = agent::schemes::Scheme::Bbr.found();
+    let found = agent::schemes::HsControl::Bbr.found();
     if let Err(why) = &found {
         calm::skipped(why);
     }
@@ -47,10 +47,10 @@ fn a_second_visit_under_bbr_takes_a_round_trip_less() {
         }
         let agent = bed.agent_giving("bbr", &[]);
         let server = bed.serve(Domain::IPV4, None);
-        let cold = fastest_cold_visit((&bed, &agent, &server), (3, 30_000));
+        let cold = bed.fastest_cold_visit(&agent, &server, (3, 30_000));
         // Windows of 10 and 20 for 21 segments: a third round trip.
         assert!(cold >= 3 * RTT, "{cold:?}");
-        let warm = fastest_visit((&bed, &agent, &server), (5, 30_000));
+        let warm = bed.fastest_visit(&agent, &server, (5, 30_000));
         // One flight, as with CUBIC.
         assert!(warm >= 2 * RTT, "{warm:?}");
         assert!(warm < 3 * RTT, "{warm:?}");
@@ -80,6 +80,6 @@ fn what_bbr_has_measured_is_remembered_and_sent_at_once() {
         let window = agent.paths()[0].window;
         assert!((120..=160).contains(&window), "{window}");
 
-        assert_one_flight((&bed, &agent, &server), cold);
+        bed.assert_one_flight(&agent, &server, cold);
     });
 }

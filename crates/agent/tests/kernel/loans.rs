@@ -95,7 +95,7 @@ fn a_cold_member_begins_with_what_anybody_begins_with() {
 
 /// What a session has proven, and with which window a connection of it begins that asks for `bytes` while another's answer to the
 /// same request is under way, of which nothing has been acknowledged.
-fn second_window((bed, agent, server): (&Bed, &Agent, &Server), bytes: u64) -> (u64, u64) {
+fn second_window(bed: &Bed, agent: &Agent, server: &Server, bytes: u64) -> (u64, u64) {
     bed.visit(server, BYTES);
     agent.wait_for_closed(1);
     let window = u64::from(agent.paths()[0].window);
@@ -125,7 +125,7 @@ fn what_lies_in_a_queue_is_believed_until_it_was_not_all() {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let agent = bed.agent_giving("session", &[]);
-        let (window, second) = second_window((&bed, &agent, &bed.serve_in_pieces()), BYTES);
+        let (window, second) = second_window(&bed, &agent, &bed.serve_in_pieces(), BYTES);
         assert!(second <= 10, "{second} of {window}");
     });
 }
@@ -138,7 +138,7 @@ fn who_has_little_to_send_leaves_the_rest_to_who_joins() {
         bed.widen_receive_window();
         let agent = bed.agent_giving("session", &[]);
         let server = bed.serve(Domain::IPV4, None);
-        let (window, second) = second_window((&bed, &agent, &server), 15_000);
+        let (window, second) = second_window(&bed, &agent, &server, 15_000);
         // Half is its share, ten what anybody begins with.
         assert!((window * 2 / 5..=window * 3 / 5).contains(&second), "{second} of {window}");
     });

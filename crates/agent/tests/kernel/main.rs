@@ -2,6 +2,7 @@
 //! emulated link, a server in a cgroup of its own. Needs root, TUN devices, cgroups of version 2 and a
 //! kernel that takes the programs; says so and passes without them.
 
+mod any_kernel;
 mod bbr;
 mod bed;
 mod bulk;

@@ -3,8 +3,7 @@
 //! 20 Mbit/s, 80 ms, a queue of 100 packets: 138 packets in a round trip, 238 with the queue.
 
 use crate::bed::{
-    Agent, Bed, Server, assert_knows_rate, assert_one_flight, control_of, finish, link_of, timed,
-    until,
+    Agent, Bed, Server, assert_knows_rate, control_of, finish, link_of, timed, until,
 };
 use crate::cable::ip;
 use crate::memory::newest;
@@ -138,7 +137,7 @@ fn a_session_that_was_proven_is_remembered_and_begins_warm() {
         let window = agent.paths()[0].window;
         assert!((100..=160).contains(&window), "{window}");
         assert_knows_rate(&agent, 40);
-        assert_one_flight((&bed, &agent, &server), cold);
+        bed.assert_one_flight(&agent, &server, cold);
     });
 }
 

@@ -2,10 +2,7 @@
 //!
 //! 20 Mbit/s, 80 ms: a connection's first byte takes two round trips, 160 ms, a full packet 0.6 ms.
 
-use crate::bed::{
-    Bed, assert_knows_rate, assert_one_flight, fastest, fastest_cold_visit, fastest_visit, finish,
-    is_upon_cubic, link_of,
-};
+use crate::bed::{Bed, assert_knows_rate, fastest, finish, is_upon_cubic, link_of};
 use calm::calmly;
 use socket2::Domain;
 use std::thread;
@@ -18,7 +15,7 @@ fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         let (agent, server) = bed.attended();
-        let cold = fastest_cold_visit((&bed, &agent, &server), (3, 30_000));
+        let cold = bed.fastest_cold_visit(&agent, &server, (3, 30_000));
         // Windows of 10 and 20 for 21 segments: a third round trip.
         assert!(cold >= 3 * RTT, "{cold:?}");
 
@@ -29,7 +26,7 @@ fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
         assert!((22..=31).contains(&path.window), "{path:?}");
         assert_eq!(path.ssthresh, None, "{path:?}");
 
-        let warm = fastest_visit((&bed, &agent, &server), (5, 30_000));
+        let warm = bed.fastest_visit(&agent, &server, (5, 30_000));
         // One flight: 10 segments at once, 11 more at 1.2 times 30 in 80 ms, 2.2 ms apart.
         assert!(warm >= 2 * RTT, "{warm:?}");
         assert!(warm < 3 * RTT, "{warm:?}");
@@ -85,7 +82,7 @@ fn a_second_visit_of_200_kb_sends_its_window_at_once() {
             eprintln!("proven: {window}");
             (window >= 130).then_some(cold)
         });
-        assert_one_flight((&bed, &agent, &server), whole.expect("a window of 130"));
+        bed.assert_one_flight(&agent, &server, whole.expect("a window of 130"));
     });
 }
 
@@ -99,7 +96,7 @@ fn a_window_that_does_not_fill_the_path_leaves_at_the_paths_rate() {
         bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
         assert_knows_rate(&agent, 40);
-        let warm = fastest_visit((&bed, &agent, &server), (3, 200_000));
+        let warm = bed.fastest_visit(&agent, &server, (3, 200_000));
         // Two round trips and 139 packets of 0.6 ms are 483 ms; evenly over the round trip they would take 167 ms, 567.
         assert!(warm >= Duration::from_millis(480), "{warm:?}");
         assert!(warm < Duration::from_millis(507), "{warm:?}");

@@ -2,7 +2,7 @@
 //!
 //! 20 Mbit/s, 80 ms.
 
-use crate::bed::{Agent, Bed, Server, fastest_cold_visit, fastest_visit, finish, timed};
+use crate::bed::{Agent, Bed, Server, finish, timed};
 use crate::memory::Memory;
 use agent::load::Mode;
 use calm::calmly;
@@ -23,13 +23,13 @@ fn assert_begins_warm(control: &str) {
     let Some(bed) = Bed::new() else { return };
     let (agent, server) = windows(&bed, control, &[]);
     assert_eq!(agent.status().mode, Mode::Window);
-    let cold = fastest_cold_visit((&bed, &agent, &server), (3, 30_000));
+    let cold = bed.fastest_cold_visit(&agent, &server, (3, 30_000));
     // Windows of 10 and 20 for 21 segments: a third round trip.
     assert!(cold >= 3 * RTT, "{cold:?}");
     let path = &agent.paths()[0];
     // As `warm` derives it; BBR may have a larger window than it uses: twice what there was to send, at most.
     assert!((22..=42).contains(&path.window), "{path:?}");
-    let warm = fastest_visit((&bed, &agent, &server), (5, 30_000));
+    let warm = bed.fastest_visit(&agent, &server, (5, 30_000));
     eprintln!("30 kB under {control}: cold {cold:?}, warm {warm:?}");
     assert!(warm >= 2 * RTT && warm < 3 * RTT, "{warm:?}");
     let sums = agent.status().connections;

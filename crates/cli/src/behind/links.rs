@@ -12,12 +12,14 @@ use units::Duration;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LinkArgs {
-    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
+    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p
     ///
-    /// As `headstart race` takes it: RATE is towards the command, like 20mbit; RTT is the round trip, like
-    /// 80ms; QUEUE is 100p, 64kB, 0.5bdp or inf and counts the packet in service. DISCIPLINE is droptail (the
-    /// default), pdrop, red, codel, fq_codel or acks-first.
-    #[arg(long, conflicts_with_all = ["path_preset", "down", "up"], value_parser = parse_path)]
+    /// RATE is the rate towards the command. up= is the rate away from it; without up= both rates are equal. RTT is the
+    /// round trip without transmission times. QUEUE is the size of the queue in each direction, like 100p (packets),
+    /// 64kB, 0.5bdp (bandwidth-delay products) or inf; it counts the packet in service. DISCIPLINE is droptail (the
+    /// default), pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01
+    /// or 1%, in either direction.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["path_preset", "down", "up"], value_parser = parse_path)]
     path: Option<PathSpec>,
 
     /// A path by name (`headstart paths`) [default: cable]
@@ -26,9 +28,9 @@ pub(crate) struct LinkArgs {
 
     /// The link towards the command: RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME]
     ///
-    /// DELAY is that of this direction alone. trace=FILE in the place of a rate follows a trace in
-    /// mahimahi's format: a line for every 1504 bytes, when they may go, in milliseconds. jitter= delays each
-    /// packet by up to that time more, so that they overtake each other.
+    /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a trace in mahimahi's format:
+    /// each line is a time in milliseconds at which 1504 bytes may be sent. jitter= delays each packet by up to that
+    /// time more, so packets may overtake each other.
     #[arg(long, value_name = "SPEC", requires = "up")]
     down: Option<OneWay>,
 
@@ -42,8 +44,8 @@ pub(crate) struct LinkArgs {
 
     /// Look at the clock instead of sleeping when a packet is due within TIME
     ///
-    /// Packets are then handed over more exactly, for that much of a core each. Worth it above some
-    /// 20 Mbit/s if gaps between packets matter, with a core to spare.
+    /// Packets are then delivered more exactly, and each costs up to TIME of a core. Above about 20 Mbit/s this helps if
+    /// gaps between packets matter and a core is free.
     #[arg(long, value_name = "TIME", default_value = "0ms")]
     spin: Duration,
 }

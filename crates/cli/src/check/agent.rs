@@ -1,57 +1,79 @@
 //! `headstart check agent`: what Linux gains by an agent, and whether that is what is asked of it.
 
 use crate::failure::{Failure, remark};
-use crate::progress::Progress;
-use crate::race::field::Field;
-use crate::{agent, pages, stdout};
+use crate::progress::CountBar;
+use crate::race::field::RaceField;
+use crate::{agent, stdout};
+use cmdline::Appendix;
 use race::World;
-use report::{Cell, Quantity, Row, Table};
-use worlds::gain::{Case, Claim, Gains, Plan, Time, Verdict};
-use worlds::{Browser, Server, ServerChoice};
+use report::{Cell, Column, Quantity, Row, Table};
+use worlds::gain::{GainCase, GainClaim, GainPlan, GainTime, GainVerdict, Gains};
+use worlds::{Browser, ServerChoice, ServerProgram};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
-pub(super) struct Args {
-    /// hs-cubic over 20 Mbit/s and 80 ms, single objects: about a minute
+pub(super) struct CheckAgentArgs {
+    /// Measure hs-cubic with single objects over 20 Mbit/s and 80 ms, in about a minute
     #[arg(long)]
     quick: bool,
-    /// Clients of each scheme in each case, each with two visits [default: 7; --quick: 3]
+    /// Clients of each scheme in each case, each with two visits [default: 7; 3 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
-    /// What serves: builtin, nginx, auto, or the path of an nginx
+    /// Web server: builtin, nginx, auto, or the path of an nginx
     #[arg(long, value_name = "SERVER", default_value = "builtin")]
     server: ServerChoice,
-    /// What loads: loader, as in simulation, or curl as it is installed, which has the single objects over new connections
+    /// Client: loader (as in simulation), or the installed curl
+    ///
+    /// curl loads single objects over new connections. Pages and idle connections are left out.
     #[arg(long = "client", value_name = "CLIENT", default_value = "loader")]
     browser: Browser,
-    /// Print JSON, with every sample
+    /// Print JSON with every sample instead of a table
     #[arg(long)]
     json: bool,
 }
 
-const AFTER_HELP: &str = "\
-Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux kernel
-with an agent (hs-cubic, hs-bbr, hs-session) and as it comes (linux is its CUBIC, linux-bbr its BBR), by turns, over
-20 Mbit/s, 80 ms and a queue of 100 packets; the objects with hs-cubic also at 5 and 100 Mbit/s, and at 20 and 200 ms.
-Asked of repeated visits over new connections: at most 0.80 of linux's time, 0.58 where the client offers 1 MB, and
-there at most 1.05 of the limit; less than linux-bbr's. Of 200 KB over a connection that was idle: at most 0.5 of
-linux's and 1.03 of linux-bbr's. Of first visits: at most 1.03 of the same without an agent. Medians; what the limit
-itself does not reach is `barred` and no failure. About twenty minutes. With --client curl the connection that was
-idle and the pages are left out.
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("sudo headstart check agent --quick", "Measures a part, in about a minute."),
+            ("sudo headstart check agent", "Measures everything, in about twenty minutes."),
+            (
+                "sudo headstart check agent --client curl --server nginx",
+                "Uses client and server as they are installed.",
+            ),
+        ],
+        notes: NOTES.into(),
+        exit: &[
+            ("0", "no target is missed"),
+            ("1", "a target is missed, or a load failed"),
+            ("2", "the input is wrong, or a privilege or headstart-agent is missing"),
+        ],
+        see_also: &["headstart-agent", "headstart-race"],
+        more: &["docs/agent/measurements.md"],
+        ..Appendix::default()
+    }
+}
 
-Needs root, TUN devices and headstart-agent. Exit code 0 only if nothing fails.";
+const NOTES: &str = "\
+Targets, as medians:\n\
+\x20 repeated visits over new connections   at most 0.80 of linux's time, and less than linux-bbr's\n\
+\x20 the same, client offers 1 MB           at most 0.58 of linux's time, and 1.05 of the limit\n\
+\x20 200 KB over an idle connection         at most 0.50 of linux's time, and 1.03 of linux-bbr's\n\
+\x20 first visits                           at most 1.03 of the time without an agent\n\n\
+`linux` is the kernel's CUBIC, `linux-bbr` its BBR. If the limit itself misses a target, the target is `barred` and does not count \
+as missed.\n\n\
+It needs root, TUN devices and headstart-agent.";
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &CheckAgentArgs) -> Result<(), Failure> {
     let of_machine = |error: std::io::Error| match worlds::cannot_be_had(&error) {
         true => Failure::input(error),
         false => Failure::failed(error),
     };
     agent::program().map_err(Failure::input)?;
     let plan = plan(args)?;
-    let field = Field::in_worlds(&plan.contenders(), &[World::Kernel]).map_err(of_machine)?;
+    let field = RaceField::in_worlds(&plan.contenders(), &[World::Kernel]).map_err(of_machine)?;
     let agent = field.agent.ok_or_else(|| Failure::input("no agent"))?;
     let plan = plan.of(&field.contenders);
-    let progress = Progress::begin(plan.load_count(), "loads");
+    let progress = CountBar::begin(plan.load_count(), "loads");
     let gains = plan.run(&agent, &|| progress.step());
     progress.end();
     let gains = gains.map_err(of_machine)?;
@@ -68,17 +90,17 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn plan(args: &Args) -> Result<Plan, Failure> {
-    let plan = if args.quick { Plan::quick() } else { Plan::full() };
+fn plan(args: &CheckAgentArgs) -> Result<GainPlan, Failure> {
+    let plan = if args.quick { GainPlan::quick() } else { GainPlan::full() };
     let (plan, left_out) = plan.asked_by(&args.browser);
     for (case, why) in left_out {
         remark(&format!("note: without {case}: {}: {why}", args.browser.name()));
     }
-    let of_case = |case: &Case| case.served_by(&args.server);
+    let of_case = |case: &GainCase| case.served_by(&args.server);
     let servers = plan.cases.iter().map(of_case).collect::<Result<Vec<_>, _>>();
     let servers = servers.map_err(|why| Failure::input(format!("--server: {why}")))?;
-    let server = servers.into_iter().next().unwrap_or(Server::Builtin);
-    Ok(Plan { repeats: args.repeat.unwrap_or(plan.repeats), server, ..plan })
+    let server = servers.into_iter().next().unwrap_or(ServerProgram::Builtin);
+    Ok(GainPlan { repeats: args.repeat.unwrap_or(plan.repeats), server, ..plan })
 }
 
 fn print(gains: &Gains) -> Result<(), Failure> {
@@ -88,10 +110,10 @@ fn print(gains: &Gains) -> Result<(), Failure> {
     let are = |verdict| gains.claims.iter().filter(|claim| claim.verdict == verdict).count();
     stdout::print(&format!(
         "\n{} of {} hold, {} fail, {} are barred by the limit\n",
-        are(Verdict::Holds),
+        are(GainVerdict::Holds),
         gains.claims.len(),
-        are(Verdict::Fails),
-        are(Verdict::Barred)
+        are(GainVerdict::Fails),
+        are(GainVerdict::Barred)
     ))
 }
 
@@ -100,20 +122,20 @@ type Visits<'a> = [&'a str; 4];
 
 /// A table of what is told of schemes' visits: these are columns of their own, with a definition each.
 fn table<'a, const N: usize>(
-    told: [(&str, Quantity, &str); N],
+    told: [Column; N],
     rows: impl Iterator<Item = (Visits<'a>, [Cell; N])>,
 ) -> Table {
     let visits = [
-        ("load", Quantity::Text, "What was loaded, and how"),
-        ("path", Quantity::Text, "Rate, round trip, queue"),
-        ("visit", Quantity::Text, "The first, or the repeated one"),
-        ("scheme", Quantity::Text, "How the servers send"),
+        Column::new("load", Quantity::Text, "What was loaded, and how"),
+        Column::new("path", Quantity::Text, "Rate, round trip, queue"),
+        Column::new("visit", Quantity::Text, "The first, or the repeated one"),
+        Column::new("scheme", Quantity::Text, "How the servers send"),
     ];
     let row = |(visits, told): (Visits<'a>, [Cell; N])| {
         let visits = visits.map(|text| Cell::Text(text.to_owned()));
         Row { cells: visits.into_iter().chain(told).collect(), is_reference: false }
     };
-    let columns = visits.into_iter().chain(told).map(pages::column);
+    let columns = visits.into_iter().chain(told);
     Table { columns: columns.collect(), rows: rows.map(row).collect() }
 }
 
@@ -121,15 +143,15 @@ fn number(value: Option<f64>) -> Cell {
     value.map_or(Cell::Undefined, |value| Cell::Number(value.into()))
 }
 
-fn times(times: &[Time]) -> Table {
+fn times(times: &[GainTime]) -> Table {
     let told = [
-        ("median", Quantity::Time, "Until all was there"),
-        ("min – max", Quantity::Text, "Its extremes"),
-        ("limit", Quantity::Time, "What nothing can beat"),
-        ("drops", Quantity::Count, "Packets that the link dropped, median"),
-        ("redone", Quantity::Count, "Loads repeated for lateness"),
+        Column::new("median", Quantity::Time, "Until all was there"),
+        Column::new("min – max", Quantity::Text, "Its extremes"),
+        Column::new("limit", Quantity::Time, "What nothing can beat"),
+        Column::new("drops", Quantity::Count, "Packets that the link dropped, median"),
+        Column::new("redone", Quantity::Count, "Loads repeated for lateness"),
     ];
-    let row = |time: &Time| {
+    let row = |time: &GainTime| {
         let extremes = time.page_s.map_or(Cell::Undefined, |spread| {
             Cell::Text(format!("{:.0} – {:.0} ms", spread.min * 1e3, spread.max * 1e3))
         });
@@ -148,15 +170,15 @@ fn times(times: &[Time]) -> Table {
     table(told, rows)
 }
 
-fn claims(claims: &[Claim]) -> Table {
+fn claims(claims: &[GainClaim]) -> Table {
     let told = [
-        ("beside", Quantity::Text, "Beside whom"),
-        ("ratio", Quantity::Ratio, "Its median over the other's"),
-        ("at most", Quantity::Ratio, "What is asked for"),
-        ("limit", Quantity::Ratio, "The limit over the other's median"),
-        ("verdict", Quantity::Text, "Whether it is so"),
+        Column::new("beside", Quantity::Text, "Beside whom"),
+        Column::new("ratio", Quantity::Ratio, "Its median over the other's"),
+        Column::new("at most", Quantity::Ratio, "What is asked for"),
+        Column::new("limit", Quantity::Ratio, "The limit over the other's median"),
+        Column::new("verdict", Quantity::Text, "Whether it is so"),
     ];
-    let row = |claim: &Claim| {
+    let row = |claim: &GainClaim| {
         [
             Cell::Text(claim.beside.to_owned()),
             number(claim.ratio),
@@ -172,10 +194,10 @@ fn claims(claims: &[Claim]) -> Table {
     table(told, rows)
 }
 
-const fn verdict(verdict: Verdict) -> &'static str {
+const fn verdict(verdict: GainVerdict) -> &'static str {
     match verdict {
-        Verdict::Holds => "holds",
-        Verdict::Fails => "FAILS",
-        Verdict::Barred => "barred",
+        GainVerdict::Holds => "holds",
+        GainVerdict::Fails => "FAILS",
+        GainVerdict::Barred => "barred",
     }
 }

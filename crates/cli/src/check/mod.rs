@@ -5,70 +5,121 @@ mod agent;
 mod table;
 mod worlds;
 
+pub(crate) use agent::appendix as agent_appendix;
+pub(crate) use worlds::appendix as worlds_appendix;
+
 use crate::failure::{Failure, remark};
-use crate::progress::Progress;
+use crate::progress::CountBar;
 use crate::{input, stdout};
-use reproduction::check::ns2::{self, Measurements, Prepared, Row, Selection, Verdict};
+use cmdline::{Appendix, Entry};
+use reproduction::check::ns2::{
+    self, ComparisonRow, Measurements, Ns2Verdict, PreparedCases, Selection,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::counted;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CheckArgs {
     #[command(subcommand)]
     against: Against,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Against {
-    /// Measurements made with ns-2.35
-    #[command(after_help = after_help())]
+    /// Compare the simulator with measurements made by ns-2.35
+    ///
+    /// Runs the cases of the measurements, and prints our figures beside those of ns-2 and the bounds.
+    #[command(after_help = ns2_appendix().help())]
     Ns2 {
-        /// Measurements in the columns of one of the suites [default: those shipped]
+        /// Measurements in the columns of one of the suites [default: the shipped ones]
         #[arg(value_name = "FILE.csv")]
         files: Vec<PathBuf>,
-        /// Only this suite
+        /// Run this suite alone
         #[arg(long, value_name = "NAME")]
         suite: Option<String>,
-        /// A few cases of each suite
+        /// Run a few cases of each suite
         #[arg(long)]
         quick: bool,
-        /// Print JSON
+        /// Print JSON instead of a table
         #[arg(long)]
         json: bool,
     },
-    /// Simulation, our endpoint and the Linux kernel, on the same paths
-    Worlds(worlds::Args),
-    /// What Linux gains by an agent, over emulated links
-    Agent(agent::Args),
+    /// Compare simulation, headstart's own TCP and the Linux kernel on the same paths
+    ///
+    /// Loads single objects of 30 KB, 200 KB and 2 MB and the page `news` in each world. The paths have 5, 20 and 100
+    /// Mbit/s, round trips of 20, 80 and 200 ms, and queues of half and all of the bandwidth-delay product.
+    #[command(after_help = worlds_appendix().help())]
+    Worlds(worlds::CheckWorldsArgs),
+    /// Measure what Linux gains by the agent, over emulated links
+    ///
+    /// Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux
+    /// kernel with and without an agent, interleaved. The path has 20 Mbit/s, 80 ms and a queue of 100 packets. Single
+    /// objects with hs-cubic also cross paths of 5 and 100 Mbit/s, and of 20 and 200 ms.
+    #[command(after_help = agent_appendix().help())]
+    Agent(agent::CheckAgentArgs),
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart check ns2                 the measurements that come with headstart
-  headstart check ns2 --suite single
-  headstart check ns2 mine.csv --json
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart check ns2 --quick",
+                "Checks the simulator against ns-2, a few cases of each suite.",
+            ),
+            (
+                "sudo headstart check worlds --quick",
+                "Checks simulation against headstart's own TCP and the Linux kernel, in about a minute.",
+            ),
+            (
+                "sudo headstart check agent --quick",
+                "Measures what Linux gains by the agent, in about a minute.",
+            ),
+        ],
+        exit: CHECKED,
+        more: &["docs/validation.md"],
+        ..Appendix::default()
+    }
+}
 
-A file's columns say which suite it is of:
-";
+const CHECKED: &[Entry] = &[
+    ("0", "everything checked is within its bounds"),
+    ("1", "something is outside its bounds, or a run failed"),
+    ("2", "the input is wrong, or a privilege is missing"),
+];
 
-const BOUNDS: &str = "
-Single flows agree if completion lies within 1 % where ns-2 lost nothing, within 5 % where it did, or
-in the band that ns-2 spans when the phase of its clock varies: a file with columns time_min and
-time_max, named here, FILE-spread.csv beside FILE.csv, or the one shipped. \"time_with_other_ties\" is
-our time if a packet that leaves a queue as another arrives is no longer in its way. The other suites
-agree within 10 % or two standard errors. docs/validation.md says what is compared and what is known
-of the cases that differ. Exit code 0 only if all agree: of the measurements that come with headstart
-some are known to differ, so the whole check and --quick exit with 1.";
-
-fn after_help() -> String {
+pub(crate) fn ns2_appendix() -> Appendix {
     let suites = ns2::SUITES.iter();
-    let lines: String =
-        suites.map(|suite| format!("  {:<9} {}\n", suite.name(), suite.about())).collect();
-    format!("{EXAMPLES}{lines}{BOUNDS}")
+    let suites: String =
+        suites.map(|suite| format!("  {:<10}  {}\n", suite.name(), suite.about())).collect();
+    Appendix {
+        examples: &[
+            ("headstart check ns2", "Checks all shipped measurements, which takes minutes."),
+            ("headstart check ns2 --suite single", "Checks one suite."),
+            (
+                "headstart check ns2 mine.csv --json",
+                "Checks measurements of yours. Their columns tell the suite.",
+            ),
+        ],
+        notes: format!("Suites:\n{suites}\n{NS2_BOUNDS}").into(),
+        exit: &[
+            ("0", "all figures are within their bounds"),
+            ("1", "a figure is outside; of the shipped measurements some are known to be"),
+            ("2", "the input is wrong"),
+        ],
+        more: &["docs/validation.md"],
+        ..Appendix::default()
+    }
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+const NS2_BOUNDS: &str = "\
+Single flows agree within 1 % if ns-2 lost nothing, and within 5 % if it lost packets. They also agree if our time lies in \
+the band that ns-2 spans when the phase of its clock varies. The band comes from a file with the columns time_min and \
+time_max: one that you name, FILE-spread.csv beside FILE.csv, or the shipped one. `time_with_other_ties` is our time if a \
+packet that leaves a queue at the instant of an arrival has already made room.\n\n\
+The other suites agree within 10 % or two standard errors.";
+
+pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     match &args.against {
         Against::Ns2 { files, suite, quick, json } => against_ns2(files, (suite, *quick), *json),
         Against::Worlds(args) => worlds::run(args),
@@ -89,7 +140,7 @@ fn against_ns2(
         let names: Vec<_> = files.iter().map(Measurements::name).collect();
         return Err(Failure::input(format!("{}: no case to check", names.join(", "))));
     }
-    let progress = Progress::begin(prepared.len() as u64, "cases");
+    let progress = CountBar::begin(prepared.len() as u64, "cases");
     let rows = prepared.run(&|| progress.step());
     progress.end();
     let rows = rows.map_err(Failure::input)?;
@@ -100,8 +151,8 @@ fn against_ns2(
     verdict(&rows)
 }
 
-fn verdict(rows: &[Row]) -> Result<(), Failure> {
-    match rows.iter().filter(|row| row.verdict == Verdict::Outside).count() {
+fn verdict(rows: &[ComparisonRow]) -> Result<(), Failure> {
+    match rows.iter().filter(|row| row.verdict == Ns2Verdict::Outside).count() {
         0 => Ok(()),
         n => Err(Failure::failed(format!(
             "{n} of {} outside; docs/validation.md says what is known of such cases",
@@ -110,7 +161,7 @@ fn verdict(rows: &[Row]) -> Result<(), Failure> {
     }
 }
 
-fn say_what_is_left_out(prepared: &Prepared) {
+fn say_what_is_left_out(prepared: &PreparedCases) {
     let mut skipped = BTreeMap::new();
     for reason in &prepared.skipped {
         *skipped.entry(reason).or_insert(0) += 1;

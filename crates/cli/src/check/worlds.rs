@@ -1,64 +1,89 @@
 //! `headstart check worlds`: do simulation, endpoint and kernel agree?
 
 use crate::failure::Failure;
-use crate::progress::Progress;
-use crate::{pages, stdout};
-use report::{Cell, Quantity, Row, Table};
+use crate::progress::CountBar;
+use crate::stdout;
+use cmdline::Appendix;
+use report::{Cell, Column, Quantity, Row, Table};
 use std::sync::Arc;
 use tcp::Scheme;
 use units::counted;
 use workload::{LoaderConfig, Page};
-use worlds::agreement::{self, Agreement, Grid, LINUX_SCHEMES, SchemeCount, Verdict};
-use worlds::{Server, ServerChoice};
+use worlds::agreement::{self, Agreement, AgreementVerdict, Grid, LINUX_SCHEMES, SchemeCount};
+use worlds::{ServerChoice, ServerProgram};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
-pub(super) struct Args {
-    /// A part of the grid: about a minute
+pub(super) struct CheckWorldsArgs {
+    /// Measure a part of the grid, in about a minute
     #[arg(long)]
     quick: bool,
-    /// The schemes, separated by commas [default: linux, linux-bbr and linux-reno]
+    /// Schemes, separated by commas (`headstart schemes`) [default: linux, linux-bbr and linux-reno]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = parse_scheme)]
     schemes: Vec<Scheme>,
-    /// Every scheme of `headstart schemes`, simulated and by our endpoint, on three of the paths
+    /// Compare every scheme in simulation and by headstart's own TCP, on three of the paths
     ///
-    /// These are 5 Mbit/s and 80 ms with a queue of one bandwidth-delay product, 20 Mbit/s and 20 ms with
-    /// half of it, 100 Mbit/s and 200 ms with one. Shows what is not inside, and sums by scheme.
+    /// The paths are 5 Mbit/s and 80 ms with a queue of one bandwidth-delay product, 20 Mbit/s and 20 ms with half of
+    /// one, and 100 Mbit/s and 200 ms with one. The table shows the cells that are not inside, and sums by scheme.
     #[arg(long, conflicts_with_all = ["schemes", "quick"])]
     every_scheme: bool,
-    /// Loads of each cell in each real world [default: 7; --quick and --every-scheme: 3]
+    /// Loads of each cell in each real world [default: 7; 3 with --quick or --every-scheme]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
-    /// Cells measured at a time; lateness shows when these are too many
+    /// Cells measured at a time; if the machine is too slow for them, the lateness grows
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
-    /// What serves in the world kernel: builtin, nginx, auto, or the path of an nginx
+    /// Web server in the world `kernel`: builtin, nginx, auto, or the path of an nginx
     #[arg(long, value_name = "SERVER", default_value = "builtin")]
     server: ServerChoice,
-    /// Print JSON, with every sample
+    /// Print JSON with every sample instead of a table
     #[arg(long)]
     json: bool,
 }
 
-const AFTER_HELP: &str = "\
-Loads single objects of 30 KB, 200 KB and 2 MB and the page `news` over 5, 20 and 100 Mbit/s, round trips of
-20, 80 and 200 ms, queues of half and all of the bandwidth-delay product, with a Linux client. `wire` agrees
-if nine of ten cells are within 3 % of simulation and all within 10 %; `kernel` if nine of ten are within
-5 % or between the kernel's own fastest and slowest load, and all within 15 %. Cells of all schemes count
-together; the sums by scheme show where the differences are, and decide nothing. A load of whose packets
-more than one in a hundred is handed over more than 1 ms late is repeated, and counted. What takes one of
-several courses in simulation (21 loads, longest over shortest more than 1.05) is loaded three times as often.
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "sudo headstart check worlds --quick",
+                "Measures a part of the grid, in about a minute.",
+            ),
+            (
+                "sudo headstart check worlds --schemes linux --repeat 15",
+                "Measures one scheme more often.",
+            ),
+            (
+                "sudo headstart check worlds --every-scheme",
+                "Compares all schemes in simulation and by headstart's own TCP.",
+            ),
+        ],
+        notes: NOTES.into(),
+        exit: &[
+            ("0", "the worlds agree"),
+            ("1", "they do not, or a load failed"),
+            ("2", "the input is wrong, or a privilege is missing"),
+        ],
+        see_also: &["headstart-race"],
+        more: &["docs/worlds.md", "docs/validation/three-worlds.md"],
+        ..Appendix::default()
+    }
+}
 
-Needs root and TUN devices. Exit code 0 only if the worlds agree.";
+const NOTES: &str = "\
+`wire` agrees if nine of ten cells are within 3 % of simulation and all cells are within 10 %. `kernel` agrees if nine of ten \
+cells are within 5 %, or between the kernel's own fastest and slowest load, and all cells are within 15 %. Cells of all schemes \
+count together. The sums by scheme show where the differences are, and decide nothing.\n\n\
+A load is repeated, and counted, if more than one in a hundred of its packets were handed over more than 1 ms late. A cell whose \
+longest of 21 simulated loads is more than 1.05 times the shortest is loaded three times as often.\n\n\
+It needs root and TUN devices.";
 
 fn parse_scheme(name: &str) -> Result<Scheme, String> {
     Scheme::parse(name).map_err(|error| error.to_string())
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &CheckWorldsArgs) -> Result<(), Failure> {
     let grid = grid(args)?;
     let plan = grid.plan().map_err(Failure::failed)?;
-    let progress = Progress::begin(plan.load_count(), "loads");
+    let progress = CountBar::begin(plan.load_count(), "loads");
     let agreement = plan.run(&|| progress.step());
     progress.end();
     let agreement = agreement.map_err(|error| match worlds::cannot_be_had(&error) {
@@ -77,7 +102,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn grid(args: &Args) -> Result<Grid, Failure> {
+fn grid(args: &CheckWorldsArgs) -> Result<Grid, Failure> {
     let schemes = match args.schemes.is_empty() {
         true => LINUX_SCHEMES.map(Scheme::parse).into_iter().collect::<Result<_, _>>(),
         false => Ok(args.schemes.clone()),
@@ -94,17 +119,18 @@ fn grid(args: &Args) -> Result<Grid, Failure> {
 }
 
 /// One that serves all that is loaded.
-fn server(choice: &ServerChoice) -> Result<Server, Failure> {
+fn server(choice: &ServerChoice) -> Result<ServerProgram, Failure> {
     let of_load = |page: &Arc<Page>| choice.serve(page, &LoaderConfig::default());
     let servers = agreement::loads().iter().map(of_load).collect::<Result<Vec<_>, _>>();
     let servers = servers.map_err(|why| Failure::input(format!("--server: {why}")))?;
-    Ok(servers.into_iter().last().map_or(Server::Builtin, |(server, _)| server))
+    Ok(servers.into_iter().last().map_or(ServerProgram::Builtin, |(server, _)| server))
 }
 
 /// All cells, or those alone that are not inside; the sums under them.
 fn print(agreement: &Agreement, in_short: bool) -> Result<(), Failure> {
-    let shown = |cell: &&agreement::Cell| !in_short || cell.verdict != Verdict::Inside;
-    let cells: Vec<&agreement::Cell> = agreement.cells.iter().filter(shown).collect();
+    let shown =
+        |cell: &&agreement::AgreementCell| !in_short || cell.verdict != AgreementVerdict::Inside;
+    let cells: Vec<&agreement::AgreementCell> = agreement.cells.iter().filter(shown).collect();
     if !cells.is_empty() {
         stdout::print_table(&table(&cells))?;
         stdout::print("\n")?;
@@ -130,12 +156,12 @@ const RULE: &str = "A world agrees if nine of ten of its cells, of all schemes t
 
 fn sums(schemes: &[SchemeCount]) -> Table {
     let columns = [
-        ("scheme", Quantity::Text, "How the servers send"),
-        ("world", Quantity::Text, "Beside which world"),
-        ("cells", Quantity::Count, "All of them"),
-        ("inside", Quantity::Count, "Within the first bound"),
-        ("outside", Quantity::Count, "Beyond the second"),
-        ("worst", Quantity::Gain, "The difference furthest from zero"),
+        Column::new("scheme", Quantity::Text, "How the servers send"),
+        Column::new("world", Quantity::Text, "Beside which world"),
+        Column::new("cells", Quantity::Count, "All of them"),
+        Column::new("inside", Quantity::Count, "Within the first bound"),
+        Column::new("outside", Quantity::Count, "Beyond the second"),
+        Column::new("worst", Quantity::Gain, "The difference furthest from zero"),
     ];
     let number = |n: usize| Cell::Number((n as f64).into());
     let row = |SchemeCount { scheme, count, worst }: &SchemeCount| Row {
@@ -149,31 +175,28 @@ fn sums(schemes: &[SchemeCount]) -> Table {
         ],
         is_reference: false,
     };
-    Table { columns: columns.map(pages::column).to_vec(), rows: schemes.iter().map(row).collect() }
+    Table { columns: columns.into(), rows: schemes.iter().map(row).collect() }
 }
 
-fn table(cells: &[&agreement::Cell]) -> Table {
+fn table(cells: &[&agreement::AgreementCell]) -> Table {
     let columns = [
-        ("load", Quantity::Text, "What was loaded"),
-        ("path", Quantity::Text, "Rate, round trip, queue"),
-        ("scheme", Quantity::Text, "How the servers send"),
-        ("world", Quantity::Text, "Beside which world"),
-        ("sim", Quantity::Time, "Simulated, median"),
-        ("min – max", Quantity::Text, "Its extremes over seeds"),
-        ("real", Quantity::Time, "Measured, median"),
-        ("min – max", Quantity::Text, "Its extremes"),
-        ("difference", Quantity::Gain, "Simulated over measured, less one"),
-        ("drops", Quantity::Text, "Dropped packets: simulated / measured, medians"),
-        ("redone", Quantity::Count, "Loads repeated for lateness"),
-        ("verdict", Quantity::Text, "Whether they agree"),
+        Column::new("load", Quantity::Text, "What was loaded"),
+        Column::new("path", Quantity::Text, "Rate, round trip, queue"),
+        Column::new("scheme", Quantity::Text, "How the servers send"),
+        Column::new("world", Quantity::Text, "Beside which world"),
+        Column::new("sim", Quantity::Time, "Simulated, median"),
+        Column::new("min – max", Quantity::Text, "Its extremes over seeds"),
+        Column::new("real", Quantity::Time, "Measured, median"),
+        Column::new("min – max", Quantity::Text, "Its extremes"),
+        Column::new("difference", Quantity::Gain, "Simulated over measured, less one"),
+        Column::new("drops", Quantity::Text, "Dropped packets: simulated / measured, medians"),
+        Column::new("redone", Quantity::Count, "Loads repeated for lateness"),
+        Column::new("verdict", Quantity::Text, "Whether they agree"),
     ];
-    Table {
-        columns: columns.map(pages::column).to_vec(),
-        rows: cells.iter().map(|cell| row(cell)).collect(),
-    }
+    Table { columns: columns.into(), rows: cells.iter().map(|cell| row(cell)).collect() }
 }
 
-fn row(cell: &agreement::Cell) -> Row {
+fn row(cell: &agreement::AgreementCell) -> Row {
     let number = |value: Option<f64>| value.map_or(Cell::Undefined, |v| Cell::Number(v.into()));
     let spread = |(min, max): (f64, f64)| format!("{:.0} – {:.0} ms", min * 1e3, max * 1e3);
     let drops = cell.sim_drops.zip(cell.real_drops);
@@ -197,10 +220,10 @@ fn row(cell: &agreement::Cell) -> Row {
     }
 }
 
-const fn verdict(verdict: Verdict) -> &'static str {
+const fn verdict(verdict: AgreementVerdict) -> &'static str {
     match verdict {
-        Verdict::Inside => "inside",
-        Verdict::Near => "near",
-        Verdict::Outside => "outside",
+        AgreementVerdict::Inside => "inside",
+        AgreementVerdict::Near => "near",
+        AgreementVerdict::Outside => "outside",
     }
 }

@@ -5,21 +5,21 @@ mod shown;
 mod table;
 
 use crate::failure::{Failure, remark};
-use crate::sim::Progress;
+use crate::sim::SimProgress;
 use crate::stdout;
+use cmdline::Appendix;
 use report::write_atomically;
-use reproduction::papers::{self, Answer, Claim, Prepared};
+use reproduction::papers::{self, ClaimAnswer, PaperClaim, PreparedRuns};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    /// Claims, or families of them: FS-1, SES [default: all]
+pub(crate) struct PapersArgs {
+    /// Claims, like FS-1, or families of claims, like SES [default: all]
     #[arg(value_name = "ID")]
     claims: Vec<String>,
 
-    /// Fewer repeats and fewer points of each experiment
+    /// Run fewer repeats and fewer points of each experiment
     #[arg(long)]
     quick: bool,
 
@@ -27,31 +27,44 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Write one HTML page with every figure
+    /// Write a page with every figure
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 
-    /// Runs at a time; results do not depend on it [default: one per core]
+    /// Runs at a time; results do not depend on their number [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 
-    /// List the claims, and do nothing else
+    /// List the claims and do nothing else
     #[arg(long)]
     list: bool,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart papers --quick            every claim, in a few minutes
-  headstart papers FS-1 SES           one claim, and all of a family
-  headstart papers --report papers.html
-  headstart papers --list
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart papers --list", "Lists the claims, and runs nothing."),
+            ("headstart papers --quick", "Checks every claim in a few minutes."),
+            ("headstart papers FS-1 SES", "Checks one claim, and all claims of a family."),
+            ("headstart papers --report papers.html", "Also draws every figure of the papers, with our curves."),
+        ],
+        notes: "A claim holds if, in every line of its verdict, our mean ± 2 standard errors meets the paper's interval. \
+            Nothing else decides. Lines marked \"also\" are not part of the verdict.\n\n\
+            Families: FS and SES (Padmanabhan & Katz 1998), SP (Zhang, Qiu & Keshav 2000), PS (Hu & Steenkiste 2003), \
+            ET (Eggert, Heidemann & Touch 2000), BS (Balakrishnan et al. 1998)."
+            .into(),
+        exit: &[
+            ("0", "the claims are answered, whether they hold or differ"),
+            ("1", "an experiment failed"),
+            ("2", "there is no such claim, or the report cannot be written"),
+        ],
+        see_also: &["headstart-sim", "headstart-theory"],
+        more: &["docs/papers.md", "docs/validation/claims.md"],
+        ..Appendix::default()
+    }
+}
 
-A claim holds if our mean ± 2 standard errors meets the paper's interval in every line of its verdict;
-nothing but that decides. Lines marked \"also\" are checked outside of the verdict. A claim that differs
-says where and why; it is a result, not a failure: exit code 0. docs/papers.md says more.";
-
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
     let claims = papers::select(&args.claims).map_err(Failure::input)?;
     if args.list {
         return stdout::print(&listed(&claims));
@@ -79,7 +92,7 @@ fn refuse_unwritable(report: &Path) -> Result<(), Failure> {
     Err(Failure::input(format!("--report {shown}: name a file in a folder that exists")))
 }
 
-fn write(path: &Path, answers: &[Answer], quick: bool) -> Result<(), Failure> {
+fn write(path: &Path, answers: &[ClaimAnswer], quick: bool) -> Result<(), Failure> {
     let made = match quick {
         true => "Quick: fewer repeats and points than the plans say.",
         false => "All repeats and points of the plans.",
@@ -90,16 +103,16 @@ fn write(path: &Path, answers: &[Answer], quick: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn listed(claims: &[&Claim]) -> String {
+fn listed(claims: &[&PaperClaim]) -> String {
     claims.iter().map(|claim| format!("{:<7}{}\n", claim.id, claim.text)).collect()
 }
 
-fn answers(claims: &[&'static Claim], args: &Args) -> Result<Vec<Answer>, Failure> {
-    let prepared = Prepared::new(claims, args.quick).map_err(Failure::failed)?;
+fn answers(claims: &[&'static PaperClaim], args: &PapersArgs) -> Result<Vec<ClaimAnswer>, Failure> {
+    let prepared = PreparedRuns::new(claims, args.quick).map_err(Failure::failed)?;
     if args.quick {
         remark("quick: fewer repeats and points than the plans say");
     }
-    let progress = Mutex::new(Progress::begin(prepared.len() as u64));
+    let progress = Mutex::new(SimProgress::begin(prepared.len() as u64));
     let step = || progress.lock().unwrap_or_else(|e| e.into_inner()).step();
     let book = prepared.run(args.jobs.map_or(0, usize::from), &step);
     progress.lock().unwrap_or_else(|e| e.into_inner()).end();

@@ -2,16 +2,16 @@
 
 use super::shown;
 use crate::failure::Failure;
-use crate::{pages, stdout};
-use report::{Cell, Quantity, Row, Table};
-use reproduction::papers::{Answer, Line, Verdict};
+use crate::stdout;
+use report::{Cell, Column, Quantity, Row, Table};
+use reproduction::papers::{ClaimAnswer, ClaimVerdict, FigureLine};
 use units::counted;
 
 /// Columns of running text.
 const WIDTH: usize = 100;
 
 /// Prints the answers, and how many of each there are.
-pub(super) fn print(answers: &[Answer]) -> Result<(), Failure> {
+pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
     for answer in answers {
         let claim = answer.claim;
         let head =
@@ -23,15 +23,15 @@ pub(super) fn print(answers: &[Answer]) -> Result<(), Failure> {
         stdout::print(&format!("{}\n", wrapped(&format!("  {}", answer.note()), "  ")))?;
     }
     let count = |verdict| answers.iter().filter(|answer| answer.verdict == verdict).count();
-    let holds = |answer: &&Answer| answer.verdict == Verdict::Holds;
+    let holds = |answer: &&ClaimAnswer| answer.verdict == ClaimVerdict::Holds;
     let by_error_bars = answers.iter().filter(holds).filter(|a| !a.by_error_bars().is_empty());
     stdout::print(&format!(
         "{}: {} ({} of them by error bars alone), {}, {} pending\n",
         counted(answers.len(), "claim"),
-        so_many(count(Verdict::Holds), "hold"),
+        so_many(count(ClaimVerdict::Holds), "hold"),
         by_error_bars.count(),
-        so_many(count(Verdict::Differs), "differ"),
-        count(Verdict::Pending)
+        so_many(count(ClaimVerdict::Differs), "differ"),
+        count(ClaimVerdict::Pending)
     ))
 }
 
@@ -42,15 +42,19 @@ fn so_many(n: usize, what: &str) -> String {
 }
 
 /// The figures of a claim as a table.
-pub(super) fn figures(lines: &[Line]) -> Table {
+pub(super) fn figures(lines: &[FigureLine]) -> Table {
     let columns = [
-        ("figure", Quantity::Text, "What it is a figure of"),
-        ("paper", Quantity::Text, "The paper's figure, or where it says that it lies"),
-        ("ns-2", Quantity::Text, "Measured with ns-2.35"),
-        ("ours", Quantity::Text, "Measured here: mean ± standard error"),
-        ("verdict", Quantity::Text, "Whether ours ± 2 standard errors meets the paper's"),
+        Column::new("figure", Quantity::Text, "What it is a figure of"),
+        Column::new("paper", Quantity::Text, "The paper's figure, or where it says that it lies"),
+        Column::new("ns-2", Quantity::Text, "Measured with ns-2.35"),
+        Column::new("ours", Quantity::Text, "Measured here: mean ± standard error"),
+        Column::new(
+            "verdict",
+            Quantity::Text,
+            "Whether ours ± 2 standard errors meets the paper's",
+        ),
     ];
-    let row = |line: &Line| Row {
+    let row = |line: &FigureLine| Row {
         cells: vec![
             Cell::Text(line.label.clone()),
             Cell::Text(shown::paper(line)),
@@ -60,7 +64,7 @@ pub(super) fn figures(lines: &[Line]) -> Table {
         ],
         is_reference: false,
     };
-    Table { columns: columns.map(pages::column).to_vec(), rows: lines.iter().map(row).collect() }
+    Table { columns: columns.into(), rows: lines.iter().map(row).collect() }
 }
 
 /// Text in lines of at most [`WIDTH`] characters, those after the first with an indent.

@@ -5,6 +5,7 @@
 
 use crate::failure::Failure;
 use crate::{input, names};
+use cmdline::Appendix;
 use race::path::{DEFAULT_PRESET, PathSpec, preset};
 use race::{BASELINE, Hosts, ProcessingDelay, REAL_PROCESSING, Race, Visits, World};
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use tcp::Scheme;
 use units::Duration;
 use workload::{BUILTINS, Http, LoaderConfig, Tls};
-use worlds::{Browser, Client, Contender, ServerChoice};
+use worlds::{Browser, ClientTcp, Contender, ServerChoice};
 
 /// Races if none are named: what servers run, what they could, what they ran and what its page did.
 const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,phttp";
@@ -21,34 +22,36 @@ const DEFAULT_SCHEMES: &str = "linux,linux+iw=32+pacing=on,newreno,newreno+iw=1,
 const DEFAULT_REPEATS: u32 = 7;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    /// A HAR file, a page that comes with headstart (`headstart pages`), or one object of a size, like 30kB
+pub(crate) struct RaceArgs {
+    /// A page by name (`headstart pages`), one object of a size, like 30kB, or a HAR file
     ///
-    /// A HAR file may be compressed by gzip or in UTF-16; `-` is standard input.
+    /// A browser's network panel exports HAR files. A file may be compressed by gzip, or be UTF-16. `-` reads it from
+    /// standard input.
     #[arg(value_name = "PAGE|SIZE|FILE.har", default_value = BUILTINS[0].name)]
     pub(super) page: String,
 
-    /// Which page of a HAR file that has several, by number or id [default: the one that began first]
+    /// Page of a HAR file that has several, by number or id [default: the one that began first]
     #[arg(long, value_name = "N|ID")]
     har_page: Option<String>,
 
-    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
+    /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P], like 20mbit,80ms,100p
     ///
-    /// RATE is towards the client, like 20mbit; RTT is the round trip, like 80ms; QUEUE is 100p, 64kB,
-    /// 0.5bdp or inf and counts the packet in service. DISCIPLINE is droptail (the default), pdrop, red,
-    /// codel, fq_codel or acks-first. Without up= both ways have the same rate. loss= strikes each packet
-    /// of either direction, like 0.01 or 1%.
-    #[arg(long, conflicts_with = "path_preset", value_parser = parse_path)]
+    /// RATE is the rate towards the client. up= is the rate away from it; without up= both rates are equal. RTT is the
+    /// round trip without transmission times. QUEUE is the size of the queue in each direction, like 100p (packets),
+    /// 64kB, 0.5bdp (bandwidth-delay products) or inf; it counts the packet in service. DISCIPLINE is droptail (the
+    /// default), pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost, like 0.01
+    /// or 1%, in either direction.
+    #[arg(long, value_name = "PATH", conflicts_with = "path_preset", value_parser = parse_path)]
     path: Option<PathSpec>,
 
     /// A path by name (`headstart paths`) [default: cable]
     #[arg(long, value_name = "NAME", value_parser = names::path_preset)]
     path_preset: Option<PathSpec>,
 
-    /// The schemes, separated by commas; `linux` and `limit` always run
+    /// Schemes, separated by commas (`headstart schemes`); `linux` and `limit` are always shown
     ///
-    /// hs-cubic, hs-bbr and hs-session are Linux with an agent (`headstart agent`): they run on `kernel` alone.
+    /// Parameters follow the name of a scheme: linux+iw=32+pacing=on. hs-cubic, hs-bbr and hs-session are Linux with an
+    /// agent (`headstart agent`); they need `--on kernel`.
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
     schemes: SchemeList,
 
@@ -56,77 +59,80 @@ pub(crate) struct Args {
     #[arg(long, value_name = "VERSION", value_parser = parse_http)]
     http: Option<Http>,
 
-    /// Connections open at once to a host under HTTP/1.0 and 1.1 [default: as the page says, and 6]
+    /// Connections open at once to a host under HTTP/1.0 and 1.1 [default: as the page says, else 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     connections: Option<u32>,
 
-    /// Security of all hosts, none or 1.3 [default: as the page says]
+    /// TLS of all hosts, none or 1.3 [default: as the page says]
     #[arg(long, value_name = "VERSION", value_parser = parse_tls)]
     tls: Option<Tls>,
 
-    /// Bulk linux flows to the same client, begun ten seconds before the page
+    /// Bulk downloads by `linux` to the same client; they start ten seconds before the page
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1000))]
     background: u32,
 
-    /// Visits of the page by the same client, each under the same scheme
+    /// Visits of the page by the same client, one after another
     ///
-    /// The table then has first visits, and repeated ones on average. Connections that HTTP keeps alive stay
-    /// open, and hosts remember what their scheme has them remember.
+    /// The table then has a row for the first visit, and one for the mean of the repeated visits. Connections that HTTP
+    /// keeps alive stay open. Under schemes with a memory, hosts remember the path.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     visits: u32,
 
-    /// Each visit opens connections of its own, as a browser does that was closed between
+    /// Open new connections on each visit, as a browser does after a restart
     #[arg(long, requires = "visits")]
     reconnect: bool,
 
-    /// Idle time between visits, like 30 or 1.5s
+    /// Idle time between two visits, like 30 or 1.5s
     #[arg(long, value_name = "SECONDS", default_value = "30", requires = "visits", value_parser = parse_idle)]
     idle: Duration,
 
-    /// Servers behind each of the page's hosts, visited in turn and sharing a gateway
+    /// Servers behind each host of the page; visits go to them in turn, and they share a gateway
     #[arg(long, value_name = "N", default_value_t = 1, requires = "visits", value_parser = clap::value_parser!(u32).range(1..=64))]
     site: u32,
 
-    /// Where: sim, wire (our endpoint to a Linux client), kernel (Linux to Linux), separated by commas
+    /// Worlds to race in, separated by commas: sim, wire, kernel
     ///
-    /// Real worlds emulate the path between network namespaces and take real time, schemes and worlds interleaved. They need root and TUN devices; without them only `sim`
-    /// is run, and said so. The kernel has the schemes linux (its cubic), linux-bbr and linux-reno, also with iw=N
-    /// (by a route), and, where there is headstart-agent, hs-cubic, hs-bbr and hs-session: each client's visits with an agent of their own, which knows
-    /// nothing at first.
+    /// `sim` simulates. In `wire`, headstart's own TCP sends to a Linux client; in `kernel`, Linux sends to Linux. Real
+    /// worlds emulate the path between network namespaces and take real time; schemes and worlds are interleaved. Real
+    /// worlds need root and TUN devices. Without these, headstart says so and runs `sim` alone.
+    ///
+    /// `kernel` has the schemes linux (its CUBIC), linux-bbr and linux-reno, also with iw=N (set by a route). If
+    /// headstart-agent is installed, `kernel` also has hs-cubic, hs-bbr and hs-session. Each client then meets an agent
+    /// of its own, whose memory is empty on the first visit.
     #[arg(long, value_name = "A,B,…", default_value = "sim", value_delimiter = ',')]
     pub(super) on: Vec<World>,
 
-    /// What serves in the world kernel: auto, nginx, builtin, or the path of an nginx
+    /// Web server in the world `kernel`: auto, nginx, builtin, or the path of an nginx
     ///
-    /// auto is nginx where it is installed and can have the page, else builtin: a server that answers
-    /// as the simulated one does, with the same think times and the same order of HTTP/2's frames.
+    /// `builtin` answers as the simulated server does, with the same think times and the same order of HTTP/2 frames.
+    /// `auto` is nginx if it is installed and can serve the page, else `builtin`.
     #[arg(long, value_name = "SERVER", default_value = "auto")]
     pub(super) server: ServerChoice,
 
-    /// What loads on wire and kernel: loader, as in simulation, or curl as it is installed
+    /// Client in the worlds `wire` and `kernel`: loader (as in simulation), or the installed curl
     ///
-    /// curl loads one object in the clear, like 30kB, and tells the time: a process for each visit, so several
-    /// take --reconnect. In simulation the loader loads all the same.
+    /// curl loads one object without TLS, like 30kB. Each visit is a process of its own, so several visits need
+    /// --reconnect. The simulation always uses the loader.
     #[arg(long = "client", value_name = "CLIENT", default_value = "loader")]
     pub(super) browser: Browser,
 
-    /// Window that the client offers from the beginning, like 1MB [default: Linux' own, 64 kB at first]
+    /// Receive window that the client offers from the start, like 1MB [default: Linux' own, 64 kB at first]
     ///
-    /// The client is Linux then, or its model. What is sent at once is never more.
+    /// A first flight is never larger than this window.
     #[arg(long, value_name = "SIZE", value_parser = parse_window)]
     client_window: Option<u32>,
 
     /// Loads under each scheme, each with other start phases and delays [default: 7; 1 with --exact]
     ///
-    /// Medians are shown, and from six repeats on a 95 % interval of the gain; where it holds zero there is no
-    /// difference.
+    /// The table shows medians. From six repeats on it also shows a 95 % confidence interval of the gain. If the
+    /// interval contains zero, the table says "no difference".
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: Option<u32>,
 
-    /// Simulated hosts answer at once, with no jitter: one load that is always the same
+    /// Let simulated hosts answer at once, without jitter: one load that is always the same
     ///
-    /// Real hosts take 50 to 130 us to answer a packet, each time another. Where packets race for the last place in a
-    /// queue this decides who wins, so one exact load may be far from what is usual.
+    /// Real hosts take 50 to 130 us to answer a packet, and the time varies. If two packets race for the last place in
+    /// a queue, these microseconds decide which one is lost. So one exact load may be far from the usual.
     #[arg(long)]
     pub(super) exact: bool,
 
@@ -138,47 +144,78 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Print the JSON's schema and do nothing else
+    /// Print the schema of the JSON and do nothing else
     #[arg(long)]
     pub(super) json_schema: bool,
 
-    /// Write a report with pictures of the first repeat
+    /// Write a report with pictures; they show the first repeat
     #[arg(long, value_name = "FILE.html")]
     pub(super) report: Option<PathBuf>,
 
-    /// Write captures of the access link, headers only, of the first repeat
-    #[arg(long, value_name = "DIR")]
+    /// Write captures of the access link in the first repeat, headers only
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(super) pcap: Option<PathBuf>,
 
-    /// Threads to run on; results do not depend on it [default: one per core]
+    /// Threads to run on; results do not depend on their number [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart race
-      The page `news` over the path `cable`: a page of today, seconds of computing.
-  headstart race page.har --path 20mbit,80ms,100p --schemes newreno,linux+iw=32
-      Your page (exported from a browser's network panel) over your path.
-  headstart race --path-preset lte --report lte.html
-      Pictures: waterfall, time-sequence plots, windows and why they moved, queues.
-  headstart race --background 2
-      Against two downloads; harm is what the downloads lose compared with linux.
-  headstart race --visits 3 --idle 20 --schemes linux,newreno-ssr,newreno-nssr,fs
-      The same page three times, 20 s apart: first visits, and repeated ones.
-  headstart race --visits 4 --site 4 --schemes linux,spand
-      Four servers in turn, which share what they learn of the client's network.
-  sudo headstart race --on sim,kernel --schemes linux,linux-bbr
-      The same page over the same path, simulated and sent by the Linux kernel.
-  sudo headstart race 200kB --on kernel --visits 2 --idle 1 --reconnect --schemes linux,linux-bbr,hs-cubic,hs-bbr
-      The Linux kernel as it is and with an agent: first visits, and repeated ones over new connections.
-  sudo headstart race 30kB --on kernel --client curl --schemes linux,linux-bbr
-      One object from nginx to curl, both as they are installed.
-  headstart race map --http 1.0 --path-preset t1-1998 --json
-      A page of 1998, machine-readable (--json-schema says how to read it).
-
-Times count from the start of the load. Name lookups are not part of it.";
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart race",
+                "Loads the page `news` over the path `cable`: a page of today, seconds of computing.",
+            ),
+            (
+                "headstart race page.har --path 20mbit,80ms,100p --schemes newreno,linux+iw=32",
+                "Loads your page, exported from a browser's network panel, over your path.",
+            ),
+            (
+                "headstart race --path-preset lte --report lte.html",
+                "Draws a waterfall, time-sequence plots, windows with the causes of their changes, and queues.",
+            ),
+            (
+                "headstart race --background 2",
+                "Loads it against two downloads. Harm is what the downloads lose compared with linux.",
+            ),
+            (
+                "headstart race --visits 3 --idle 20 --schemes linux,newreno-ssr,newreno-nssr,fs",
+                "Loads the page three times, 20 s apart: first and repeated visits.",
+            ),
+            (
+                "headstart race --visits 4 --site 4 --schemes linux,spand",
+                "Visits four servers in turn. They share what they learn of the client's network.",
+            ),
+            (
+                "sudo headstart race --on sim,kernel --schemes linux,linux-bbr",
+                "Loads the page over the same path in simulation and by the Linux kernel.",
+            ),
+            (
+                "sudo headstart race 200kB --on kernel --visits 2 --idle 1 --reconnect --schemes linux,hs-cubic",
+                "Compares the Linux kernel with and without an agent: first and repeated visits.",
+            ),
+            (
+                "sudo headstart race 30kB --on kernel --client curl --schemes linux,linux-bbr",
+                "Loads one object from nginx by curl, both as they are installed.",
+            ),
+            (
+                "headstart race map --http 1.0 --path-preset t1-1998 --json",
+                "Loads a page of 1998. `--json-schema` says how to read the output.",
+            ),
+        ],
+        notes: "Times count from the start of the load. Name lookups are not part of it.".into(),
+        exit: &[
+            ("0", "all loads have completed"),
+            ("1", "a load has not completed after 600 s"),
+            ("2", "the input is wrong, or a privilege is missing"),
+        ],
+        see_also: &["headstart-schemes", "headstart-pages", "headstart-paths"],
+        more: &["docs/first-race.md", "docs/race.md", "docs/worlds.md"],
+        ..Appendix::default()
+    }
+}
 
 #[derive(Clone, Debug)]
 struct SchemeList(Vec<Contender>);
@@ -230,15 +267,15 @@ fn parse_tls(text: &str) -> Result<Tls, String> {
     text.parse().map_err(|_| "use none or 1.3".to_owned())
 }
 
-impl Args {
+impl RaceArgs {
     /// Who races: the race's schemes, and those that only the kernel has.
     pub(super) fn contenders(&self) -> &[Contender] {
         &self.schemes.0
     }
 
     /// The client in worlds that have Linux as such.
-    pub(super) const fn client(&self) -> Client {
-        Client { window: self.client_window }
+    pub(super) const fn client(&self) -> ClientTcp {
+        ClientTcp { window: self.client_window }
     }
 
     /// The simulated browser's TCP; `None`: as its servers'. Beside real worlds it has the clock of this machine's

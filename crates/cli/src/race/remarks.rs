@@ -1,15 +1,15 @@
 //! What a reader has to know beside the results, on standard error: who is left out, who served, how late the machine
 //! was, and which loads did not complete.
 
-use super::Args;
+use super::RaceArgs;
 use super::raced::Raced;
 use crate::failure::{Failure, remark};
-use race::{Contestant, Race, Sample, SchemeResult, TIME_LIMIT, VisitKind};
+use race::{Bound, Contestant, Race, SchemeResult, TIME_LIMIT, VisitKind, VisitSample};
 use units::counted;
 use worlds::{Contender, runs_in};
 
 /// What is known before anything is run.
-pub(super) fn before(args: &Args, race: &Race) {
+pub(super) fn before(args: &RaceArgs, race: &Race) {
     for world in &args.on {
         let out = args.contenders().iter().filter(|contender| !runs_in(contender, *world));
         let names: Vec<&str> = out.map(Contender::name).collect();
@@ -26,7 +26,7 @@ pub(super) fn before(args: &Args, race: &Race) {
 }
 
 /// What is known of a race that is over.
-pub(super) fn after(args: &Args, raced: &Raced) {
+pub(super) fn after(args: &RaceArgs, raced: &Raced) {
     let setting = &raced.result.setting;
     if let Some(server) = &setting.kernel_server {
         remark(&format!("served on kernel by {server}"));
@@ -35,6 +35,44 @@ pub(super) fn after(args: &Args, raced: &Raced) {
         remark(&format!("loaded in real time by {client}"));
     }
     say_how_late(raced);
+    if let Some(note) = client_bounded(raced) {
+        remark(&note);
+    }
+}
+
+/// A share of a scheme's time above which a reader should know that the client decided it.
+const OF_NOTE: f64 = 0.05;
+
+/// Rows that the note names; it says how many more there are.
+const MOST_NAMED: usize = 3;
+
+/// The receive window is the client's, not the scheme's: what it decides is no merit or fault of one.
+fn client_bounded(raced: &Raced) -> Option<String> {
+    let share = |row: &SchemeResult| row.bounds.map_or(0.0, |b| b.get(Bound::ReceiveWindow));
+    let bounded: Vec<&SchemeResult> =
+        raced.result.measured().filter(|row| share(row) > OF_NOTE).collect();
+    let told = bounded.iter().take(MOST_NAMED);
+    let mut told: Vec<String> = told
+        .map(|row| format!("{} for {:.0} %", visit_of(raced, row), share(row) * 100.0))
+        .collect();
+    if bounded.len() > MOST_NAMED {
+        told.push(format!("{} more rows", bounded.len() - MOST_NAMED));
+    }
+    let way_out = match raced.result.setting.client_window_bytes {
+        None => "; to see them without that: --client-window 1MB",
+        Some(_) => "",
+    };
+    let told = told.join(", ");
+    (!bounded.is_empty())
+        .then(|| format!("note: the client's receive window bounded {told} of the time{way_out}"))
+}
+
+/// A scheme, its world if there are several or real ones, and its visits if there are two kinds.
+fn visit_of(raced: &Raced, row: &SchemeResult) -> String {
+    match raced.result.visits.count {
+        0 | 1 => place(raced, row),
+        _ => format!("{} ({} visit)", place(raced, row), row.visit.name()),
+    }
 }
 
 /// What a reader has to know of the machine to believe the figures.
@@ -65,7 +103,7 @@ pub(super) fn complain(raced: &Raced) -> Result<(), Failure> {
     }
     lines.extend(first_visits(raced).filter_map(|row| {
         let why = row.left_out.as_ref()?;
-        let count = row.counted().collect::<Vec<&Sample>>().len();
+        let count = row.counted().collect::<Vec<&VisitSample>>().len();
         Some(format!("{}: left out after {count} of its repeats: {why}", place(raced, row)))
     }));
     if lines.is_empty() {

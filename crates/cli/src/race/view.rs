@@ -7,12 +7,14 @@ use crate::schemes::ABOUT_LIMIT;
 use link::QueueLimit;
 use race::limit::Limit;
 use race::{
-    BASELINE, Contestant, Load, Metric, ProcessingDelay, Queue, Race, RaceResult, Recording,
-    SequenceEvent, SequenceStep, VisitKind, Visits, World,
+    BASELINE, Bound, BoundFrom, Contestant, LoadRecording, MeasuredLoad, ProcessingDelay, Queue,
+    Race, RaceMetric, RaceResult, SequenceEvent, SequenceStep, TransferRecord, VisitKind, Visits,
+    World,
 };
 use report::{
-    ConnectionView, LimitView, Links, ObjectSpan, OpeningView, QueueCapacity, QueuePoint,
-    QueueView, RaceReport, SchemeView, SequenceKind, SequencePoint, WindowPoint,
+    BoundPoint, ConnectionView, LevelPoint, LimitView, Links, ObjectSpan, OpeningView,
+    QueueCapacity, QueuePoint, QueueView, RaceReport, SchemeView, SenderBound, SequenceKind,
+    SequencePoint, WindowPoint,
 };
 use tcp::WindowChange;
 use tcp::scheme::catalogue;
@@ -170,7 +172,7 @@ fn views_of<'a>(raced: &'a Raced, contestant: &'a Contestant) -> Vec<View<'a>> {
 fn compared(result: &RaceResult, views: &[View<'_>]) -> Option<(usize, usize)> {
     let median = |view: &View<'_>| {
         let row = result.row(&view.contestant.name, view.contestant.world, view.visit)?;
-        row.median(Metric::PageSeconds)
+        row.median(RaceMetric::PageSeconds)
     };
     let linux = views.iter().position(|view| view.contestant.name == BASELINE)?;
     let beside = &views[linux];
@@ -183,7 +185,7 @@ fn compared(result: &RaceResult, views: &[View<'_>]) -> Option<(usize, usize)> {
     Some((linux, best))
 }
 
-fn scheme(race: &Race, (contestant, load): (&Contestant, &Load)) -> Option<SchemeView> {
+fn scheme(race: &Race, (contestant, load): (&Contestant, &MeasuredLoad)) -> Option<SchemeView> {
     let recording = load.recording.as_ref()?;
     let labels = connection_labels(&race.page, recording);
     let at = |after: Option<Duration>| after.map(|d| Instant::ZERO + d);
@@ -194,7 +196,7 @@ fn scheme(race: &Race, (contestant, load): (&Contestant, &Load)) -> Option<Schem
         html_done: at(load.html),
         page_done: at(load.page),
         objects: objects(race, recording, &labels),
-        connections: connections(recording, &labels),
+        connections: connections(load, recording, &labels),
         queues: recording.queues.iter().map(|q| queue(race, recording, q)).collect(),
         limit: None,
     })
@@ -211,7 +213,7 @@ fn description(name: &str) -> String {
 }
 
 /// `host #n`, numbered per host in the order of opening.
-fn connection_labels(page: &Page, recording: &Recording) -> Vec<String> {
+fn connection_labels(page: &Page, recording: &LoadRecording) -> Vec<String> {
     let mut opened = vec![0u32; page.hosts().len()];
     let label = |connection: &ConnectionRecord| {
         let nth = &mut opened[connection.host.index()];
@@ -221,7 +223,7 @@ fn connection_labels(page: &Page, recording: &Recording) -> Vec<String> {
     recording.transfers.iter().map(|t| &t.connection).map(label).collect()
 }
 
-fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectSpan> {
+fn objects(race: &Race, recording: &LoadRecording, labels: &[String]) -> Vec<ObjectSpan> {
     let shift = |at: Option<Instant>| at.map(|at| shifted(recording, at));
     let span = |(index, (object, milestones)): (usize, (&Object, &Milestones))| {
         let connection = milestones.connection.map(|c| labels[c.index()].clone());
@@ -244,7 +246,7 @@ fn objects(race: &Race, recording: &Recording, labels: &[String]) -> Vec<ObjectS
 }
 
 /// How a connection opened; `None` if it was there before the load.
-fn opening(recording: &Recording, connection: &ConnectionRecord) -> Option<OpeningView> {
+fn opening(recording: &LoadRecording, connection: &ConnectionRecord) -> Option<OpeningView> {
     let shift = |at| shifted(recording, at);
     (connection.opened >= recording.start).then(|| OpeningView {
         opened: shift(connection.opened),
@@ -253,19 +255,48 @@ fn opening(recording: &Recording, connection: &ConnectionRecord) -> Option<Openi
     })
 }
 
-fn connections(recording: &Recording, labels: &[String]) -> Vec<ConnectionView> {
-    let transfers = recording.transfers.iter().zip(labels);
+fn connections(
+    load: &MeasuredLoad,
+    recording: &LoadRecording,
+    labels: &[String],
+) -> Vec<ConnectionView> {
+    let level = |(at, bytes)| LevelPoint { at: shifted(recording, at), bytes };
+    let view = |(index, transfer): (usize, &TransferRecord)| ConnectionView {
+        label: labels[index].clone(),
+        sequence: transfer.sequence.iter().map(|e| sequence_point(recording, e)).collect(),
+        window: transfer.window.iter().map(|c| window_point(recording, c)).collect(),
+        flight: transfer.flight().into_iter().map(level).collect(),
+        offered: transfer.offers.iter().map(|offer| level((offer.at, offer.window))).collect(),
+        // None of a load that did not end.
+        bounds: load
+            .senders
+            .get(index)
+            .into_iter()
+            .flatten()
+            .map(|b| bound(recording, b))
+            .collect(),
+    };
+    let transfers = recording.transfers.iter().enumerate();
     transfers
-        .filter(|(transfer, _)| transfer.was_watched() && !transfer.is_unused(recording))
-        .map(|(transfer, label)| ConnectionView {
-            label: label.clone(),
-            sequence: transfer.sequence.iter().map(|e| sequence_point(recording, e)).collect(),
-            window: transfer.window.iter().map(|c| window_point(recording, c)).collect(),
-        })
+        .filter(|(_, transfer)| transfer.was_watched() && !transfer.is_unused(recording))
+        .map(view)
         .collect()
 }
 
-fn sequence_point(recording: &Recording, event: &SequenceEvent) -> SequencePoint {
+fn bound(recording: &LoadRecording, from: &BoundFrom) -> BoundPoint {
+    let shown = |bound| match bound {
+        Bound::Path => SenderBound::Path,
+        Bound::CongestionWindow => SenderBound::CongestionWindow,
+        Bound::ReceiveWindow => SenderBound::ReceiveWindow,
+        Bound::Recovery => SenderBound::Recovery,
+        Bound::Server => SenderBound::Server,
+        Bound::Client => SenderBound::Client,
+        Bound::Rounds => SenderBound::Rounds,
+    };
+    BoundPoint { at: shifted(recording, from.at), bound: from.bound.map(shown) }
+}
+
+fn sequence_point(recording: &LoadRecording, event: &SequenceEvent) -> SequencePoint {
     SequencePoint {
         at: shifted(recording, event.at),
         from: event.from,
@@ -280,7 +311,7 @@ fn sequence_point(recording: &Recording, event: &SequenceEvent) -> SequencePoint
     }
 }
 
-fn window_point(recording: &Recording, change: &WindowChange) -> WindowPoint {
+fn window_point(recording: &LoadRecording, change: &WindowChange) -> WindowPoint {
     WindowPoint {
         at: shifted(recording, change.at),
         cwnd: change.cwnd,
@@ -289,7 +320,7 @@ fn window_point(recording: &Recording, change: &WindowChange) -> WindowPoint {
     }
 }
 
-fn queue(race: &Race, recording: &Recording, queue: &Queue) -> QueueView {
+fn queue(race: &Race, recording: &LoadRecording, queue: &Queue) -> QueueView {
     let links = race.path.links();
     let config = if queue.link == "up" { links.reverse } else { links.forward };
     let points = queue.levels.iter().map(|level| QueuePoint {
@@ -310,6 +341,6 @@ fn queue(race: &Race, recording: &Recording, queue: &Queue) -> QueueView {
 }
 
 /// An instant of the simulation on the report's clock, which starts with the load.
-fn shifted(recording: &Recording, at: Instant) -> Instant {
+fn shifted(recording: &LoadRecording, at: Instant) -> Instant {
     Instant::ZERO + recording.since_start(at)
 }

@@ -1,9 +1,9 @@
 //! Whether a board of before ranks schemes as this one does.
 
 use crate::failure::Failure;
-use crate::{pages, stdout};
+use crate::stdout;
 use race::scoreboard::{Board, RankAgreement, Ranking, SwappedPair};
-use report::{Cell, Quantity, Row, Table};
+use report::{Cell, Column, Quantity, Row, Table};
 use std::path::Path;
 use units::counted;
 
@@ -37,16 +37,20 @@ pub(super) fn print(other: &Ranking, board: &Board) -> Result<(), Failure> {
 
 fn table(swapped: &[SwappedPair]) -> Table {
     let columns = [
-        ("faster there", Quantity::Text, "The faster scheme on the other board"),
-        ("slower there", Quantity::Text, "The slower one"),
-        ("ratio there", Quantity::Ratio, "Time of the former over the latter's on the other board"),
-        ("ratio here", Quantity::Ratio, "The same on this board"),
-        (
+        Column::new("faster there", Quantity::Text, "The faster scheme on the other board"),
+        Column::new("slower there", Quantity::Text, "The slower one"),
+        Column::new(
+            "ratio there",
+            Quantity::Ratio,
+            "Time of the former over the latter's on the other board",
+        ),
+        Column::new("ratio here", Quantity::Ratio, "The same on this board"),
+        Column::new(
             "apart there",
             Quantity::Text,
             "Whether the other board's intervals have nothing in common",
         ),
-        ("apart here", Quantity::Text, "Whether this board's have not"),
+        Column::new("apart here", Quantity::Text, "Whether this board's have not"),
     ];
     let word = |is_sure: bool| Cell::Text(if is_sure { "yes" } else { "no" }.to_owned());
     let row = |pair: &SwappedPair| Row {
@@ -60,5 +64,5 @@ fn table(swapped: &[SwappedPair]) -> Table {
         ],
         is_reference: false,
     };
-    Table { columns: columns.map(pages::column).to_vec(), rows: swapped.iter().map(row).collect() }
+    Table { columns: columns.into(), rows: swapped.iter().map(row).collect() }
 }

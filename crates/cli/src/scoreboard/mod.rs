@@ -4,26 +4,26 @@ mod against;
 mod page;
 
 use crate::failure::{Failure, remark};
-use crate::progress::Progress;
-use crate::{pages, stdout};
-use race::scoreboard::{Board, DEFAULT_SCHEMES, Interval, Plan, Score, Set, listing};
+use crate::progress::CountBar;
+use crate::stdout;
+use cmdline::Appendix;
+use race::scoreboard::{Board, DEFAULT_SCHEMES, MeanBounds, Score, ScoreboardPlan, Set, listing};
 use race::{BASELINE, LIMIT, contestants};
-use report::{Cell, Quantity, Row, Table, write_atomically};
+use report::{Cell, Column, Quantity, Row, Table, write_atomically};
 use std::path::PathBuf;
 use tcp::Scheme;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    /// The schemes, separated by commas; `linux` always runs
+pub(crate) struct ScoreboardArgs {
+    /// Schemes, separated by commas (`headstart schemes`); `linux` is always shown
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
     schemes: SchemeList,
 
-    /// 387 cells, most of them cheap, weighed by what they stand for: a third of the sample's time, as sure
+    /// Run 387 cells, most of them cheap, weighed by what they stand for: a third of the sample's time
     #[arg(long, conflicts_with = "all")]
     quick: bool,
 
-    /// The whole matrix, 5400 cells: eighteen times the sample
+    /// Run the whole matrix of 5400 cells, eighteen times the sample
     #[arg(long)]
     all: bool,
 
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Threads to run on; results do not depend on it [default: one per core]
+    /// Threads to run on; results do not depend on their number [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Print the JSON's schema and do nothing else
+    /// Print the schema of the JSON and do nothing else
     #[arg(long)]
     json_schema: bool,
 
@@ -56,22 +56,34 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart scoreboard --quick
-      A first impression, in seconds.
-  headstart scoreboard --report board.html
-      The published sample of 300 cells, in which every two levels of the matrix meet.
-  headstart scoreboard --schemes linux,linux+iw=32+pacing=on,spand --json
-      Your schemes; --json-schema says how to read it.
-  headstart scoreboard --cells
-      The sample itself.
-  headstart scoreboard --quick --against crates/race/data/scoreboard-all.json
-      Does the quick set rank as the whole matrix does?
-
-A cell is a size (10 kB to 1 MB), a round trip (10 to 600 ms), a rate (1.5 to 200 Mbit/s), a queue (0.25 or 1
-bandwidth-delay product), what else is on the path, what there is to remember, and one object or a page of 4 or
-12. Every scheme has the same cells and seeds. docs/scoreboard.md says what is measured.";
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart scoreboard --quick", "Gives a first impression, in seconds."),
+            (
+                "headstart scoreboard --report board.html",
+                "Runs the published sample of 300 cells, in which every two levels of the matrix meet.",
+            ),
+            (
+                "headstart scoreboard --schemes linux,linux+iw=32+pacing=on,spand --json",
+                "Scores your schemes. `--json-schema` says how to read the output.",
+            ),
+            ("headstart scoreboard --cells", "Prints the sample itself."),
+            (
+                "headstart scoreboard --quick --against crates/race/data/scoreboard-all.json",
+                "Says whether the quick set ranks as the whole matrix does.",
+            ),
+        ],
+        notes: "A cell has a size (10 kB to 1 MB), a round trip (10 to 600 ms), a rate (1.5 to 200 Mbit/s) and a queue (0.25 \
+            or 1 bandwidth-delay product). It also says what else is on the path, what the sender remembers, and whether it \
+            loads one object or a page of 4 or 12. Every scheme has the same cells and seeds."
+            .into(),
+        exit: &[("0", "done"), ("1", "the page cannot be written"), ("2", "the input is wrong")],
+        see_also: &["headstart-schemes", "headstart-race"],
+        more: &["docs/scoreboard.md"],
+        ..Appendix::default()
+    }
+}
 
 /// What `--json` prints, as JSON Schema.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/scoreboard-schema.json");
@@ -83,7 +95,7 @@ fn parse_schemes(list: &str) -> Result<SchemeList, String> {
     contestants(list).map(SchemeList).map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
     let set = match (args.quick, args.all) {
         (true, _) => Set::Quick,
         (_, true) => Set::All,
@@ -96,8 +108,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return stdout::print(&listing(&set.cells()));
     }
     let other = args.against.as_deref().map(against::read).transpose()?;
-    let plan = Plan { schemes: args.schemes.0.clone(), set, seed: args.seed };
-    let progress = Progress::begin(plan.run_count(), "transfers");
+    let plan = ScoreboardPlan { schemes: args.schemes.0.clone(), set, seed: args.seed };
+    let progress = CountBar::begin(plan.run_count(), "transfers");
     let board = plan.run(args.jobs.map_or(0, usize::from), &|| progress.step());
     progress.end();
     let written = write_page(args, &board);
@@ -111,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     written
 }
 
-fn write_page(args: &Args, board: &Board) -> Result<(), Failure> {
+fn write_page(args: &ScoreboardArgs, board: &Board) -> Result<(), Failure> {
     let Some(path) = &args.report else { return Ok(()) };
     let html = page::document(board).to_html();
     write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;
@@ -122,19 +134,23 @@ fn write_page(args: &Args, board: &Board) -> Result<(), Failure> {
 /// The schemes, the best first, behind the limit.
 fn table(board: &Board) -> Table {
     let columns = [
-        ("scheme", Quantity::Text, "How the servers send"),
-        ("× linux", Quantity::Ratio, "Time over linux's, geometric mean over cells"),
-        ("95 %", Quantity::Text, "Interval of that mean, over cells drawn like these"),
-        ("× limit", Quantity::Ratio, "Time over the limit, geometric mean over cells"),
-        ("p95", Quantity::Ratio, "95th percentile of time over the limit"),
-        ("harm", Quantity::Gain, "Time that the background took over that beside linux, less one"),
-        ("harm p95", Quantity::Gain, "Its 95th percentile"),
-        (
+        Column::new("scheme", Quantity::Text, "How the servers send"),
+        Column::new("× linux", Quantity::Ratio, "Time over linux's, geometric mean over cells"),
+        Column::new("95 %", Quantity::Text, "Interval of that mean, over cells drawn like these"),
+        Column::new("× limit", Quantity::Ratio, "Time over the limit, geometric mean over cells"),
+        Column::new("p95", Quantity::Ratio, "95th percentile of time over the limit"),
+        Column::new(
+            "harm",
+            Quantity::Gain,
+            "Time that the background took over that beside linux, less one",
+        ),
+        Column::new("harm p95", Quantity::Gain, "Its 95th percentile"),
+        Column::new(
             "loss",
             Quantity::Gain,
             "Share of the background's packets dropped, less that beside linux",
         ),
-        ("unfinished", Quantity::Count, "Transfers not over after 600 s"),
+        Column::new("unfinished", Quantity::Count, "Transfers not over after 600 s"),
     ];
     let limit = Row {
         cells: [Cell::Text(LIMIT.to_owned()), limit_over_linux(board), Cell::Undefined]
@@ -145,7 +161,7 @@ fn table(board: &Board) -> Table {
         is_reference: true,
     };
     let rows = [limit].into_iter().chain(board.schemes.iter().map(row)).collect();
-    Table { columns: columns.map(pages::column).to_vec(), rows }
+    Table { columns: columns.into(), rows }
 }
 
 /// The limit over `linux`, in the same geometric mean.
@@ -159,7 +175,7 @@ fn number(value: f64) -> Cell {
 }
 
 fn row(score: &Score) -> Row {
-    let Interval { low, high } = score.over_linux_interval;
+    let MeanBounds { low, high } = score.over_linux_interval;
     let or_undefined = |value: Option<f64>| value.map_or(Cell::Undefined, number);
     Row {
         cells: vec![

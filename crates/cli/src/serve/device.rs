@@ -1,6 +1,6 @@
 //! The server's place on this machine: a TUN device with addresses at both of its ends.
 
-use super::args::Args;
+use super::args::ServeArgs;
 use super::network::{DEFAULT_V4, DEFAULT_V6, Network};
 use crate::failure::Failure;
 use endpoint::{Device, Endpoint, EndpointConfig, TunConfig};
@@ -8,8 +8,16 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, UdpSocket};
 
-/// An endpoint on a device of its own, the device's name, and the server's addresses.
-pub(super) fn open(args: &Args) -> Result<(Endpoint, String, Vec<IpAddr>), Failure> {
+/// An endpoint on a device of its own.
+pub(super) struct ServerDevice {
+    pub(super) endpoint: Endpoint,
+    /// The device's name.
+    pub(super) name: String,
+    /// The server's.
+    pub(super) addresses: Vec<IpAddr>,
+}
+
+pub(super) fn open(args: &ServeArgs) -> Result<ServerDevice, Failure> {
     let networks = networks(&args.address)?;
     refuse_what_is_taken(&networks)?;
     let mut config = EndpointConfig::new(None, None);
@@ -30,7 +38,8 @@ pub(super) fn open(args: &Args) -> Result<(Endpoint, String, Vec<IpAddr>), Failu
     let device = Device::tun(&tun).map_err(explain)?;
     let name = device.name().unwrap_or_default().to_owned();
     let endpoint = Endpoint::open(device, config).map_err(explain)?;
-    Ok((endpoint, name, networks.iter().map(|network| network.address).collect()))
+    let addresses = networks.iter().map(|network| network.address).collect();
+    Ok(ServerDevice { endpoint, name, addresses })
 }
 
 fn explain(error: io::Error) -> Failure {

@@ -112,15 +112,21 @@ mod tests {
         }
     }
 
-    fn stalled() -> (Sink, Sender<()>, Receiver<u8>) {
+    struct Pipe {
+        sink: Sink,
+        go: Sender<()>,
+        lines: Receiver<u8>,
+    }
+
+    fn stalled() -> Pipe {
         let ((go, go_on), (read, lines)) = (channel(), channel());
         let sink = Sink::new(Box::new(Stalled { go_on, goes: false, read }), |n| format!("-{n}"));
-        (sink, go, lines)
+        Pipe { sink, go, lines }
     }
 
     #[test]
     fn a_reader_that_stands_still_keeps_nobody_waiting_and_learns_what_it_missed() {
-        let (sink, go, lines) = stalled();
+        let Pipe { sink, go, lines } = stalled();
         let wanted = 3 * ROOM;
         (0..wanted).for_each(|n| sink.line(n.to_string()));
         // It is not waited for at the end either, but for the patience there is.
@@ -141,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_is_read_is_complete_when_it_has_finished() {
-        let (sink, go, lines) = stalled();
+        let Pipe { sink, go, lines } = stalled();
         go.send(()).unwrap();
         (0..100).for_each(|n| sink.line(n.to_string()));
         sink.finish();

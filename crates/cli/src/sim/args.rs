@@ -1,34 +1,34 @@
 //! The command line of `headstart sim`.
 
+use cmdline::Appendix;
 use results::{PlotRequest, Shard, TableFormat};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    /// The plan, or a folder of results to show again without running anything
+pub(crate) struct SimArgs {
+    /// The plan file, or a folder of results to show again without a run
     #[arg(value_name = "PLAN", required_unless_present_any = ["schema", "example"])]
     pub(crate) plan: Option<PathBuf>,
 
     /// Folder for the results [default: PLAN-results]
     ///
-    /// The same plan into the same folder again goes on where it stopped.
-    #[arg(long, value_name = "DIR")]
+    /// If the folder holds results of the same plan, only the missing runs are made.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
 
-    /// Throw away what another plan, or another version, has left in the folder
+    /// Delete the results of another plan, or of another version, that the folder holds
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Runs at a time; results do not depend on it [default: one per core]
+    /// Runs at a time; results do not depend on their number [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 
-    /// Make the i-th of n equal parts of the runs; `headstart merge` puts the parts together
+    /// Make only part i of n equal parts of the runs; `headstart merge` puts the parts together
     #[arg(long, value_name = "i/n")]
     pub(crate) shard: Option<Shard>,
 
-    /// What tables are written as
+    /// Format of the tables in the folder
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
     pub(crate) format: Format,
 
@@ -36,14 +36,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
 
-    /// What the page plots, again for each plot [default: completion times, goodput, utilisation and drops]
+    /// A plot for the page; give it again for more [default: completion times, goodput, utilisation, drops]
     ///
-    /// A measure is a column of the tables, `goodput`; of one workload `web.goodput`. An axis is a key of the sweep
-    /// or the end of one, `bottleneck.rate`, or `scheme`. Without it, the first axis of numbers.
+    /// MEASURE is a column of the tables, like goodput, or web.goodput for the workload `web` alone. AXIS is a key of the
+    /// sweep or the end of such a key, like bottleneck.rate, or scheme. Without AXIS it is the first axis of numbers.
     #[arg(long, value_name = "MEASURE[:AXIS]", requires = "report")]
     pub(crate) plot: Vec<PlotRequest>,
 
-    /// Check the plan, say what would be run, and do nothing else
+    /// Check the plan, list its cells, and do nothing else
     #[arg(long)]
     pub(crate) dry_run: bool,
 
@@ -51,34 +51,57 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print what a plan may contain as JSON Schema, and do nothing else
+    /// Print the JSON Schema of plans and do nothing else
     #[arg(long)]
     pub(crate) schema: bool,
 
-    /// Print a plan to begin with, and do nothing else: dumbbell, parking-lot, chain, asymmetric,
-    /// graph, sweep, trace-driven; changing.trace is a trace to begin with
+    /// Print an example and do nothing else: dumbbell, parking-lot, chain, asymmetric, graph, sweep, trace-driven
+    ///
+    /// All are plans. changing.trace is a trace of a link's rate, for trace-driven.
     #[arg(long, value_name = "NAME", value_parser = super::examples::parse)]
     pub(crate) example: Option<&'static str>,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart sim --example dumbbell > plan.toml
-      A commented plan to begin with.
-  headstart sim plan.toml
-      Runs every cell on all cores, prints a table, leaves CSV files in plan-results/.
-  headstart sim plan.toml
-      The same again after Ctrl-C: finished runs are kept, the rest is made up for.
-  headstart sim plan.toml --report page.html
-      The same, and a page with plots.
-  headstart sim plan-results --report page.html --plot goodput:bottleneck.rate
-      Another plot from the results that are there.
-  headstart sim plan.toml --dry-run
-      Checks the plan and lists its cells.
-  headstart sim plan.toml --shard 2/8 --out part2
-      The second eighth of the runs, on any machine; then `headstart merge part* --out all`.
-
-A plan says what is joined to what, who sends what to whom, and what is varied: docs/plans.md.";
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            (
+                "headstart sim --example dumbbell > plan.toml",
+                "Writes a commented plan to start from.",
+            ),
+            (
+                "headstart sim plan.toml",
+                "Runs every cell on all cores, prints a table, leaves CSV files in plan-results/. \
+                 After Ctrl-C, the same command makes the missing runs.",
+            ),
+            ("headstart sim plan.toml --report page.html", "Also writes a page with plots."),
+            (
+                "headstart sim plan-results --report page.html --plot goodput:bottleneck.rate",
+                "Draws another plot from stored results.",
+            ),
+            ("headstart sim plan.toml --dry-run", "Checks the plan and lists its cells."),
+            (
+                "headstart sim plan.toml --shard 2/8 --out part2",
+                "Makes the second eighth of the runs. `headstart merge part* --out all` joins all parts.",
+            ),
+        ],
+        files: &[
+            ("PLAN-results/summary.csv", "means over repeats, with standard errors"),
+            ("PLAN-results/cells.csv", "a line for each run"),
+            ("PLAN-results/flows.csv", "a line for each transfer"),
+            ("PLAN-results/queues.csv", "a line for each link and run"),
+        ],
+        exit: &[
+            ("0", "all runs have succeeded"),
+            ("1", "a run failed; the same command tries it again"),
+            ("2", "the plan or an option is wrong; nothing was run"),
+            ("130", "interrupted; finished runs are kept"),
+        ],
+        see_also: &["headstart-merge", "headstart-schemes"],
+        more: &["docs/sim.md", "docs/plans.md", "docs/sweeps.md"],
+        ..Appendix::default()
+    }
+}
 
 /// What tables are written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -101,7 +124,7 @@ impl From<Format> for TableFormat {
     }
 }
 
-impl Args {
+impl SimArgs {
     pub(crate) fn shard(&self) -> Shard {
         self.shard.unwrap_or(Shard::WHOLE)
     }

@@ -12,11 +12,13 @@ const EXAMPLES: [(&str, &str); 8] = [
     ("changing.trace", include_str!("../../../../plans/examples/traces/changing.trace")),
 ];
 
+/// The names of all.
+pub(crate) fn names() -> [&'static str; EXAMPLES.len()] {
+    EXAMPLES.map(|(name, _)| name)
+}
+
 /// The example of this name.
 pub(super) fn parse(name: &str) -> Result<&'static str, String> {
     let found = EXAMPLES.iter().find(|(known, _)| *known == name);
-    found.map(|(_, text)| *text).ok_or_else(|| {
-        let known = EXAMPLES.map(|(name, _)| name);
-        faults::unknown("example", name, &known, "")
-    })
+    found.map(|(_, text)| *text).ok_or_else(|| faults::unknown("example", name, &names(), ""))
 }

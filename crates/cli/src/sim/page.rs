@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use units::counted;
 
 /// A page that is going to be written.
-pub(super) struct Page {
+pub(super) struct ReportPage {
     path: PathBuf,
     plots: Plots,
 }
 
-impl Page {
+impl ReportPage {
     /// The page at `path`, after a check of what is to be plotted. `source` is the plan or the folder shown.
     pub(super) fn new(
         plan: &Plan<'_>,
@@ -47,7 +47,8 @@ impl Page {
     pub(super) fn write(
         &self,
         plan: &Plan<'_>,
-        (summary, manifest, done): (&Summary, &Manifest, usize),
+        (summary, manifest): (&Summary, &Manifest),
+        done: usize,
     ) -> Result<(), Failure> {
         let table = Section {
             heading: "Results".to_owned(),

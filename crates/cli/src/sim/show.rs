@@ -1,9 +1,9 @@
 //! What a sweep prints: a table for people, JSON for machines.
 
 use crate::failure::Failure;
-use crate::{pages, stdout};
+use crate::stdout;
 use plan::{Plan, SCHEME};
-use report::{Cell, Estimate, Quantity, Row, Table};
+use report::{Cell, Column, Estimate, Quantity, Row, Table};
 use results::{FailedRun, Manifest, Measure, Summary, SummaryEntry, short_key};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,11 +63,11 @@ pub(super) fn table_of(plan: &Plan<'_>, summary: &Summary) -> Table {
     let varying = varying(plan, summary);
     let mut columns: Vec<_> = varying
         .iter()
-        .map(|key| pages::column((short_key(key, &varying), Quantity::Text, "What varies")))
+        .map(|key| Column::new(short_key(key, &varying), Quantity::Text, "What varies"))
         .collect();
     columns.extend(COLUMNS.iter().filter_map(|(name, title)| {
         let Measure { quantity, help, .. } = Measure::named(name)?;
-        Some(pages::column((title, *quantity, help)))
+        Some(Column::new(*title, *quantity, *help))
     }));
     let rows = summary.cells().map(|(cell, entries)| {
         let coordinates = plan.coordinates(cell).into_iter();

@@ -8,32 +8,32 @@ mod topics;
 
 use crate::failure::{Failure, remark};
 use crate::stdout;
+use cmdline::Appendix;
 use race::path::PathSpec;
 use report::write_atomically;
 use std::path::PathBuf;
 use topics::Topics;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    /// What to show [default: all]
+pub(crate) struct TheoryArgs {
+    /// Topics to show [default: all]
     #[arg(value_name = "TOPIC")]
     topics: Vec<Topic>,
 
-    /// windows: sizes of transfers, in segments
+    /// For the topic windows: sizes of transfers, in segments
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "30,100",
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     segments: Vec<u64>,
 
-    /// time: the path, as `headstart race` takes it
-    #[arg(long, default_value = "10mbit,80ms,0.5bdp", value_parser = parse_path)]
+    /// For the topic time: the path RATE,RTT,QUEUE, as `headstart race` takes it
+    #[arg(long, value_name = "PATH", default_value = "10mbit,80ms,0.5bdp", value_parser = parse_path)]
     path: PathSpec,
 
-    /// time: sizes of transfers, like 30kB [default: 10, 30, 100, 300 and 1000 kB]
+    /// For the topic time: sizes of transfers, like 30kB [default: 10, 30, 100, 300 and 1000 kB]
     #[arg(long, value_name = "SIZE,SIZE,…", value_delimiter = ',', value_parser = parse_size)]
     sizes: Vec<u64>,
 
-    /// Receivers acknowledge every second segment
+    /// Assume that receivers acknowledge every second segment
     #[arg(long)]
     delayed_acks: bool,
 
@@ -49,28 +49,40 @@ pub(crate) struct Args {
 /// What there is to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Topic {
-    /// SPAND's initial window over share of the path and size, beside RFC 2414's
+    /// SPAND's initial window for a share of the path and a size, beside RFC 2414's
     Windows,
-    /// Where Paced Start's search ends, over the share that is available
+    /// The rate at which Paced Start's search ends, over the share that is available
     Gaps,
     /// What a loss does to parallel connections
     Losses,
-    /// The window that minimises the time itself, beside SPAND's
+    /// The first window that minimises the completion time, beside SPAND's
     Time,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  headstart theory
-      All of it, as tables.
-  headstart theory windows --segments 30,100 --report windows.html
-      cwnd_opt over the share of the path, with and without shift (Zhang, Qiu & Keshav 2000, Figure 5).
-  headstart theory gaps
-      Paced Start's exits (Hu & Steenkiste 2003, Table 2): closed forms, and the search itself.
-  headstart theory time --path 200mbit,40ms,1bdp --sizes 30kB,1MB
-      The fastest first window on a path, and what cwnd_opt, which counts round trips, costs beside it.
-
-Windows are in segments. Nothing here is simulated: docs/theory.md derives it and says what it leaves out.";
+pub(crate) fn appendix() -> Appendix {
+    Appendix {
+        examples: &[
+            ("headstart theory", "Prints all topics as tables."),
+            (
+                "headstart theory windows --segments 30,100 --report windows.html",
+                "Draws cwnd_opt over the share of the path (Zhang, Qiu & Keshav 2000, Figure 5).",
+            ),
+            (
+                "headstart theory gaps",
+                "Prints where Paced Start ends (Hu & Steenkiste 2003, Table 2): closed forms, and the search.",
+            ),
+            (
+                "headstart theory time --path 200mbit,40ms,1bdp --sizes 30kB,1MB",
+                "Prints the fastest first window on a path, and what cwnd_opt costs beside it.",
+            ),
+        ],
+        notes: "Windows are in segments. Nothing here is simulated.".into(),
+        exit: &[("0", "done"), ("1", "the page cannot be written"), ("2", "the input is wrong")],
+        see_also: &["headstart-papers"],
+        more: &["docs/theory.md"],
+        ..Appendix::default()
+    }
+}
 
 fn parse_path(text: &str) -> Result<PathSpec, String> {
     text.parse().map_err(|error: race::path::PathError| error.to_string())
@@ -86,7 +98,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &TheoryArgs) -> Result<(), Failure> {
     let topics = Topics::new(args);
     let written = write_page(args, &topics);
     match args.json {
@@ -96,7 +108,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     written
 }
 
-fn write_page(args: &Args, topics: &Topics) -> Result<(), Failure> {
+fn write_page(args: &TheoryArgs, topics: &Topics) -> Result<(), Failure> {
     let Some(path) = &args.report else { return Ok(()) };
     let html = figures::document(topics).to_html();
     write_atomically(path, html.as_bytes()).map_err(Failure::failed)?;

@@ -2,10 +2,10 @@
 
 use super::topics::{Gaps, Losses, Time, Topics};
 use crate::failure::Failure;
-use crate::{pages, stdout};
+use crate::stdout;
 use race::matrix::SIZES;
-use report::{Cell, Quantity, Row, Table};
-use reproduction::theory::{Comparison, Matrix, WindowRow};
+use report::{Cell, Column, Quantity, Row, Table};
+use reproduction::theory::{Matrix, WindowComparison, WindowRow};
 use units::{Duration, Rate};
 
 /// Shares of the path that a terminal shows; page and JSON have all.
@@ -51,8 +51,8 @@ fn row(cells: Vec<Cell>) -> Row {
     Row { cells, is_reference: false }
 }
 
-fn table<const N: usize>(columns: [(&str, Quantity, &str); N], rows: Vec<Row>) -> Table {
-    Table { columns: columns.map(pages::column).to_vec(), rows }
+fn table<const N: usize>(columns: [Column; N], rows: Vec<Row>) -> Table {
+    Table { columns: columns.into(), rows }
 }
 
 fn windows(rows: &[WindowRow], size: u64, shares: &[u32]) -> (String, Table) {
@@ -71,13 +71,25 @@ fn windows(rows: &[WindowRow], size: u64, shares: &[u32]) -> (String, Table) {
         .to_vec())
     });
     let columns = [
-        ("Wc", Quantity::Count, "Segments of the connection's share of the path: pipe and buffer"),
-        ("unshifted", Quantity::Count, "cwnd_opt before the shift (equation 3)"),
-        ("cwnd_opt", Quantity::Count, "With the shift (equation 4)"),
-        ("RFC 2414", Quantity::Count, "Its initial window, segments of 1000 bytes"),
-        ("RTTs unshifted", Quantity::Count, "Round trips from the window before the shift"),
-        ("RTTs cwnd_opt", Quantity::Count, "Round trips from cwnd_opt"),
-        ("RTTs RFC 2414", Quantity::Count, "Round trips of a slow start that nothing stops but Wc"),
+        Column::new(
+            "Wc",
+            Quantity::Count,
+            "Segments of the connection's share of the path: pipe and buffer",
+        ),
+        Column::new("unshifted", Quantity::Count, "cwnd_opt before the shift (equation 3)"),
+        Column::new("cwnd_opt", Quantity::Count, "With the shift (equation 4)"),
+        Column::new("RFC 2414", Quantity::Count, "Its initial window, segments of 1000 bytes"),
+        Column::new(
+            "RTTs unshifted",
+            Quantity::Count,
+            "Round trips from the window before the shift",
+        ),
+        Column::new("RTTs cwnd_opt", Quantity::Count, "Round trips from cwnd_opt"),
+        Column::new(
+            "RTTs RFC 2414",
+            Quantity::Count,
+            "Round trips of a slow start that nothing stops but Wc",
+        ),
     ];
     let title = format!(
         "Initial window of a transfer of {} (SPAND, Figure 5)",
@@ -101,11 +113,11 @@ pub(super) fn gaps(gaps: &Gaps) -> Vec<(String, Table)> {
         ])
     });
     let columns = [
-        ("case", Quantity::Count, "Of Table 2"),
-        ("alpha", Quantity::Text, "Share of the capacity that is available"),
-        ("exit gap / g_B", Quantity::Text, "Closed form, in gaps of the capacity"),
-        ("trains", Quantity::Count, "Trains sent, the pair included"),
-        ("rate / available", Quantity::Text, "Rate at the exit over what is available"),
+        Column::new("case", Quantity::Count, "Of Table 2"),
+        Column::new("alpha", Quantity::Text, "Share of the capacity that is available"),
+        Column::new("exit gap / g_B", Quantity::Text, "Closed form, in gaps of the capacity"),
+        Column::new("trains", Quantity::Count, "Trains sent, the pair included"),
+        Column::new("rate / available", Quantity::Text, "Rate at the exit over what is available"),
     ];
     let title = "Paced Start's exits (its Table 2)".to_owned();
     vec![(title, table(columns, cases.collect())), exits(gaps)]
@@ -125,13 +137,17 @@ fn exits(gaps: &Gaps) -> (String, Table) {
         ])
     });
     let columns = [
-        ("alpha", Quantity::Ratio, "Share of the capacity that is available"),
-        ("case", Quantity::Count, "Of Table 2"),
-        ("exit gap", Quantity::Ratio, "By the closed form, in gaps of the capacity"),
-        ("by search", Quantity::Ratio, "By stepping the search in integers through the model"),
-        ("ideal", Quantity::Ratio, "1 / alpha"),
-        ("rate / available", Quantity::Ratio, "Rate at the exit over what is available"),
-        ("trains", Quantity::Count, "Trains sent, the pair included"),
+        Column::new("alpha", Quantity::Ratio, "Share of the capacity that is available"),
+        Column::new("case", Quantity::Count, "Of Table 2"),
+        Column::new("exit gap", Quantity::Ratio, "By the closed form, in gaps of the capacity"),
+        Column::new(
+            "by search",
+            Quantity::Ratio,
+            "By stepping the search in integers through the model",
+        ),
+        Column::new("ideal", Quantity::Ratio, "1 / alpha"),
+        Column::new("rate / available", Quantity::Ratio, "Rate at the exit over what is available"),
+        Column::new("trains", Quantity::Count, "Trains sent, the pair included"),
     ];
     ("Paced Start's exits, closed form and search".to_owned(), table(columns, lines.collect()))
 }
@@ -148,12 +164,12 @@ pub(super) fn losses(losses: &Losses) -> Vec<(String, Table)> {
         ])
     });
     let columns = [
-        ("connections", Quantity::Count, "Open at once, n"),
-        ("hit", Quantity::Ratio, "m = 0.50 n + 0.1: the line through Figure 7"),
-        ("factor", Quantity::Ratio, "What is left of the common window, 1 - m / 2n"),
-        ("one hit", Quantity::Ratio, "The same if one is hit"),
-        ("all hit", Quantity::Ratio, "The same if all are: a single connection's"),
-        ("growth", Quantity::Count, "Segments per round trip of congestion avoidance"),
+        Column::new("connections", Quantity::Count, "Open at once, n"),
+        Column::new("hit", Quantity::Ratio, "m = 0.50 n + 0.1: the line through Figure 7"),
+        Column::new("factor", Quantity::Ratio, "What is left of the common window, 1 - m / 2n"),
+        Column::new("one hit", Quantity::Ratio, "The same if one is hit"),
+        Column::new("all hit", Quantity::Ratio, "The same if all are: a single connection's"),
+        Column::new("growth", Quantity::Count, "Segments per round trip of congestion avoidance"),
     ];
     let title = "Parallel connections: effective decrease factor (busy server, §3.2.2)".to_owned();
     vec![(title, table(columns, lines.collect())), shares(losses)]
@@ -169,9 +185,9 @@ fn shares(losses: &Losses) -> (String, Table) {
         let share = number(losses.shares[at].share);
         row([share].into_iter().chain(of_kind.map(|s| number(s.probability))).collect())
     });
-    let first = pages::column(("share", Quantity::Ratio, "Of all windows, x"));
+    let first = Column::new("share", Quantity::Ratio, "Of all windows, x");
     let help = "Chance that the connection is hit, 1 - (1 - x)^k";
-    let of_losses = |k: &u32| pages::column((&format!("{k} lost"), Quantity::Share, help));
+    let of_losses = |k: &u32| Column::new(format!("{k} lost"), Quantity::Share, help);
     let columns = [first].into_iter().chain(kinds.iter().map(of_losses)).collect();
     let title = "Chance to be hit if losses strike without favour (busy server, §3.2.3)";
     (title.to_owned(), Table { columns, rows: lines.collect() })
@@ -187,7 +203,7 @@ pub(super) fn time(time: &Time) -> Vec<(String, Table)> {
     vec![(title, comparisons(&time.sizes)), matrix(&time.matrix)]
 }
 
-fn comparisons(sizes: &[Comparison]) -> Table {
+fn comparisons(sizes: &[WindowComparison]) -> Table {
     let lines = sizes.iter().map(|c| {
         let mut cells = vec![Cell::Text(size(c.bytes))];
         cells.extend([c.segments, c.fastest, c.shifted, c.unshifted].map(count));
@@ -197,18 +213,22 @@ fn comparisons(sizes: &[Comparison]) -> Table {
         row(cells)
     });
     let columns = [
-        ("size", Quantity::Text, "Bytes of the transfer"),
-        ("segments", Quantity::Count, "The same in segments of 1460 bytes"),
-        ("fastest", Quantity::Count, "The window that minimises the time"),
-        ("cwnd_opt", Quantity::Count, "SPAND's window"),
-        ("unshifted", Quantity::Count, "SPAND's window before the shift"),
-        ("bound", Quantity::Time, "A link that never idles"),
-        ("T fastest", Quantity::Time, "From the fastest window"),
-        ("T cwnd_opt", Quantity::Time, "From cwnd_opt"),
-        ("T unshifted", Quantity::Time, "From cwnd_opt before the shift"),
-        ("excess", Quantity::Gain, "Time from cwnd_opt over that from the fastest, less one"),
-        ("RTTs fastest", Quantity::Count, "Round trips, as the paper counts"),
-        ("RTTs cwnd_opt", Quantity::Count, "Round trips, as the paper counts"),
+        Column::new("size", Quantity::Text, "Bytes of the transfer"),
+        Column::new("segments", Quantity::Count, "The same in segments of 1460 bytes"),
+        Column::new("fastest", Quantity::Count, "The window that minimises the time"),
+        Column::new("cwnd_opt", Quantity::Count, "SPAND's window"),
+        Column::new("unshifted", Quantity::Count, "SPAND's window before the shift"),
+        Column::new("bound", Quantity::Time, "A link that never idles"),
+        Column::new("T fastest", Quantity::Time, "From the fastest window"),
+        Column::new("T cwnd_opt", Quantity::Time, "From cwnd_opt"),
+        Column::new("T unshifted", Quantity::Time, "From cwnd_opt before the shift"),
+        Column::new(
+            "excess",
+            Quantity::Gain,
+            "Time from cwnd_opt over that from the fastest, less one",
+        ),
+        Column::new("RTTs fastest", Quantity::Count, "Round trips, as the paper counts"),
+        Column::new("RTTs cwnd_opt", Quantity::Count, "Round trips, as the paper counts"),
     ];
     table(columns, lines.collect())
 }
@@ -235,13 +255,13 @@ fn matrix(rows: &[Matrix]) -> (String, Table) {
         row(cells)
     });
     let fixed = [
-        ("path", Quantity::Text, "Rate, round trip, queue"),
-        ("pipe", Quantity::Count, "Segments that keep the link busy"),
-        ("Wc", Quantity::Count, "Segments that the path holds"),
+        Column::new("path", Quantity::Text, "Rate, round trip, queue"),
+        Column::new("pipe", Quantity::Count, "Segments that keep the link busy"),
+        Column::new("Wc", Quantity::Count, "Segments that the path holds"),
     ];
     let help = "Time from cwnd_opt over that from the fastest window, less one";
-    let by_size = SIZES.map(|bytes| pages::column((&size(bytes), Quantity::Gain, help)));
-    let columns = fixed.map(pages::column).into_iter().chain(by_size).collect();
+    let by_size = SIZES.map(|bytes| Column::new(size(bytes), Quantity::Gain, help));
+    let columns = fixed.into_iter().chain(by_size).collect();
     let title = "Where cwnd_opt is slower than the fastest window, and by how much".to_owned();
     (title, Table { columns, rows: lines.collect() })
 }

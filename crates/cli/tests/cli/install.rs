@@ -6,6 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// An agent that needs no build: as the real one, it writes its page when it is told to.
+const AGENT: &str = "#!/bin/sh\n[ \"$1\" = man ] && echo .TH >\"$2/headstart-agent.1\"\n";
+
 /// Where the test installs to, and programs that need no build.
 struct Machine {
     root: PathBuf,
@@ -24,10 +27,10 @@ impl Machine {
         for folder in [&root, &programs] {
             fs::create_dir(folder).unwrap();
         }
-        for name in ["headstart", "headstart-agent"] {
-            fs::write(programs.join(name), name).unwrap();
-            fs::set_permissions(programs.join(name), Permissions::from_mode(0o755)).unwrap();
-        }
+        fs::hard_link(env!("CARGO_BIN_EXE_headstart"), programs.join("headstart")).unwrap();
+        let agent = programs.join("headstart-agent");
+        fs::write(&agent, AGENT).unwrap();
+        fs::set_permissions(&agent, Permissions::from_mode(0o755)).unwrap();
         Some(Self { root, programs })
     }
 
@@ -66,9 +69,12 @@ fn files_below(root: &Path, folder: &Path) -> Vec<(String, u32)> {
 }
 
 const CONFIG: &str = "etc/headstart/agent.toml";
+const UNIT: &str = "opt/hs/lib/systemd/system/headstart-agent.service";
+const DOCUMENTS: &str = "opt/hs/share/doc/headstart/docs/";
+const PAGES: &str = "opt/hs/share/man/man1/";
 
 #[test]
-fn programs_header_unit_and_configuration_come_and_go() {
+fn all_that_is_installed_comes_and_goes() {
     let Some(machine) = Machine::new("install") else { return };
     assert_eq!(machine.make("install"), (true, String::new()));
     let expected = [
@@ -76,14 +82,34 @@ fn programs_header_unit_and_configuration_come_and_go() {
         ("opt/hs/bin/headstart", 0o755),
         ("opt/hs/bin/headstart-agent", 0o755),
         ("opt/hs/include/headstart.h", 0o644),
-        ("opt/hs/lib/systemd/system/headstart-agent.service", 0o644),
+        (UNIT, 0o644),
+        ("opt/hs/share/bash-completion/completions/headstart", 0o644),
+        ("opt/hs/share/bash-completion/completions/headstart-agent", 0o644),
+        ("opt/hs/share/doc/headstart/GLOSSARY.md", 0o644),
         ("opt/hs/share/doc/headstart/LICENSE-APACHE", 0o644),
         ("opt/hs/share/doc/headstart/LICENSE-GPL-2.0", 0o644),
         ("opt/hs/share/doc/headstart/LICENSE-MIT", 0o644),
+        ("opt/hs/share/doc/headstart/README.md", 0o644),
         ("opt/hs/share/doc/headstart/agent.toml", 0o644),
+        ("opt/hs/share/doc/headstart/scripts/README.md", 0o644),
+        ("opt/hs/share/fish/vendor_completions.d/headstart-agent.fish", 0o644),
+        ("opt/hs/share/fish/vendor_completions.d/headstart.fish", 0o644),
+        ("opt/hs/share/zsh/site-functions/_headstart", 0o644),
     ];
-    assert_eq!(machine.files(), expected.map(|(name, mode)| (name.to_owned(), mode)));
-    let unit = fs::read_to_string(machine.file(expected[4].0)).unwrap();
+    let is_of = |folder: &'static str| move |file: &&(String, u32)| file.0.starts_with(folder);
+    let files = machine.files();
+    let (documents, rest): (Vec<_>, Vec<_>) = files.iter().partition(is_of(DOCUMENTS));
+    let (pages, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_of(PAGES));
+    assert_eq!(
+        rest.into_iter().cloned().collect::<Vec<_>>(),
+        expected.map(|(name, mode)| (name.to_owned(), mode))
+    );
+    for (folder, of_folder) in [("docs/agent/operate.md", documents), ("headstart-agent.1", pages)]
+    {
+        assert!(of_folder.iter().any(|(name, _)| name.ends_with(folder)), "{folder}");
+        assert!(of_folder.iter().all(|(_, mode)| *mode == 0o644), "{of_folder:?}");
+    }
+    let unit = fs::read_to_string(machine.file(UNIT)).unwrap();
     let start = "ExecStart=/opt/hs/bin/headstart-agent --config /etc/headstart/agent.toml";
     assert!(unit.lines().any(|line| line == start), "{unit}");
     assert!(!unit.contains("/usr/bin"), "{unit}");

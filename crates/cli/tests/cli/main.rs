@@ -2,9 +2,12 @@
 
 mod agent;
 mod bad_input;
+mod capture;
 mod commands;
+mod completions;
 mod emulate;
 mod install;
+mod man;
 mod papers;
 mod privileges;
 mod race;

@@ -63,6 +63,15 @@ fn without_rights_commands_that_need_them_say_which() {
 }
 
 #[test]
+fn without_rights_nothing_is_captured() {
+    let Some(nobodys) = Copied::new("captures") else { return };
+    let output = nobodys.run(&["capture", "-i", "lo", "-w", "x.pcap"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("CAP_NET_RAW") && errors.contains("root"), "{errors}");
+}
+
+#[test]
 fn without_rights_a_race_is_simulated_and_says_why_no_more() {
     let Some(nobodys) = Copied::new("race") else { return };
     let race =

@@ -115,6 +115,7 @@ fn keys_come_in_the_published_order() {
         "timeouts",
         "dropped_packets",
         "background_harm",
+        "bound",
         "completed",
     ];
     let mut rest = text.as_str();
@@ -252,6 +253,54 @@ fn harm_is_nothing_for_linux_and_there_only_with_background() {
     assert!(harm > 0.0 && harm < 1.0, "a burst of 100 segments takes from others: {harm}");
     let alone = json(&["race", "--json", "--schemes", "linux"]);
     assert!(scheme(&alone, "linux")["background_harm"].is_null());
+    let heads = |more: &[&str]| {
+        let table = stdout(&[&["race", "text", "--schemes", "linux"], more].concat());
+        table.lines().next().unwrap().contains("harm")
+    };
+    assert!(heads(&["--background", "1"]) && !heads(&[]));
+}
+
+/// 300 KB over 50 Mbit/s and 104 ms, of which a client that offers 16 kB lets eleven segments flow in each round trip.
+const NARROW: [&str; 6] =
+    ["race", "300kB", "--path", "50mbit,104ms,200p", "--client-window", "16kB"];
+
+#[test]
+fn each_row_says_what_bounded_it() {
+    let race = json(&[&NARROW[..], &["--schemes", "linux", "--json"]].concat());
+    let causes = ["path", "cwnd", "rwnd", "recovery", "server", "client", "rounds"];
+    let linux = scheme(&race, "linux");
+    let shares = causes.map(|cause| number(&linux["bound"][cause]));
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
+    // 208 segments are 19 round trips, and two without any make 21: at least 17 of these are the window's.
+    assert!(shares[2] > 17.0 / 21.0, "{shares:?}");
+    let samples = linux["samples"].as_array().unwrap();
+    assert!(samples.iter().all(|sample| sample["bound"]["rwnd"].is_number()));
+    assert!(scheme(&race, LIMIT)["bound"].is_null());
+    let table = stdout(&[&NARROW[..], &["--schemes", "linux"]].concat());
+    let row = table.lines().find(|line| line.starts_with("linux")).unwrap();
+    assert!(
+        table.contains("bound by") && row.contains(&format!("rwnd {:.0} %", shares[2] * 100.0))
+    );
+}
+
+/// What the client decides is said, with the way out if there is one; where it decides nothing, nothing is.
+#[test]
+fn a_race_says_whom_the_client_bounded() {
+    let said = |arguments: &[&str]| {
+        let output = headstart(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        said.lines().find(|line| line.contains("receive window")).map(str::to_owned)
+    };
+    let narrow = said(&[&NARROW[..], &["--schemes", "linux"]].concat()).expect("a note");
+    assert!(
+        narrow.contains("bounded linux for ") && !narrow.contains("--client-window"),
+        "{narrow}"
+    );
+    let fast = ["race", "300kB", "--path", "50mbit,104ms,200p", "--schemes", "linux,jump-start"];
+    let as_it_comes = said(&fast).expect("a note");
+    assert!(as_it_comes.contains("bounded jump-start for 14 % of the time"), "{as_it_comes}");
+    assert!(as_it_comes.contains("--client-window 1MB"), "{as_it_comes}");
+    assert_eq!(said(&[&fast[..], &["--client-window", "1MB"]].concat()), None);
 }
 
 #[test]

@@ -88,6 +88,24 @@ fn a_route_gives_the_kernel_another_initial_window() {
     }
 }
 
+/// The rules are the same in all worlds, and so is what bounds a load that is the same: 45 segments at once fill the window of
+/// 64 kB that Linux offers, for the rest of the first round trip. A busy machine's delays are a few per cent of 0.2 s.
+#[test]
+fn what_bounds_a_load_is_the_same_in_all_worlds() {
+    let scheme = "linux+iw=45";
+    let arguments = ["300kB", "--on", "sim,wire,kernel", "--schemes", scheme, "--repeat", "3"];
+    let Some((race, errors)) = race(&arguments) else { return };
+    let share = |on, cause: &str| row(&race, scheme, on)["bound"][cause].as_f64().unwrap();
+    assert!(share("sim", "rwnd") > 0.05, "{race}");
+    for on in ["wire", "kernel"] {
+        for cause in ["path", "cwnd", "rwnd", "recovery", "server", "client", "rounds"] {
+            let (real, sim) = (share(on, cause), share("sim", cause));
+            assert!((real - sim).abs() < 0.05, "{cause} on {on}: {real}, simulated {sim}");
+        }
+    }
+    assert!(errors.contains("linux+iw=45 on kernel for"), "{errors}");
+}
+
 #[test]
 fn every_turn_has_its_place_in_the_order_of_running() {
     let arguments = ["text", "--on", "sim,wire", "--repeat", "2", "--schemes", "linux,newreno"];

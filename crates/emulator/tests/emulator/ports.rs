@@ -2,7 +2,8 @@
 
 use crate::packets::Made;
 use emulator::{
-    Clock, Emulation, EmulationOptions, Files, LogFormat, Port, Recording, Sink, Totals, port_pair,
+    Clock, Direction, DirectionTotals, Emulation, EmulationOptions, EmulationRecording, Files,
+    LogFormat, PacketFate, Port, SegmentEnd, Sink, port_pair,
 };
 use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{self, ErrorKind, Write};
@@ -46,12 +47,18 @@ fn link() -> LinkConfig {
 }
 
 /// The ends of client and host, and the emulation between them.
-fn joined(change: impl FnOnce(&mut EmulationOptions)) -> (Port, Port, Emulation) {
+struct Joined {
+    client: Port,
+    host: Port,
+    emulation: Emulation,
+}
+
+fn joined(change: impl FnOnce(&mut EmulationOptions)) -> Joined {
     let mut options = EmulationOptions::new(Duplex::symmetric(link()));
     change(&mut options);
     let ((near, client), (far, host)) = (port_pair().unwrap(), port_pair().unwrap());
     let emulation = Emulation::start(near, far, options).unwrap();
-    (Port::new(client).unwrap(), Port::new(host).unwrap(), emulation)
+    Joined { client: Port::new(client).unwrap(), host: Port::new(host).unwrap(), emulation }
 }
 
 fn read(port: &Port) -> Option<Vec<u8>> {
@@ -76,7 +83,7 @@ fn wait_for(port: &Port) -> Vec<u8> {
 
 #[test]
 fn both_directions_pass_packets_in_order() {
-    let (client, host, emulation) = joined(|_| ());
+    let Joined { client, host, emulation } = joined(|_| ());
     let packets = [0, 1].map(|serial| Made { serial, ..Made::plain(100) }.tcp());
     let clock = Clock::start();
     for (from, to) in [(&client, &host), (&host, &client)] {
@@ -87,7 +94,7 @@ fn both_directions_pass_packets_in_order() {
     assert!(clock.now().as_nanos() >= 20_000_000);
     let report = emulation.stop();
     for way in [report.down, report.up] {
-        let Totals { link, delivered_packets, delivered_bytes, .. } = way.totals;
+        let DirectionTotals { link, delivered_packets, delivered_bytes, .. } = way.totals;
         assert_eq!((link.taken_packets, delivered_packets, delivered_bytes), (2, 2, 280));
         assert_eq!((way.lateness.packets(), way.failure), (2, None));
         assert!(way.lateness.p50() <= way.lateness.p99());
@@ -101,10 +108,15 @@ fn both_directions_pass_packets_in_order() {
 fn files_tell_of_every_packet() {
     for format in [LogFormat::Csv, LogFormat::JsonLines] {
         let (log, near, far) = (Shared::default(), Shared::default(), Shared::default());
-        let files =
-            Files { log: Some((format, log.sink())), captures: Some([near.sink(), far.sink()]) };
-        let (recording, recorders) = Recording::begin(files).unwrap();
-        let (client, host, emulation) = joined(|options| options.recorders = Some(recorders));
+        let (told, ends) = std::sync::mpsc::channel();
+        let files = Files {
+            log: Some((format, log.sink())),
+            captures: Some([near.sink(), far.sink()]),
+            segments: Some(Box::new(move |end| told.send(end).unwrap())),
+        };
+        let (recording, recorders) = EmulationRecording::begin(files).unwrap();
+        let Joined { client, host, emulation } =
+            joined(|options| options.recorders = Some(recorders));
         // At once, or nearly: of ten packets of 1 ms each, two find room and few others.
         let packets: Vec<_> =
             (0..10).map(|serial| Made { serial, ..Made::plain(960) }.tcp()).collect();
@@ -129,13 +141,19 @@ fn files_tell_of_every_packet() {
         // 24 bytes of header, and 16 before each packet of 1000.
         assert_eq!(far.bytes().len(), 24 + 10 * 1016);
         assert_eq!(near.bytes().len() as u64, 24 + totals.delivered_packets * 1016);
+        // 960 bytes of payload each, and the fate that the log has.
+        let ends: Vec<SegmentEnd> = ends.iter().collect();
+        assert!(ends.iter().all(|e| e.direction == Direction::Down && e.packet.segment.len == 960));
+        let dropped =
+            ends.iter().filter(|end| end.record.fate == PacketFate::Dropped).count() as u64;
+        assert_eq!((ends.len(), dropped), (10, totals.link.dropped_packets));
     }
 }
 
 /// Packets in flight when it is stopped are gone, and said to be.
 #[test]
 fn stopping_leaves_what_is_on_the_way() {
-    let (client, host, emulation) = joined(|options| {
+    let Joined { client, host, emulation } = joined(|options| {
         let delay = units::Duration::from_secs(60);
         let long = LinkConfig::new(Rate::from_mbps(8), delay, QueueLimit::Unlimited).unwrap();
         options.links = Duplex::symmetric(long);
@@ -156,7 +174,7 @@ fn stopping_leaves_what_is_on_the_way() {
 /// Lateness since it was last asked for.
 #[test]
 fn lateness_is_told_run_by_run() {
-    let (client, host, emulation) = joined(|_| ());
+    let Joined { client, host, emulation } = joined(|_| ());
     for _ in 0..2 {
         host.write(&Made::plain(100).tcp()).unwrap();
         wait_for(&client);

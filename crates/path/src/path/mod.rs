@@ -25,11 +25,11 @@ pub use pacer::Pacer;
 use pacer::{Batches, PathPacer};
 use planned::PlannedSending;
 use policy::ack::{AckSample, DeliveryMeter, RoundMeter, RttEstimator};
-use policy::config::{Config, IdleRestart};
+use policy::config::{ConnectionConfig, IdleRestart};
 use policy::congestion::CongestionControl;
 use policy::recovery::Overtaken;
 use policy::sharing::Sharing;
-use policy::startup::{Occasion, Phase, Remembered, Start, StartUp, Transfer};
+use policy::startup::{Occasion, PendingData, Phase, Remembered, Start, StartUp};
 use policy::window::{Cause, Window};
 use segment::Segment;
 pub use send_log::{Front, SendLog};
@@ -48,6 +48,8 @@ pub struct Path {
     in_startup: bool,
     /// [`StartUp::has_reset_timer`]: every ACK asks.
     has_reset_timer: bool,
+    /// [`StartUp::observes`].
+    startup_observes: bool,
     /// Which of the two answers losses itself.
     rules: Rules,
     /// Round trips on this path, shared by its members.
@@ -98,7 +100,7 @@ struct WindowUsage {
 impl Path {
     /// A path that begins with the initial window of `config`.
     pub fn new(
-        config: &Config,
+        config: &ConnectionConfig,
         startup: Box<dyn StartUp>,
         congestion: Box<dyn CongestionControl>,
     ) -> Self {
@@ -110,6 +112,7 @@ impl Path {
         window.set_cwnd(initial, Cause::Initial);
         window.set_limit(config.window_limit.map_or(u64::MAX, segments));
         let has_reset_timer = startup.has_reset_timer();
+        let startup_observes = startup.observes();
         let rules =
             Rules { startup: startup.rules_recovery(), congestion: congestion.rules_recovery() };
         let pacer = match rules.any() {
@@ -123,6 +126,7 @@ impl Path {
             congestion,
             in_startup: true,
             has_reset_timer,
+            startup_observes,
             rules,
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then_some(pacer),
@@ -150,7 +154,7 @@ impl Path {
     }
 
     /// The path's first data is about to be sent. False if it was before.
-    pub fn begin(&mut self, transfer: Transfer) -> bool {
+    pub fn begin(&mut self, transfer: PendingData) -> bool {
         let first = !std::mem::replace(&mut self.begun, true);
         if first {
             self.begin_transfer(transfer);
@@ -159,7 +163,7 @@ impl Path {
     }
 
     #[cold]
-    fn begin_transfer(&mut self, transfer: Transfer) {
+    fn begin_transfer(&mut self, transfer: PendingData) {
         let seed = self.recall(false);
         self.begin_startup(Occasion::NewPath, (seed, Some(transfer)), Duration::ZERO);
     }
@@ -167,7 +171,7 @@ impl Path {
     fn begin_startup(
         &mut self,
         occasion: Occasion,
-        (seed, transfer): (Option<Remembered>, Option<Transfer>),
+        (seed, transfer): (Option<Remembered>, Option<PendingData>),
         idle: Duration,
     ) {
         let (now, initial_window) = (self.window.now(), self.restart_window);
@@ -341,7 +345,9 @@ impl Path {
         if let Some(rounds) = &mut self.rounds {
             sample.round = rounds.on_ack(sample, self.window.mss());
         }
-        self.startup.observe(&mut self.window, sample);
+        if self.startup_observes {
+            self.startup.observe(&mut self.window, sample);
+        }
     }
 
     /// Grows the window on an ACK of new data outside of recovery. True if the start-up takes back

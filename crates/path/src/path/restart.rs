@@ -3,7 +3,7 @@
 
 use super::Path;
 use policy::config::IdleRestart;
-use policy::startup::{Occasion, Transfer};
+use policy::startup::{Occasion, PendingData};
 use policy::window::Cause;
 use units::{Duration, Instant};
 
@@ -15,7 +15,7 @@ impl Path {
         &mut self,
         now: Instant,
         rto: Duration,
-        transfer: Transfer,
+        transfer: PendingData,
     ) -> Option<Instant> {
         if self.begin(transfer) {
             return None;
@@ -47,7 +47,7 @@ impl Path {
         }
     }
 
-    fn restart_after(&mut self, idle: Duration, transfer: Transfer) {
+    fn restart_after(&mut self, idle: Duration, transfer: PendingData) {
         match self.idle {
             IdleRestart::Keep | IdleRestart::TimerSlowStart | IdleRestart::TimerKeep => return,
             IdleRestart::StartUp => {

@@ -1,6 +1,6 @@
 //! Workloads as applications: adding them, and reading off what became of them.
 
-use super::flows::SharedFlows;
+use super::flows::{FlowId, SharedFlows};
 use crate::document::Pairing;
 use crate::scenario::{Activity, Begin, Group, Net, RoundsPlan, UserPlan};
 use netsim::{
@@ -31,11 +31,18 @@ pub(super) struct Actor {
     app: AppId,
 }
 
+/// What all workloads of a run have in common.
+pub(super) struct Surroundings<'a> {
+    pub(super) net: &'a Net,
+    pub(super) seed: u64,
+    pub(super) flows: &'a SharedFlows,
+}
+
 /// Adds a workload's applications; `index` is its number.
 pub(super) fn add(
     simulation: &mut Simulation,
     (index, group): (usize, &Group),
-    (net, seed, flows): (&Net, u64, &SharedFlows),
+    &Surroundings { net, seed, flows }: &Surroundings<'_>,
 ) -> Vec<Actor> {
     let members: Vec<Member<'_>> =
         (0..group.members).map(|number| Member::new(group, number, (net, seed))).collect();
@@ -259,7 +266,7 @@ fn sink(flows: &SharedFlows, (group, member): (usize, usize)) -> impl FnMut(&Flo
     let flows = Rc::clone(flows);
     let mut number = 0;
     move |flow| {
-        flows.borrow_mut().push((group, member, number), flow, 0);
+        flows.borrow_mut().push(FlowId { group, member, number }, flow, 0);
         number += 1;
     }
 }
@@ -323,9 +330,13 @@ impl Actor {
         simulation.application::<Telnet>(app).map_or(&[][..], Telnet::flows).into()
     }
 
-    /// The member whose `nth` transfer in order this is, and which of its own it is.
-    pub(super) const fn place_of(&self, nth: usize) -> (usize, usize) {
-        (self.first + nth % self.members, self.part + nth / self.members)
+    /// Which transfer its `nth` in order is.
+    pub(super) const fn id_of(&self, nth: usize) -> FlowId {
+        FlowId {
+            group: self.group,
+            member: self.first + nth % self.members,
+            number: self.part + nth / self.members,
+        }
     }
 
     /// Transfers that have begun, are not over and have no record yet.

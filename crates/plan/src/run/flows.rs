@@ -4,7 +4,7 @@
 
 use super::rows::{FlowRow, Output};
 use crate::metrics::{Tallies, WorkloadResult};
-use crate::scenario::{Interval, Scenario};
+use crate::scenario::{MeasuredInterval, Scenario};
 use netsim::{FlowRecord, HostId};
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -22,6 +22,17 @@ pub(super) struct Flows {
     hosts: Vec<String>,
     out: Option<csv::Writer<Box<dyn Write>>>,
     failure: Option<csv::Error>,
+}
+
+/// Which transfer of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FlowId {
+    /// Number of its workload.
+    pub(super) group: usize,
+    /// Number of the workload's member.
+    pub(super) member: usize,
+    /// Number of the member's transfer.
+    pub(super) number: usize,
 }
 
 /// Shared among the applications that hand transfers on.
@@ -46,20 +57,15 @@ impl Flows {
         })))
     }
 
-    /// A member's transfer, with its number; `received` are the bytes that the member received in
-    /// the measured interval.
-    pub(super) fn push(
-        &mut self,
-        (group, member, number): (usize, usize, usize),
-        flow: &FlowRecord,
-        received: u64,
-    ) {
-        self.tallies.flow(group, flow, received);
-        let (name, scheme) = &self.names[group];
+    /// A transfer that is over; `received` are the bytes that its member received in the measured
+    /// interval.
+    pub(super) fn push(&mut self, id: FlowId, flow: &FlowRecord, received: u64) {
+        self.tallies.flow(id.group, flow, received);
+        let (name, scheme) = &self.names[id.group];
         if let Some(out) = &mut self.out
             && self.failure.is_none()
         {
-            let row = FlowRow::new((name, scheme), (member, number), flow, &self.hosts);
+            let row = FlowRow::new((name, scheme), (id.member, id.number), flow, &self.hosts);
             self.failure = out.serialize(row).err();
         }
     }
@@ -69,7 +75,7 @@ impl Flows {
     }
 
     /// Writes what is left; the sums, now that the measured interval is known.
-    pub(super) fn finish(&mut self, interval: Interval) -> io::Result<Vec<WorkloadResult>> {
+    pub(super) fn finish(&mut self, interval: MeasuredInterval) -> io::Result<Vec<WorkloadResult>> {
         if let Some(failure) = self.failure.take() {
             return Err(failure.into());
         }

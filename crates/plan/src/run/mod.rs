@@ -9,8 +9,8 @@ mod rows;
 pub use rows::{LinkRow, Output};
 
 use super::metrics::WorkloadResult;
-use super::scenario::{End, Interval, Scenario};
-use apps::Actor;
+use super::scenario::{End, MeasuredInterval, Scenario};
+use apps::{Actor, Surroundings};
 use flows::{Flows, SharedFlows};
 use links::LinkTotals;
 use netsim::{LinkId, Simulation, SimulationConfig, SimulationError};
@@ -129,11 +129,8 @@ impl<'a> Stage<'a> {
         }
         let mut actors = Vec::new();
         for (index, group) in scenario.groups.iter().enumerate() {
-            actors.extend(apps::add(
-                &mut simulation,
-                (index, group),
-                (&scenario.net, seed, &flows),
-            ));
+            let surroundings = Surroundings { net: &scenario.net, seed, flows: &flows };
+            actors.extend(apps::add(&mut simulation, (index, group), &surroundings));
         }
         Self { scenario, simulation, actors, flows, finished: false }
     }
@@ -181,7 +178,7 @@ impl<'a> Stage<'a> {
         &self,
         (before, after): (&Snapshot, &Snapshot),
     ) -> io::Result<Vec<WorkloadResult>> {
-        let interval = Interval { from: before.links.at, until: after.links.at };
+        let interval = MeasuredInterval { from: before.links.at, until: after.links.at };
         let mut flows = self.flows.borrow_mut();
         flows.tallies().set_interval(interval);
         for (index, actor) in self.actors.iter().enumerate() {
@@ -189,8 +186,7 @@ impl<'a> Stage<'a> {
             flows.tallies().received(actor.group, received);
             flows.tallies().unfinished(actor.group, actor.active(&self.simulation));
             for (nth, flow) in actor.flows(&self.simulation).iter().enumerate() {
-                let (member, number) = actor.place_of(nth);
-                flows.push((actor.group, member, number), flow, received);
+                flows.push(actor.id_of(nth), flow, received);
             }
         }
         flows.finish(interval)

@@ -139,7 +139,7 @@ impl Bbr {
     ) {
         match self.state {
             State::ProbeBw(phase) => {
-                if is_over(phase, model, (window, sample, delivery)) {
+                if is_over(phase, model, window, (sample, delivery)) {
                     self.enter(model, phase.next(delivery.at));
                 }
             }
@@ -188,7 +188,8 @@ impl Bbr {
 fn is_over(
     phase: Phase,
     model: &Model,
-    (window, sample, delivery): (&Window, &AckSample, &Delivery),
+    window: &Window,
+    (sample, delivery): (&AckSample, &Delivery),
 ) -> bool {
     let lasted = model.min_rtt_us().is_none_or(|us| micros(phase.since, delivery.at) > us);
     let gain = if model.is_policed() { UNIT } else { phase.gain() };

@@ -36,7 +36,7 @@ pub use later_acks::{News, Overtaken};
 use units::{Duration, Instant};
 
 /// What a recovery policy may see and mark.
-pub struct Context<'a> {
+pub struct RecoveryContext<'a> {
     /// The connection's outstanding segments.
     pub board: &'a mut Scoreboard,
     /// The path's window, bytes.
@@ -95,13 +95,44 @@ pub struct Report {
     pub timer: TimerAction,
     /// Send a tail-loss probe: one segment regardless of the window.
     pub probe: bool,
+    /// How much the policy has to be asked from here on.
+    pub stance: Stance,
 }
 
 impl Report {
+    /// The window may grow, and the policy is as idle as before: the answer to most ACKs.
+    pub const PROGRESS: Self = Self {
+        congestion: None,
+        repeated: false,
+        undo: false,
+        ended: false,
+        cwnd: None,
+        grow: true,
+        timer: TimerAction::OnProgress,
+        probe: false,
+        stance: Stance::Idle,
+    };
+
     /// True if it changes neither the window nor what is known of it.
     pub const fn is_quiet(&self) -> bool {
         self.congestion.is_none() && self.cwnd.is_none() && !self.undo && !self.ended
     }
+}
+
+/// What a policy promises until it is next told of an ACK, a timeout or a retransmission, so that a
+/// connection that loses nothing need not ask it at each segment. Each is a promise only while no
+/// segment is lost and waits to be sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stance {
+    /// Nothing: it has to be asked.
+    #[default]
+    Ask,
+    /// [`LossRecovery::allowance`] is the window less what is in flight, and there is no
+    /// [`LossRecovery::next_retransmission`].
+    Open,
+    /// Beyond that, while nothing is SACKed: an ACK that advances, of which [`AckInfo`] tells nothing
+    /// else, changes nothing and would be answered with [`Report::PROGRESS`].
+    Idle,
 }
 
 /// What happens to the retransmission timer on an ACK.
@@ -150,10 +181,10 @@ pub type RecoveryDescriptor = Descriptor<dyn LossRecovery>;
 /// A loss recovery policy; one value per connection.
 pub trait LossRecovery {
     /// Digests one ACK: marks losses, moves between open and recovering.
-    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckInfo) -> Report;
+    fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report;
 
     /// On a shared path: digests what ACKs of other members say of this one's segments.
-    fn on_later_acks(&mut self, cx: &mut Context<'_>, news: News) -> Report {
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
         let _ = (cx, news);
         Report::default()
     }
@@ -164,7 +195,7 @@ pub trait LossRecovery {
     }
 
     /// Digests a retransmission timeout: marks losses, leaves fast recovery.
-    fn on_rto(&mut self, cx: &mut Context<'_>, now: Instant) -> Report;
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report;
 
     /// Is told that the retransmission timer ran out while nothing was outstanding, all up to
     /// `snd_nxt` being acknowledged: senders whose timer runs on (ns-2) have this.
@@ -176,16 +207,16 @@ pub trait LossRecovery {
     /// Bytes that may be sent now, retransmissions and new data together. The peer's window and
     /// the pacer are applied elsewhere. While nothing is SACKed or lost, new data that is sent takes
     /// its length off it and makes nothing go again.
-    fn allowance(&self, cx: &Context<'_>) -> u64;
+    fn allowance(&self, cx: &RecoveryContext<'_>) -> u64;
 
     /// The window right after a gradual reduction, once the threshold is known (`cx.ssthresh`).
-    fn window_after_reduction(&self, cx: &Context<'_>) -> Option<u64> {
+    fn window_after_reduction(&self, cx: &RecoveryContext<'_>) -> Option<u64> {
         let _ = cx;
         None
     }
 
     /// Index on the scoreboard of the segment to send again next, if any.
-    fn next_retransmission(&mut self, cx: &mut Context<'_>) -> Option<usize> {
+    fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
         cx.board.next_lost()
     }
 
@@ -194,13 +225,25 @@ pub trait LossRecovery {
         let _ = sent;
     }
 
+    /// False if [`LossRecovery::on_sent`] does nothing for data sent for the first time: the policy is
+    /// not told of each segment then.
+    fn follows_new_data(&self) -> bool {
+        true
+    }
+
     /// When the policy's own timer (reordering, tail-loss probe) fires, if armed.
     fn timeout(&self) -> Option<Instant> {
         None
     }
 
+    /// False if [`LossRecovery::timeout`] never answers with a time: it is not asked after each
+    /// segment then.
+    fn has_timer(&self) -> bool {
+        true
+    }
+
     /// Digests the policy's own timer.
-    fn on_timeout(&mut self, cx: &mut Context<'_>, now: Instant) -> Report {
+    fn on_timeout(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
         let _ = (cx, now);
         Report::default()
     }

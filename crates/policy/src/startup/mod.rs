@@ -48,9 +48,9 @@ pub use paced_start::PacedStart;
 pub use rbp::Rbp;
 pub use slow_start::{LinuxSlowStart, SlowStart};
 pub use spand::Spand;
-pub use start::{Occasion, Remembered, Start, Transfer};
+pub use start::{Occasion, PendingData, Remembered, Start};
 pub use vegas::VegasStart;
-pub use wrapping::{Overlay, Turn, Wrapping};
+pub use wrapping::{Overlay, OverlayTurn, Wrapping};
 
 /// Whether a start-up goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +91,11 @@ pub trait StartUp {
     /// start-up still owns the window.
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         let _ = (window, sample);
+    }
+
+    /// False if [`StartUp::observe`] does nothing: the policy is not shown each ACK then.
+    fn observes(&self) -> bool {
+        true
     }
 
     /// Grows the window on an ACK of new data outside of recovery.

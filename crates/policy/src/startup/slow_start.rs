@@ -29,6 +29,10 @@ pub struct SlowStart;
 impl StartUp for SlowStart {
     fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
 
+    fn observes(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         if window.below_ssthresh() {
             window.grow(sample.acked.min(window.mss()), Cause::SlowStart);
@@ -46,6 +50,10 @@ pub struct LinuxSlowStart;
 
 impl StartUp for LinuxSlowStart {
     fn begin(&mut self, _: &mut Window, _: &Start<'_>) {}
+
+    fn observes(&self) -> bool {
+        false
+    }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         if sample.cwnd_limited && window.below_ssthresh() {

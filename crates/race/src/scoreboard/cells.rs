@@ -19,7 +19,7 @@ pub const LEVELS: [usize; FACTORS] = [SIZES.len(), RTTS.len(), RATES.len(), QUEU
 /// What else is on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Load {
+pub enum BackgroundLoad {
     /// Nothing.
     Idle,
     /// A `linux` transfer whose window is half of the bandwidth-delay product.
@@ -43,7 +43,7 @@ pub enum Memory {
 /// What is transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shape {
+pub enum TransferShape {
     /// One object over one connection.
     One,
     /// Four equal objects at once, a connection each.
@@ -52,7 +52,7 @@ pub enum Shape {
     Page12,
 }
 
-impl Shape {
+impl TransferShape {
     /// Objects.
     pub const fn objects(self) -> u64 {
         match self {
@@ -65,7 +65,7 @@ impl Shape {
 
 /// One cell of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Cell {
+pub struct MatrixCell {
     /// Bytes of all objects together.
     pub bytes: u64,
     /// Round trip, milliseconds.
@@ -75,33 +75,33 @@ pub struct Cell {
     /// Thousandths of the bandwidth-delay product that the queue holds.
     pub queue_millibdp: u64,
     /// What else is on the path.
-    pub load: Load,
+    pub load: BackgroundLoad,
     /// What there is to remember.
     pub memory: Memory,
     /// What is transferred.
-    pub shape: Shape,
+    pub shape: TransferShape,
 }
 
 /// A factor of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Factor {
-    /// [`Cell::bytes`].
+pub enum MatrixFactor {
+    /// [`MatrixCell::bytes`].
     Size,
-    /// [`Cell::rtt_ms`].
+    /// [`MatrixCell::rtt_ms`].
     Rtt,
-    /// [`Cell::rate_bps`].
+    /// [`MatrixCell::rate_bps`].
     Rate,
-    /// [`Cell::queue_millibdp`].
+    /// [`MatrixCell::queue_millibdp`].
     Queue,
-    /// [`Cell::load`].
+    /// [`MatrixCell::load`].
     Load,
-    /// [`Cell::memory`].
+    /// [`MatrixCell::memory`].
     Memory,
-    /// [`Cell::shape`].
+    /// [`MatrixCell::shape`].
     Shape,
 }
 
-impl Factor {
+impl MatrixFactor {
     /// All of them, in the order of [`LEVELS`].
     pub const ALL: [Self; FACTORS] =
         [Self::Size, Self::Rtt, Self::Rate, Self::Queue, Self::Load, Self::Memory, Self::Shape];
@@ -147,7 +147,7 @@ pub enum Set {
 
 impl Set {
     /// The cells, in the order in which they are reported.
-    pub fn cells(self) -> Vec<Cell> {
+    pub fn cells(self) -> Vec<MatrixCell> {
         self.strata().into_iter().flat_map(|stratum| stratum.cells).collect()
     }
 }
@@ -155,7 +155,7 @@ impl Set {
 /// A level of every factor.
 pub(super) type Place = [usize; FACTORS];
 
-impl Cell {
+impl MatrixCell {
     /// The cell of these levels.
     pub(super) fn at([size, rtt, rate, queue, load, memory, shape]: Place) -> Self {
         Self {
@@ -163,9 +163,9 @@ impl Cell {
             rtt_ms: RTTS[rtt],
             rate_bps: RATES[rate],
             queue_millibdp: QUEUES[queue],
-            load: [Load::Idle, Load::Half, Load::Full][load],
+            load: [BackgroundLoad::Idle, BackgroundLoad::Half, BackgroundLoad::Full][load],
             memory: [Memory::Cold, Memory::Warm, Memory::Stale][memory],
-            shape: [Shape::One, Shape::Page4, Shape::Page12][shape],
+            shape: [TransferShape::One, TransferShape::Page4, TransferShape::Page12][shape],
         }
     }
 
@@ -183,8 +183,8 @@ impl Cell {
         ]
     }
 
-    /// Its level of a factor, as an index into [`Factor::levels`].
-    pub fn level(&self, factor: Factor) -> usize {
+    /// Its level of a factor, as an index into [`MatrixFactor::levels`].
+    pub fn level(&self, factor: MatrixFactor) -> usize {
         self.place()[factor as usize]
     }
 
@@ -196,16 +196,16 @@ impl Cell {
 
     /// Its levels by name, for labels and seeds.
     pub fn name(&self) -> String {
-        let level = |factor: Factor| factor.levels()[self.level(factor)];
-        Factor::ALL.map(level).join(", ")
+        let level = |factor: MatrixFactor| factor.levels()[self.level(factor)];
+        MatrixFactor::ALL.map(level).join(", ")
     }
 }
 
 /// Cells as CSV: a line each, numbered from 1.
-pub fn listing(cells: &[Cell]) -> String {
+pub fn listing(cells: &[MatrixCell]) -> String {
     let mut out = "cell,size_bytes,rtt_ms,rate_bps,queue_millibdp,load,memory,shape\n".to_owned();
     for (n, cell) in cells.iter().enumerate() {
-        let Cell { bytes, rtt_ms, rate_bps, queue_millibdp, load, memory, shape } = cell;
+        let MatrixCell { bytes, rtt_ms, rate_bps, queue_millibdp, load, memory, shape } = cell;
         let words = format!("{load:?},{memory:?},{shape:?}").to_lowercase();
         out += &format!("{},{bytes},{rtt_ms},{rate_bps},{queue_millibdp},{words}\n", n + 1);
     }
@@ -232,12 +232,12 @@ pub(super) fn pairs() -> Vec<(usize, usize)> {
 }
 
 /// The first so many cells of the sample.
-pub(super) fn sample(count: usize) -> Vec<Cell> {
+pub(super) fn sample(count: usize) -> Vec<MatrixCell> {
     balanced(all(), count)
 }
 
 /// So many of these places, in which each two levels meet about equally often.
-pub(super) fn balanced(places: Vec<Place>, count: usize) -> Vec<Cell> {
+pub(super) fn balanced(places: Vec<Place>, count: usize) -> Vec<MatrixCell> {
     let pairs = pairs();
     let tie = |place: &Place| derive_seed(0, &format!("scoreboard/{place:?}"));
     let mut left: Vec<(u64, Place)> = places.iter().map(|place| (tie(place), *place)).collect();
@@ -259,7 +259,7 @@ pub(super) fn balanced(places: Vec<Place>, count: usize) -> Vec<Cell> {
         for (n, (a, b)) in pairs.iter().enumerate() {
             met[n][place[*a]][place[*b]] += 1;
         }
-        chosen.push(Cell::at(place));
+        chosen.push(MatrixCell::at(place));
     }
     chosen
 }

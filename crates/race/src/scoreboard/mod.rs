@@ -14,10 +14,14 @@ mod standing;
 mod statistics;
 mod strata;
 
-pub use cells::{Cell, FACTORS, Factor, LEVELS, Load, Memory, SAMPLE_CELLS, Set, Shape, listing};
+pub use cells::{
+    BackgroundLoad, FACTORS, LEVELS, MatrixCell, MatrixFactor, Memory, SAMPLE_CELLS, Set,
+    TransferShape, listing,
+};
 pub use ranking::{RankAgreement, Ranked, Ranking, SwappedPair};
-pub use run::Outcome;
-pub use score::{Board, CellScore, Interval, LevelScore, Score};
+pub use run::TransferOutcome;
+pub use score::{Board, CellScore, LevelScore, Score};
+pub use statistics::MeanBounds;
 
 use crate::BASELINE;
 use rayon::prelude::*;
@@ -36,7 +40,7 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// What to run.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct ScoreboardPlan {
     /// The contestants; [`BASELINE`] among them, as [`crate::contestants`] sees to.
     pub schemes: Vec<Scheme>,
     /// Which cells.
@@ -45,7 +49,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-impl Plan {
+impl ScoreboardPlan {
     /// Number of times that `on_run` will be called.
     pub fn run_count(&self) -> u64 {
         (self.schemes.len() * self.set.cells().len()) as u64
@@ -63,15 +67,15 @@ impl Plan {
             .build()
             .expect("threads to run in");
         let cells = WeighedCell::all(self.set);
-        let runs: Vec<(&Scheme, &Cell)> =
+        let runs: Vec<(&Scheme, &MatrixCell)> =
             self.schemes.iter().flat_map(|s| cells.iter().map(move |c| (s, &c.cell))).collect();
-        let one = |(scheme, cell): &(&Scheme, &Cell)| {
+        let one = |(scheme, cell): &(&Scheme, &MatrixCell)| {
             let outcome = run::run(cell, scheme, self.seed);
             on_run();
             outcome
         };
-        let outcomes: Vec<Outcome> = pool.install(|| runs.par_iter().map(one).collect());
-        let by_scheme: Vec<&[Outcome]> = outcomes.chunks(cells.len()).collect();
+        let outcomes: Vec<TransferOutcome> = pool.install(|| runs.par_iter().map(one).collect());
+        let by_scheme: Vec<&[TransferOutcome]> = outcomes.chunks(cells.len()).collect();
         let baseline = self.schemes.iter().position(|s| s.name() == BASELINE);
         let baseline = by_scheme[baseline.expect("the baseline is among the schemes")];
         let scored = self.schemes.iter().zip(&by_scheme);

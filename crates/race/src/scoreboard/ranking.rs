@@ -1,7 +1,8 @@
 //! Whether two boards rank schemes alike, such as the quick set's and the whole matrix's.
 
 use super::cells::Set;
-use super::score::{Board, Interval};
+use super::score::Board;
+use super::statistics::MeanBounds;
 use serde::Deserialize;
 
 /// The ranking of a board, as far as its JSON is read for it.
@@ -21,7 +22,7 @@ pub struct Ranked {
     /// As [`Score::over_linux`](super::Score::over_linux).
     pub over_linux: f64,
     /// As [`Score::over_linux_interval`](super::Score::over_linux_interval).
-    pub over_linux_interval: Interval,
+    pub over_linux_interval: MeanBounds,
 }
 
 /// How far two boards rank alike the schemes that both have.
@@ -107,7 +108,7 @@ mod tests {
         let ranked = |(name, over_linux): &(&str, f64)| Ranked {
             name: (*name).to_owned(),
             over_linux: *over_linux,
-            over_linux_interval: Interval { low: over_linux - 0.1, high: over_linux + 0.1 },
+            over_linux_interval: MeanBounds { low: over_linux - 0.1, high: over_linux + 0.1 },
         };
         Ranking { set: Set::All, schemes: schemes.iter().map(ranked).collect() }
     }

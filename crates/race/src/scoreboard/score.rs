@@ -1,10 +1,10 @@
 //! What is said of a scheme: over all cells, over those of each level, and in each.
 
-use super::cells::{Cell, Factor, Set};
-use super::run::Outcome;
-use super::statistics::{CellValue, geometric_mean, interval, mean, percentile};
-use super::{Plan, TIME_LIMIT};
-use serde::{Deserialize, Serialize};
+use super::cells::{MatrixCell, MatrixFactor, Set};
+use super::run::TransferOutcome;
+use super::statistics::{CellValue, MeanBounds, geometric_mean, interval, mean, percentile};
+use super::{ScoreboardPlan, TIME_LIMIT};
+use serde::Serialize;
 
 /// All scores, the best scheme first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,7 +16,7 @@ pub struct Board {
     /// Seed of start phases.
     pub seed: u64,
     /// The cells, in the order of [`Score::cells`].
-    pub cells: Vec<Cell>,
+    pub cells: Vec<MatrixCell>,
     /// The share of the matrix that each of these stands for, together 1: what means and percentiles weigh it by.
     pub weights: Vec<f64>,
     /// By [`Score::over_linux`].
@@ -32,7 +32,7 @@ pub struct Score {
     /// long cancel, so that it does not matter which of two schemes is divided by which.
     pub over_linux: f64,
     /// 95 % interval of that mean: where it would lie over other cells drawn like these.
-    pub over_linux_interval: Interval,
+    pub over_linux_interval: MeanBounds,
     /// Geometric mean over cells of time over the limit: [`Score::over_linux`] times `linux`'s own.
     pub over_limit: f64,
     /// 95th percentile of time over the limit.
@@ -51,22 +51,6 @@ pub struct Score {
     pub levels: Vec<LevelScore>,
     /// By cell.
     pub cells: Vec<CellScore>,
-}
-
-/// Bounds of a mean.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Interval {
-    /// The lower bound.
-    pub low: f64,
-    /// The upper bound.
-    pub high: f64,
-}
-
-impl Interval {
-    /// No value is in both.
-    pub fn is_apart_from(self, other: Self) -> bool {
-        self.high < other.low || other.high < self.low
-    }
 }
 
 /// A scheme in the cells of one level.
@@ -100,7 +84,7 @@ pub struct CellScore {
 }
 
 impl Board {
-    pub(super) fn new(plan: &Plan, mut schemes: Vec<Score>) -> Self {
+    pub(super) fn new(plan: &ScoreboardPlan, mut schemes: Vec<Score>) -> Self {
         // Stable: equal scores stay in the order in which the schemes were named.
         schemes.sort_by(|a, b| a.over_linux.total_cmp(&b.over_linux));
         let (cells, weights) = (plan.set.cells(), plan.set.weights());
@@ -112,7 +96,7 @@ impl Board {
 /// A cell of a set, and what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct WeighedCell {
-    pub(super) cell: Cell,
+    pub(super) cell: MatrixCell,
     pub(super) weight: f64,
     pub(super) stratum: usize,
 }
@@ -137,7 +121,7 @@ impl Score {
     pub(super) fn of(
         name: &str,
         places: &[WeighedCell],
-        (outcomes, baseline): (&[Outcome], &[Outcome]),
+        (outcomes, baseline): (&[TransferOutcome], &[TransferOutcome]),
     ) -> Self {
         let pairs = outcomes.iter().zip(baseline);
         let scores: Vec<CellScore> = pairs.map(|(one, linux)| CellScore::of(one, linux)).collect();
@@ -163,9 +147,9 @@ impl Score {
 
 /// A score for each level of each factor.
 fn levels(all: &[Scored<'_>]) -> Vec<LevelScore> {
-    let levels = Factor::ALL.into_iter();
+    let levels = MatrixFactor::ALL.into_iter();
     let levels = levels.flat_map(|f| f.levels().iter().enumerate().map(move |(n, l)| (f, n, *l)));
-    let score = |(factor, n, level): (Factor, usize, &'static str)| {
+    let score = |(factor, n, level): (MatrixFactor, usize, &'static str)| {
         let inside = all.iter().filter(|(place, _)| place.cell.level(factor) == n);
         let inside: Vec<Scored<'_>> = inside.copied().collect();
         LevelScore {
@@ -180,20 +164,21 @@ fn levels(all: &[Scored<'_>]) -> Vec<LevelScore> {
 }
 
 impl CellScore {
-    fn of(one: &Outcome, linux: &Outcome) -> Self {
-        let time = |outcome: &Outcome| {
+    fn of(one: &TransferOutcome, linux: &TransferOutcome) -> Self {
+        let time = |outcome: &TransferOutcome| {
             outcome.completion.unwrap_or(TIME_LIMIT).min(TIME_LIMIT).as_nanos() as f64
         };
         // Who never had its bytes took as long as was waited; a background that is not there sent none.
-        let background = |outcome: &Outcome| {
+        let background = |outcome: &TransferOutcome| {
             (outcome.background_packets > 0)
                 .then(|| outcome.background.unwrap_or(TIME_LIMIT).as_secs_f64())
         };
-        let loss = |outcome: &Outcome| {
+        let loss = |outcome: &TransferOutcome| {
             (outcome.background_packets > 0)
                 .then(|| outcome.background_drops as f64 / outcome.background_packets as f64)
         };
-        let pair = |value: &dyn Fn(&Outcome) -> Option<f64>| Some((value(one)?, value(linux)?));
+        let pair =
+            |value: &dyn Fn(&TransferOutcome) -> Option<f64>| Some((value(one)?, value(linux)?));
         Self {
             time_s: one.completion.map(|time| time.as_secs_f64()),
             over_limit: time(one) / one.limit.as_nanos() as f64,
@@ -217,8 +202,8 @@ mod tests {
     use super::*;
     use units::Duration;
 
-    fn outcome(ms: Option<u64>, background: Option<(u64, u64)>) -> Outcome {
-        Outcome {
+    fn outcome(ms: Option<u64>, background: Option<(u64, u64)>) -> TransferOutcome {
+        TransferOutcome {
             completion: ms.map(Duration::from_millis),
             limit: Duration::from_millis(100),
             background: background.map(|(ms, _)| Duration::from_millis(ms)),

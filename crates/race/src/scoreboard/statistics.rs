@@ -1,6 +1,22 @@
 //! Means, intervals and percentiles over cells, each weighed by the share of the matrix that it stands for.
 
-use super::score::Interval;
+use serde::{Deserialize, Serialize};
+
+/// Bounds of a mean.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct MeanBounds {
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+}
+
+impl MeanBounds {
+    /// No value is in both.
+    pub fn is_apart_from(self, other: Self) -> bool {
+        self.high < other.low || other.high < self.low
+    }
+}
 
 /// A value of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +46,7 @@ pub(super) fn geometric_mean(values: &[CellValue]) -> Option<f64> {
 /// The 95 % interval of the geometric mean: 1.96 standard errors of the mean logarithm on either side. The error is that
 /// of a stratified sample (Cochran 1977 §5.4): the squares of the strata's own, each by the square of its weight.
 /// A stratum of fewer than two values adds none.
-pub(super) fn interval(values: &[CellValue]) -> Interval {
+pub(super) fn interval(values: &[CellValue]) -> MeanBounds {
     let logarithms = logarithms(values);
     let centre = mean(&logarithms).unwrap_or(f64::NAN);
     let weights: f64 = values.iter().map(|v| v.weight).sum();
@@ -42,7 +58,7 @@ pub(super) fn interval(values: &[CellValue]) -> Interval {
         share.powi(2) * square_error(&own)
     };
     let error = (0..strata).map(square_of).sum::<f64>().sqrt();
-    Interval { low: (centre - 1.96 * error).exp(), high: (centre + 1.96 * error).exp() }
+    MeanBounds { low: (centre - 1.96 * error).exp(), high: (centre + 1.96 * error).exp() }
 }
 
 /// The square of the standard error of the mean of values of equal weight.
@@ -94,10 +110,10 @@ mod tests {
     fn an_interval_by_hand() {
         // Logarithms -1 and 1: variance 2, standard error 1.
         let e = std::f64::consts::E;
-        let Interval { low, high } = interval(&equal(&[e, 1.0 / e]));
+        let MeanBounds { low, high } = interval(&equal(&[e, 1.0 / e]));
         near(low, (-1.96f64).exp());
         near(high, 1.96f64.exp());
-        assert_eq!(interval(&equal(&[1.0, 1.0])), Interval { low: 1.0, high: 1.0 });
+        assert_eq!(interval(&equal(&[1.0, 1.0])), MeanBounds { low: 1.0, high: 1.0 });
     }
 
     /// Two strata of half of the matrix each. In one the logarithms are -1 and 1 (standard error 1), in the other all
@@ -107,7 +123,7 @@ mod tests {
         let value =
             |logarithm: f64, stratum| CellValue { value: logarithm.exp(), weight: 0.25, stratum };
         let values = [value(-1.0, 0), value(1.0, 0), value(3.0, 1), value(3.0, 1)];
-        let Interval { low, high } = interval(&values);
+        let MeanBounds { low, high } = interval(&values);
         near(low.ln(), 1.5 - 0.98);
         near(high.ln(), 1.5 + 0.98);
     }

@@ -4,12 +4,14 @@
 //! The quick set takes many of the cheap cells and few of the costly ones, and every figure weighs a cell by the share of
 //! the matrix that it stands for. So it is as sure as a sample that takes three times as long.
 
-use super::cells::{Cell, Factor, Load, Place, SAMPLE_CELLS, Set, all, balanced, sample};
+use super::cells::{
+    BackgroundLoad, MatrixCell, MatrixFactor, Place, SAMPLE_CELLS, Set, all, balanced, sample,
+};
 
 /// Cells that stand for a part of the matrix, each for as much of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stratum {
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<MatrixCell>,
     /// The part, of 1.
     pub(super) share: f64,
 }
@@ -28,7 +30,7 @@ impl Set {
             Self::Quick => quick(),
             Self::Sample => vec![Stratum { cells: sample(SAMPLE_CELLS), share: 1.0 }],
             Self::All => {
-                vec![Stratum { cells: all().into_iter().map(Cell::at).collect(), share: 1.0 }]
+                vec![Stratum { cells: all().into_iter().map(MatrixCell::at).collect(), share: 1.0 }]
             }
         }
     }
@@ -45,8 +47,8 @@ impl Set {
 
 fn quick() -> Vec<Stratum> {
     let (idle, busy): (Vec<Place>, Vec<Place>) =
-        all().into_iter().partition(|place| Cell::at(*place).load == Load::Idle);
-    let rate = |place: &Place| place[Factor::Rate as usize];
+        all().into_iter().partition(|place| MatrixCell::at(*place).load == BackgroundLoad::Idle);
+    let rate = |place: &Place| place[MatrixFactor::Rate as usize];
     let of_rate = |at| busy.iter().copied().filter(|place| rate(place) == at).collect();
     let busy = QUICK_BUSY.iter().enumerate().map(|(at, count)| stratum(of_rate(at), *count));
     [stratum(idle, QUICK_IDLE)].into_iter().chain(busy).collect()

@@ -3,7 +3,7 @@
 use super::axis::Span;
 use super::canvas::{Canvas, percent, tooltip, viewport};
 use super::path::PathData;
-use super::{Figure, Mark, Point, Reference, Series, Shape};
+use super::{Figure, FigureMark, Point, Reference, Series, SeriesShape, Shade};
 use crate::text;
 use svg::node::element::{Line, Path, SVG, Text, Use};
 
@@ -18,7 +18,9 @@ impl Figure {
     /// The figure on a canvas; figures of the same `link` zoom together.
     pub(crate) fn to_canvas(&self, link: Option<&str>) -> Canvas {
         let plane = Plane { x: self.x_span(), y: self.y_span() };
-        let curves = self.series.iter().flat_map(|series| plane.draw(series)).map(Path::into);
+        let shades = self.shades.iter().map(|shade| plane.shade(shade));
+        let series = self.series.iter().flat_map(|series| plane.draw(series));
+        let curves = shades.chain(series).map(Path::into);
         let references = self.references.iter().enumerate();
         let references = references.filter(|(_, r)| plane.crosses(r));
         let references = references.map(|(i, r)| plane.reference(r, i).into());
@@ -57,7 +59,7 @@ impl Plane {
         (self.x.fraction(x), self.y.fraction(y))
     }
 
-    fn shows(&self, mark: &Mark) -> bool {
+    fn shows(&self, mark: &FigureMark) -> bool {
         let (x, y) = self.place(mark.x, mark.y);
         in_sight(x) && in_sight(y)
     }
@@ -70,20 +72,36 @@ impl Plane {
     /// The series' own path, and one for its error bars where it has any.
     fn draw(&self, series: &Series) -> Vec<Path> {
         let data = match series.shape {
-            Shape::Line | Shape::Dashed => self.line(&series.points),
-            Shape::Step | Shape::DashedStep => self.steps(&series.points),
-            Shape::Area => self.area(&series.points),
-            Shape::Dots | Shape::Squares => self.dots(&series.points),
-            Shape::Spans => self.spans(&series.points),
-            Shape::Band => self.band(&series.points),
+            SeriesShape::Line | SeriesShape::Dashed => self.line(&series.points),
+            SeriesShape::Step | SeriesShape::DashedStep => self.steps(&series.points),
+            SeriesShape::Area => self.area(&series.points),
+            SeriesShape::Dots | SeriesShape::Squares => self.dots(&series.points),
+            SeriesShape::Spans => self.spans(&series.points),
+            SeriesShape::Band => self.band(&series.points),
         };
         let mut paths = vec![styled(series, class_of(series.shape), data)];
-        if !matches!(series.shape, Shape::Spans | Shape::Band)
+        if !matches!(series.shape, SeriesShape::Spans | SeriesShape::Band)
             && series.points.iter().any(|p| p.extent.is_some())
         {
             paths.push(styled(series, "spans", self.spans(&series.points)));
         }
         paths
+    }
+
+    /// A box from the floor of the plot to its ceiling over each span. It is not among the curves that the page's script
+    /// looks for points in: it says its name where the pointer is on it.
+    fn shade(&self, shade: &Shade) -> Path {
+        let mut path = PathData::default();
+        for (from, to) in &shade.spans {
+            let (from, to) = (self.x.fraction(*from), self.x.fraction(*to));
+            path.move_to(from, 0.0);
+            path.line_to(from, 1.0);
+            path.line_to(to, 1.0);
+            path.line_to(to, 0.0);
+        }
+        let class = format!("shade {}", shade.colour.class());
+        let name = text::clean(&shade.name);
+        Path::new().set("class", class).set("data-s", name).set("d", path.finish())
     }
 
     fn line(&self, points: &[Point]) -> PathData {
@@ -160,7 +178,7 @@ impl Plane {
         path
     }
 
-    fn mark(&self, mark: &Mark) -> Use {
+    fn mark(&self, mark: &FigureMark) -> Use {
         let (x, y) = self.place(mark.x, mark.y);
         Use::new()
             .set("href", format!("#{}", mark.symbol.id()))
@@ -214,16 +232,16 @@ fn styled(series: &Series, class: &str, data: PathData) -> Path {
     Path::new().set("class", class).set("data-n", text::clean(&series.name)).set("d", data.finish())
 }
 
-pub(super) fn class_of(shape: Shape) -> &'static str {
+pub(super) fn class_of(shape: SeriesShape) -> &'static str {
     match shape {
-        Shape::Line => "line",
-        Shape::Dashed => "line dashed",
-        Shape::Step => "step",
-        Shape::DashedStep => "step dashed",
-        Shape::Area => "step area",
-        Shape::Dots => "dots",
-        Shape::Squares => "squares",
-        Shape::Spans => "spans",
-        Shape::Band => "area",
+        SeriesShape::Line => "line",
+        SeriesShape::Dashed => "line dashed",
+        SeriesShape::Step => "step",
+        SeriesShape::DashedStep => "step dashed",
+        SeriesShape::Area => "step area",
+        SeriesShape::Dots => "dots",
+        SeriesShape::Squares => "squares",
+        SeriesShape::Spans => "spans",
+        SeriesShape::Band => "area",
     }
 }

@@ -23,10 +23,12 @@ pub struct Figure {
     pub y: Axis,
     /// Height in CSS pixels, axes included.
     pub height: u32,
+    /// Stretches of the horizontal axis, shaded over the whole height behind everything else.
+    pub shades: Vec<Shade>,
     /// Curves and clouds, drawn in this order.
     pub series: Vec<Series>,
     /// Single marks with a text each, drawn above the series.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<FigureMark>,
     /// Straight lines across the plot.
     pub references: Vec<Reference>,
 }
@@ -37,7 +39,7 @@ pub struct Axis {
     /// What it measures.
     pub label: String,
     /// Unit of its numbers.
-    pub unit: Unit,
+    pub unit: AxisUnit,
     /// How numbers map to places.
     pub scale: Scale,
     /// Least and greatest value; `None` spans the data (from 0, if linear and nothing is negative).
@@ -46,7 +48,7 @@ pub struct Axis {
 
 /// Unit of an axis' numbers, which decides prefixes and tick labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
+pub enum AxisUnit {
     /// A plain number.
     #[default]
     Number,
@@ -78,7 +80,7 @@ pub struct Series {
     /// Name in the legend and on hover.
     pub name: String,
     /// How the points are drawn.
-    pub shape: Shape,
+    pub shape: SeriesShape,
     /// Their colour.
     pub colour: Colour,
     /// The points, ascending in x for lines, steps and areas.
@@ -87,7 +89,7 @@ pub struct Series {
 
 /// How the points of a series are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum SeriesShape {
     /// Joined by straight lines.
     #[default]
     Line,
@@ -116,7 +118,7 @@ pub struct Point {
     pub x: f64,
     /// Value; not finite breaks a line in two.
     pub y: f64,
-    /// Least and greatest value: an error bar, or the stroke of [`Shape::Spans`].
+    /// Least and greatest value: an error bar, or the stroke of [`SeriesShape::Spans`].
     pub extent: Option<(f64, f64)>,
 }
 
@@ -127,9 +129,20 @@ impl Point {
     }
 }
 
+/// Stretches of the horizontal axis that have one meaning.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shade {
+    /// What it says on hover.
+    pub name: String,
+    /// Their colour.
+    pub colour: Colour,
+    /// From and to, ascending and disjoint.
+    pub spans: Vec<(f64, f64)>,
+}
+
 /// A single mark, kept at its size under zoom.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub struct FigureMark {
     /// Place along the horizontal axis.
     pub x: f64,
     /// Place along the vertical axis.
@@ -156,17 +169,30 @@ pub enum Symbol {
 }
 
 impl Symbol {
-    /// Name of its definition in the page, and the path it stands for.
-    pub(crate) const ALL: [(Self, &str, &str); 4] = [
-        (Self::Cross, "m-cross", "M-3.5-3.5l7 7m0-7l-7 7"),
-        (Self::Triangle, "m-triangle", "M0-4.5L4 3h-8z"),
-        (Self::Diamond, "m-diamond", "M0-4.5L4.5 0 0 4.5-4.5 0z"),
-        (Self::Ring, "m-ring", "M3.5 0a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0z"),
+    /// All there are.
+    pub(crate) const ALL: [SymbolForm; 4] = [
+        SymbolForm { symbol: Self::Cross, id: "m-cross", d: "M-3.5-3.5l7 7m0-7l-7 7" },
+        SymbolForm { symbol: Self::Triangle, id: "m-triangle", d: "M0-4.5L4 3h-8z" },
+        SymbolForm { symbol: Self::Diamond, id: "m-diamond", d: "M0-4.5L4.5 0 0 4.5-4.5 0z" },
+        SymbolForm {
+            symbol: Self::Ring,
+            id: "m-ring",
+            d: "M3.5 0a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0z",
+        },
     ];
 
     fn id(self) -> &'static str {
-        Self::ALL.iter().find(|(symbol, ..)| *symbol == self).map_or("", |(_, id, _)| id)
+        Self::ALL.iter().find(|form| form.symbol == self).map_or("", |form| form.id)
     }
+}
+
+/// How a symbol is drawn.
+pub(crate) struct SymbolForm {
+    symbol: Symbol,
+    /// Name of its definition in the page.
+    pub(crate) id: &'static str,
+    /// The path it stands for.
+    pub(crate) d: &'static str,
 }
 
 /// A straight line across the plot.

@@ -1,13 +1,20 @@
 //! A figure as a file of its own, for papers and documents: fixed size, own colours, a legend.
 
 use super::canvas::viewport;
-use super::{Figure, Shape, Symbol};
+use super::{Figure, SeriesShape, Symbol, SymbolForm};
 use svg::Document;
 use svg::node::element::{Definitions, Path, SVG, Style, Text};
 use unicode_width::UnicodeWidthStr;
 
-/// Margins in pixels: left, right, top, bottom.
-const MARGINS: (u32, u32, u32, u32) = (58, 14, 24, 38);
+/// Margins in pixels.
+struct Margins {
+    left: u32,
+    right: u32,
+    top: u32,
+    bottom: u32,
+}
+
+const MARGINS: Margins = Margins { left: 58, right: 14, top: 24, bottom: 38 };
 /// Height of the legend's line.
 const LEGEND: u32 = 20;
 /// Mean advance of the legend's letters, and what a swatch and a gap take beside them.
@@ -38,7 +45,7 @@ impl Figure {
     }
 
     fn place(&self, layer: SVG, width: u32) -> SVG {
-        let (left, right, top, bottom) = MARGINS;
+        let Margins { left, right, top, bottom } = MARGINS;
         layer
             .set("x", left)
             .set("y", top)
@@ -52,7 +59,7 @@ impl Figure {
 
     /// A swatch and a name for each series, side by side.
     fn legend(&self) -> Vec<SVG> {
-        let mut left = f64::from(MARGINS.0);
+        let mut left = f64::from(MARGINS.left);
         let named = self.series.iter().filter(|s| !s.name.is_empty());
         let entries = named.map(|series| {
             let name = crate::text::clean(&series.name);
@@ -66,16 +73,17 @@ impl Figure {
     }
 }
 
-fn swatch_path(shape: Shape) -> &'static str {
+fn swatch_path(shape: SeriesShape) -> &'static str {
     match shape {
-        Shape::Dots | Shape::Squares => "M9 10h0",
-        Shape::Spans => "M9 5v10",
+        SeriesShape::Dots | SeriesShape::Squares => "M9 10h0",
+        SeriesShape::Spans => "M9 5v10",
         _ => "M0 10h18",
     }
 }
 
 fn definitions() -> Definitions {
-    Symbol::ALL.into_iter().fold(Definitions::new(), |definitions, (_, id, d)| {
+    Symbol::ALL.into_iter().fold(Definitions::new(), |definitions, drawn| {
+        let SymbolForm { id, d, .. } = drawn;
         definitions.add(Path::new().set("id", id).set("d", d))
     })
 }

@@ -1,6 +1,6 @@
 //! Colours for names that are not known beforehand, and the legends that explain them.
 
-use crate::figure::{Colour, Shape};
+use crate::figure::{Colour, SeriesShape};
 use crate::text;
 use maud::{Markup, html};
 
@@ -38,10 +38,10 @@ impl<'a> Names<'a> {
     }
 
     /// Round dots for the first round of hues, square ones for the second.
-    pub(crate) fn dots(&self, name: &str) -> Shape {
+    pub(crate) fn dots(&self, name: &str) -> SeriesShape {
         match self.place(name) {
-            Some(place) if place >= Colour::COUNT => Shape::Squares,
-            _ => Shape::Dots,
+            Some(place) if place >= Colour::COUNT => SeriesShape::Squares,
+            _ => SeriesShape::Dots,
         }
     }
 
@@ -67,20 +67,20 @@ impl<'a> Names<'a> {
 }
 
 /// One entry of a legend: the class of its swatch's form, its colour and its text.
-pub(crate) struct Entry {
+pub(crate) struct LegendEntry {
     pub(crate) form: &'static str,
     pub(crate) colour: Colour,
     pub(crate) text: String,
 }
 
-impl Entry {
+impl LegendEntry {
     pub(crate) fn new(form: &'static str, colour: Colour, text: impl Into<String>) -> Self {
         Self { form, colour, text: text.into() }
     }
 }
 
 /// A line of entries.
-pub(crate) fn legend(entries: &[Entry], max_chars: usize) -> Markup {
+pub(crate) fn legend(entries: &[LegendEntry], max_chars: usize) -> Markup {
     html! {
         ul.legend {
             @for entry in entries {
@@ -100,6 +100,7 @@ fn form(form: &str) -> Markup {
             "dots" => { path.dots d="M9 5h0" {} }
             "squares" => { path.squares d="M9 5h0" {} }
             "spans" => { path.spans d="M3 9v-4M7 8v-4M11 6v-4M15 5v-4" {} }
+            "shade" => { path.shade d="M0 0h18v10h-18z" {} }
             "area" => { path.step.area d="M1 9v-4h8v-3h8v7" {} }
             "dashed" => { path.line.dashed d="M0 5h18" {} }
             "bar" => { path.fill d="M1 1h16v8h-16z" {} }

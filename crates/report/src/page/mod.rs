@@ -18,15 +18,17 @@ mod progress;
 mod queue;
 mod ranges;
 mod scheme;
+mod table;
 mod times;
 mod waterfall;
+mod window;
 
 use crate::figure::Colour;
 use crate::figure::Symbol;
 use crate::{RaceReport, SchemeView, text};
 use budget::Detail;
 use document::Bounds;
-pub(crate) use document::Shared;
+use document::Shared;
 use legend::{MAX_CAUSES, Names};
 use link::Linker;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -208,7 +210,7 @@ fn head(styles: Styles, title: &str) -> Markup {
 fn definitions() -> Markup {
     html! {
         svg.defs aria-hidden="true" width="0" height="0" {
-            @for (_, id, d) in Symbol::ALL { path id=(id) d=(d) {} }
+            @for form in Symbol::ALL { path id=(form.id) d=(form.d) {} }
         }
     }
 }

@@ -293,8 +293,11 @@
     const mark = event.target.closest("[data-t]") || rowAt(fig, event);
     if (mark) return showTip(whose(fig, mark) + mark.dataset.t, event);
     const found = fig.y ? nearest(fig, event) : {};
-    if (!found.name) return hideTip();
-    showTip(`${found.name}\n${exact(fig.y, found.y)} at ${exact(fig.x, found.x)}`, event);
+    const shade = event.target.closest("[data-s]");
+    const lines = found.name ? [found.name, `${exact(fig.y, found.y)} at ${exact(fig.x, found.x)}`] : [];
+    if (shade) lines.push(shade.dataset.s);
+    if (!lines.length) return hideTip();
+    showTip(lines.join("\n"), event);
   };
   /** Where two schemes are compared, the one whose bar it is: that of the panel. */
   const whose = (fig, bar) =>

@@ -24,94 +24,129 @@ pub struct RaceRow {
     pub ratio_to_limit: Option<Median>,
     /// 1 − `page_s` over linux's, paired by repeat; negative if slower.
     pub gain_over_linux: Option<Median>,
+    /// What bounded its loads most, and the share of their time; the column is there if any line has it.
+    pub bound_by: Option<(String, f64)>,
     /// Segments sent again, over all connections of the page.
     pub retransmissions: Option<Median>,
     /// Expiries of retransmission timers.
     pub timeouts: Option<Median>,
     /// The page's own packets dropped by queues or lost by links.
     pub drops: Option<Median>,
-    /// Share of the background's bytes lost compared with a linux load.
+    /// Share of the background's bytes lost compared with a linux load; the column is there if any line has it.
     pub harm: Option<Median>,
 }
 
-/// A column: title, quantity, definition, and what it takes of a line.
-type RaceColumn = (&'static str, Quantity, &'static str, fn(&RaceRow) -> Cell);
+/// A column.
+struct RaceColumn {
+    title: &'static str,
+    quantity: Quantity,
+    help: &'static str,
+    /// What it takes of a line.
+    cell: fn(&RaceRow) -> Cell,
+}
 
-const COLUMNS: [RaceColumn; 12] = [
-    ("scheme", Quantity::Text, "How the page's servers send", |row| Cell::Text(row.scheme.clone())),
-    ("visit", Quantity::Text, "The first visit, or all repeated ones on average", |row| {
+const fn column(
+    title: &'static str,
+    quantity: Quantity,
+    help: &'static str,
+    cell: fn(&RaceRow) -> Cell,
+) -> RaceColumn {
+    RaceColumn { title, quantity, help, cell }
+}
+
+const COLUMNS: [RaceColumn; 13] = [
+    column("scheme", Quantity::Text, "How the page's servers send", |row| {
+        Cell::Text(row.scheme.clone())
+    }),
+    column("visit", Quantity::Text, "The first visit, or all repeated ones on average", |row| {
         row.visit.clone().map_or(Cell::Undefined, Cell::Text)
     }),
-    (
+    column(
         "on",
         Quantity::Text,
         "Where it ran: simulated, by our endpoint, or by the Linux kernel",
         |row| row.world.clone().map_or(Cell::Undefined, Cell::Text),
     ),
-    (
+    column(
         "HTML done",
         Quantity::Time,
         "Start of the load to the last byte of the HTML, median",
         |row| without_interval(row.html_s),
     ),
-    (
+    column(
         "page done",
         Quantity::Time,
         "Start of the load to the last byte of the last object, median",
         |row| without_interval(row.page_s),
     ),
-    ("min – max", Quantity::Time, "Page done in the fastest and in the slowest repeat", |row| {
-        row.page_extremes_s.map_or(Cell::Undefined, |(least, most)| Cell::Extremes(least, most))
-    }),
-    (
+    column(
+        "min – max",
+        Quantity::Time,
+        "Page done in the fastest and in the slowest repeat",
+        |row| {
+            row.page_extremes_s.map_or(Cell::Undefined, |(least, most)| Cell::Extremes(least, most))
+        },
+    ),
+    column(
         "× limit",
         Quantity::Ratio,
         "Page done over the limit's; below 1 only without its handshakes",
         |row| without_interval(row.ratio_to_limit),
     ),
-    (
+    column(
         "gain",
         Quantity::Gain,
         "1 − page done over that of linux in the same repeat, and a 95 % interval; no difference where that holds zero",
         |row| row.gain_over_linux.map_or(Cell::Undefined, Cell::Median),
     ),
-    ("retrans.", Quantity::Count, "Segments of the page sent more than once", |row| {
+    column(
+        "bound by",
+        Quantity::Text,
+        "What bounded the page most, and for how much of its time: path, cwnd, rwnd, recovery, server, client or rounds",
+        |row| row.bound_by.as_ref().map_or(Cell::Undefined, most_bound),
+    ),
+    column("retrans.", Quantity::Count, "Segments of the page sent more than once", |row| {
         without_interval(row.retransmissions)
     }),
-    ("timeouts", Quantity::Count, "Expiries of the page's retransmission timers", |row| {
+    column("timeouts", Quantity::Count, "Expiries of the page's retransmission timers", |row| {
         without_interval(row.timeouts)
     }),
-    ("drops", Quantity::Count, "Packets of the page dropped on the way", |row| {
+    column("drops", Quantity::Count, "Packets of the page dropped on the way", |row| {
         without_interval(row.drops)
     }),
-    ("harm", Quantity::Share, "Background bytes lost compared with loading under linux", |row| {
-        without_interval(row.harm)
-    }),
+    column(
+        "harm",
+        Quantity::Share,
+        "Background bytes lost compared with loading under linux",
+        |row| without_interval(row.harm),
+    ),
 ];
 
 /// Columns that are left out where no line has anything to say there.
-const OPTIONAL: [&str; 3] = ["visit", "on", "min – max"];
+const OPTIONAL: [&str; 5] = ["visit", "on", "min – max", "bound by", "harm"];
 
 impl Table {
     /// The table of a race: one line per scheme, the columns everybody compares.
     pub fn race(rows: &[RaceRow]) -> Self {
-        let is_shown = |(title, _, _, cell): &&RaceColumn| {
-            !OPTIONAL.contains(title) || rows.iter().any(|row| cell(row) != Cell::Undefined)
+        let is_shown = |column: &&RaceColumn| {
+            let says_anything = |row| (column.cell)(row) != Cell::Undefined;
+            !OPTIONAL.contains(&column.title) || rows.iter().any(says_anything)
         };
         let shown: Vec<&RaceColumn> = COLUMNS.iter().filter(is_shown).collect();
-        let column = |(title, quantity, help, _): &&RaceColumn| Column {
-            title: (*title).to_owned(),
-            quantity: *quantity,
-            help: (*help).to_owned(),
-        };
+        let head = |column: &&RaceColumn| Column::new(column.title, column.quantity, column.help);
         let row = |row: &RaceRow| Row {
-            cells: shown.iter().map(|(.., cell)| cell(row)).collect(),
+            cells: shown.iter().map(|column| (column.cell)(row)).collect(),
             is_reference: row.is_limit,
         };
-        Self { columns: shown.iter().map(column).collect(), rows: rows.iter().map(row).collect() }
+        Self { columns: shown.iter().map(head).collect(), rows: rows.iter().map(row).collect() }
     }
 }
 
 fn without_interval(median: Option<Median>) -> Cell {
     median.map_or(Cell::Undefined, |median| Cell::Number(median.value.into()))
+}
+
+/// Whole per cents: what repeats differ in is more than a tenth of one.
+fn most_bound((cause, share): &(String, f64)) -> Cell {
+    Cell::Text(format!("{cause} {:.0} %", share * 100.0))
 }

@@ -1,4 +1,4 @@
-//! A table for terminals: aligned by display width, one line per row.
+//! A table for terminals: aligned by display width, one line per row, or, where these do not fit, one for each band of columns.
 
 use super::{Quantity, Row, Table};
 use crate::text;
@@ -11,6 +11,8 @@ pub struct Terminal {
     pub styled: bool,
     /// Use ASCII only: "+/-", "-" and "x" for "±", "–" and "×", "?" for other characters.
     pub ascii: bool,
+    /// Columns of the terminal; `None`: lines may be as long as they are.
+    pub width: Option<usize>,
 }
 
 const BOLD: &str = "\x1b[1m";
@@ -21,22 +23,62 @@ const GAP: &str = "  ";
 const MAX_CELL_CHARS: usize = 60;
 
 impl Table {
-    /// The table as lines of text, numbers aligned right, each line ended by a newline.
+    /// The table as lines of text, numbers aligned right, each line ended by a newline. Columns that do not fit beside
+    /// those before them follow in a band of their own, behind an empty line and beside the columns that name the rows.
     pub fn to_text(&self, terminal: Terminal) -> String {
         let head = self.columns.iter().map(|c| terminal.shown(&c.title)).collect();
         let body = self.rows.iter().map(|row| self.cells_of(row, terminal));
         let lines: Vec<Vec<String>> = std::iter::once(head).chain(body).collect();
         let widths = self.widths(&lines);
+        let bands = self.bands(&widths, terminal.width).into_iter();
+        let bands = bands.map(|band| self.band(&lines, (&band, &widths), terminal));
+        bands.collect::<Vec<String>>().join("\n")
+    }
+
+    /// Head and lines of these columns.
+    fn band(
+        &self,
+        lines: &[Vec<String>],
+        (columns, widths): (&[usize], &[usize]),
+        terminal: Terminal,
+    ) -> String {
         let mut out = String::new();
         for (i, line) in lines.iter().enumerate() {
             let is_reference = i > 0 && self.rows[i - 1].is_reference;
             let style = if i == 0 { BOLD } else { DIM };
-            terminal.push(&mut out, &self.align(line, &widths), (i == 0 || is_reference, style));
+            let aligned = self.align(line, (columns, widths));
+            terminal.push(&mut out, &aligned, (i == 0 || is_reference, style));
             if i == 0 {
-                terminal.push(&mut out, &terminal.rule(&widths), (true, DIM));
+                terminal.push(&mut out, &terminal.rule((columns, widths)), (true, DIM));
             }
         }
         out
+    }
+
+    /// Columns by bands, each of which fits into `width` unless a single column does not. Those that name the rows, ahead
+    /// of the first number, are in every band, or the first of them alone where all take more than half of the width.
+    fn bands(&self, widths: &[usize], width: Option<usize>) -> Vec<Vec<usize>> {
+        let all: Vec<usize> = (0..widths.len()).collect();
+        let taken = |columns: &[usize]| -> usize {
+            columns
+                .iter()
+                .map(|&at| widths[at] + GAP.len())
+                .sum::<usize>()
+                .saturating_sub(GAP.len())
+        };
+        let Some(width) = width.filter(|width| taken(&all) > *width) else { return vec![all] };
+        let is_name = |at: &&usize| self.columns[**at].quantity == Quantity::Text;
+        let names = all.iter().take_while(is_name).count().max(1);
+        let names = if taken(&all[..names]) <= width / 2 { names } else { 1 };
+        let (names, others) = all.split_at(names);
+        let mut bands: Vec<Vec<usize>> = Vec::new();
+        for &at in others {
+            match bands.last_mut() {
+                Some(band) if taken(band) + GAP.len() + widths[at] <= width => band.push(at),
+                _ => bands.push(names.iter().copied().chain([at]).collect()),
+            }
+        }
+        bands
     }
 
     fn cells_of(&self, row: &Row, terminal: Terminal) -> Vec<String> {
@@ -48,10 +90,11 @@ impl Table {
         (0..self.columns.len()).map(widest).collect()
     }
 
-    fn align(&self, line: &[String], widths: &[usize]) -> String {
-        let cells = line.iter().zip(widths).zip(&self.columns).map(|((cell, width), column)| {
-            let pad = " ".repeat(width - cell.width());
-            match column.quantity {
+    fn align(&self, line: &[String], (columns, widths): (&[usize], &[usize])) -> String {
+        let cells = columns.iter().map(|&at| {
+            let cell = &line[at];
+            let pad = " ".repeat(widths[at] - cell.width());
+            match self.columns[at].quantity {
                 Quantity::Text => format!("{cell}{pad}"),
                 _ => format!("{pad}{cell}"),
             }
@@ -66,9 +109,9 @@ impl Terminal {
         if self.ascii { to_ascii(&cell) } else { cell }
     }
 
-    fn rule(self, widths: &[usize]) -> String {
+    fn rule(self, (columns, widths): (&[usize], &[usize])) -> String {
         let dash = if self.ascii { "-" } else { "─" };
-        let rules: Vec<String> = widths.iter().map(|&w| dash.repeat(w)).collect();
+        let rules: Vec<String> = columns.iter().map(|&at| dash.repeat(widths[at])).collect();
         rules.join(GAP)
     }
 

@@ -30,7 +30,7 @@ impl Page {
                 rest = after;
                 continue;
             }
-            let (element, closed, after) = tag(rest);
+            let Tag { element, closes_itself: closed, after } = tag(rest);
             rest = after;
             if RAW.contains(&element.name.as_str()) {
                 let end = format!("</{}>", element.name);
@@ -61,8 +61,16 @@ impl Page {
     }
 }
 
-/// The tag after its opening bracket, whether it closes itself, and what follows.
-fn tag(text: &str) -> (Element, bool, &str) {
+/// A tag as read.
+struct Tag<'a> {
+    element: Element,
+    closes_itself: bool,
+    /// What follows.
+    after: &'a str,
+}
+
+/// The tag after its opening bracket.
+fn tag(text: &str) -> Tag<'_> {
     let end = text.find([' ', '>', '/']).expect("an end of the name");
     let (name, mut rest) = text.split_at(end);
     assert!(!name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()), "{name:?}");
@@ -70,10 +78,12 @@ fn tag(text: &str) -> (Element, bool, &str) {
     loop {
         rest = rest.trim_start();
         if let Some(after) = rest.strip_prefix("/>") {
-            return (Element { name: name.to_owned(), attributes }, true, after);
+            let element = Element { name: name.to_owned(), attributes };
+            return Tag { element, closes_itself: true, after };
         }
         if let Some(after) = rest.strip_prefix('>') {
-            return (Element { name: name.to_owned(), attributes }, false, after);
+            let element = Element { name: name.to_owned(), attributes };
+            return Tag { element, closes_itself: false, after };
         }
         let end = rest.find([' ', '=', '>']).expect("an end of the attribute's name");
         let (attribute, after) = rest.split_at(end);

@@ -195,6 +195,52 @@ impl Receiver {
         segment: &Segment,
         rtt: impl FnOnce() -> SenderTiming,
     ) -> bool {
+        if self.is_ordinary(left, segment) {
+            self.on_ordinary(now, segment, rtt);
+            return true;
+        }
+        self.on_any_segment(now, left, segment, rtt)
+    }
+
+    /// The next segment in order, no larger than those before, all of it in the window, with nothing but
+    /// data, while nothing waits behind a gap: what [`Receiver::on_any_segment`] would find is known then.
+    #[inline]
+    fn is_ordinary(&self, left: u64, segment: &Segment) -> bool {
+        let len = u64::from(segment.len);
+        left == self.rcv_nxt
+            && (1..=self.largest).contains(&len)
+            && left + len <= self.window.edge()
+            && segment.flags.0 & Flags::FIN.with(Flags::CWR).0 == 0
+            && segment.ecn != Ecn::Ce
+            && self.fin.is_none()
+            && self.reassembly.is_empty()
+    }
+
+    #[inline]
+    fn on_ordinary(&mut self, now: Instant, segment: &Segment, rtt: impl FnOnce() -> SenderTiming) {
+        let bytes = u64::from(segment.len);
+        self.rcv_nxt += bytes;
+        self.leaves_last_out = false;
+        let may_open = bytes >= SIZEABLE && self.window.may_open(self.sizing.capacity());
+        let opens = may_open && self.window.on_arrival(self.largest, self.room());
+        self.on_in_order(now, InOrder { segment, bytes, fills_gap: false, gap: None, opens }, rtt);
+    }
+
+    /// Data that extends what is in order has been booked.
+    #[inline]
+    fn on_in_order(&mut self, now: Instant, data: InOrder<'_>, rtt: impl FnOnce() -> SenderTiming) {
+        self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
+        let offered = self.window.edge().saturating_sub(self.last_ack_sent);
+        self.sizing.on_in_order(now, self.rcv_nxt, offered);
+    }
+
+    fn on_any_segment(
+        &mut self,
+        now: Instant,
+        left: u64,
+        segment: &Segment,
+        rtt: impl FnOnce() -> SenderTiming,
+    ) -> bool {
         self.on_ecn(segment);
         if u64::from(segment.len) > self.largest {
             self.largest = u64::from(segment.len);
@@ -235,9 +281,7 @@ impl Receiver {
                 let fills_gap = arrival == Arrival::FilledGap || !self.reassembly.is_empty();
                 let gap = (!self.reassembly.is_empty()).then_some(self.rcv_nxt);
                 let data = InOrder { segment, bytes: fresh, fills_gap, gap, opens: opened };
-                self.ack.on_data(now, data, (self.largest, self.sizing.capacity()), rtt);
-                let offered = self.window.edge().saturating_sub(self.last_ack_sent);
-                self.sizing.on_in_order(now, self.rcv_nxt, offered);
+                self.on_in_order(now, data, rtt);
             }
             Arrival::Duplicate if right <= self.rcv_nxt => {
                 self.ack.on_repetition(self.sizing.capacity());

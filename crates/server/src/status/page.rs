@@ -1,6 +1,6 @@
 //! The snapshot for people: a page of tables in the frame of all our reports.
 
-use super::snapshot::{Connection, Path, Snapshot};
+use super::snapshot::{ConnectionSnapshot, PathSnapshot, Snapshot};
 use report::{Block, Cell, Column, Document, Quantity, Row, Section, Table};
 use std::collections::BTreeMap;
 
@@ -53,24 +53,28 @@ fn section(heading: &str, table: Table, otherwise: &str) -> Section {
     Section { heading: heading.to_owned(), blocks: vec![block] }
 }
 
-fn paths(paths: &[Path]) -> Table {
+fn paths(paths: &[PathSnapshot]) -> Table {
     let columns = [
-        ("client", Quantity::Text, "Address of the peer"),
-        ("connections", Quantity::Text, "Numbers of the connections on this path"),
-        ("window", Quantity::Bytes, "Congestion window"),
-        ("ssthresh", Quantity::Bytes, "Slow-start threshold"),
-        ("in flight", Quantity::Bytes, "Sent and neither acknowledged nor presumed lost"),
-        ("round trip", Quantity::Time, "Smoothed round trip"),
-        ("shortest", Quantity::Time, "Shortest round trip"),
-        ("timeout", Quantity::Time, "Retransmission timeout without doublings"),
-        ("pacing", Quantity::Rate, "Rate at which sending is spread"),
-        ("start-up", Quantity::Text, "Whether it owns the window, or what ended it"),
-        ("began", Quantity::Text, "Cold, or with what was remembered of the peer"),
+        Column::new("client", Quantity::Text, "Address of the peer"),
+        Column::new("connections", Quantity::Text, "Numbers of the connections on this path"),
+        Column::new("window", Quantity::Bytes, "Congestion window"),
+        Column::new("ssthresh", Quantity::Bytes, "Slow-start threshold"),
+        Column::new(
+            "in flight",
+            Quantity::Bytes,
+            "Sent and neither acknowledged nor presumed lost",
+        ),
+        Column::new("round trip", Quantity::Time, "Smoothed round trip"),
+        Column::new("shortest", Quantity::Time, "Shortest round trip"),
+        Column::new("timeout", Quantity::Time, "Retransmission timeout without doublings"),
+        Column::new("pacing", Quantity::Rate, "Rate at which sending is spread"),
+        Column::new("start-up", Quantity::Text, "Whether it owns the window, or what ended it"),
+        Column::new("began", Quantity::Text, "Cold, or with what was remembered of the peer"),
     ];
-    table(&columns, paths.iter().map(path))
+    table(columns, paths.iter().map(path))
 }
 
-fn path(path: &Path) -> Vec<Cell> {
+fn path(path: &PathSnapshot) -> Vec<Cell> {
     let numbers: Vec<_> = path.connections.iter().map(u32::to_string).collect();
     let shared = if path.is_shared { "shared by " } else { "" };
     let seconds = |time: Option<f64>| number(time.map(|time| time / 1e3));
@@ -93,25 +97,25 @@ fn path(path: &Path) -> Vec<Cell> {
     ]
 }
 
-fn connections(connections: &[Connection]) -> Table {
+fn connections(connections: &[ConnectionSnapshot]) -> Table {
     let columns = [
-        ("no.", Quantity::Count, "Number of the connection"),
-        ("peer", Quantity::Text, "Address and port"),
-        ("state", Quantity::Text, "State by RFC 9293"),
-        ("scheme", Quantity::Text, "What it runs under"),
-        ("carries", Quantity::Text, "Content of the last response, and its weight"),
-        ("written", Quantity::Bytes, "Bytes that the server has written"),
-        ("acknowledged", Quantity::Bytes, "Bytes of these that the client has"),
-        ("unsent", Quantity::Bytes, "Bytes of these that wait to be sent"),
-        ("rate", Quantity::Rate, "Acknowledged over the last round trip that saw any"),
-        ("lost", Quantity::Count, "Segments ever presumed lost"),
-        ("sent again", Quantity::Count, "Segments retransmitted"),
-        ("timeouts", Quantity::Count, "Retransmission timeouts"),
+        Column::new("no.", Quantity::Count, "Number of the connection"),
+        Column::new("peer", Quantity::Text, "Address and port"),
+        Column::new("state", Quantity::Text, "State by RFC 9293"),
+        Column::new("scheme", Quantity::Text, "What it runs under"),
+        Column::new("carries", Quantity::Text, "Content of the last response, and its weight"),
+        Column::new("written", Quantity::Bytes, "Bytes that the server has written"),
+        Column::new("acknowledged", Quantity::Bytes, "Bytes of these that the client has"),
+        Column::new("unsent", Quantity::Bytes, "Bytes of these that wait to be sent"),
+        Column::new("rate", Quantity::Rate, "Acknowledged over the last round trip that saw any"),
+        Column::new("lost", Quantity::Count, "Segments ever presumed lost"),
+        Column::new("sent again", Quantity::Count, "Segments retransmitted"),
+        Column::new("timeouts", Quantity::Count, "Retransmission timeouts"),
     ];
-    table(&columns, connections.iter().map(connection))
+    table(columns, connections.iter().map(connection))
 }
 
-fn connection(connection: &Connection) -> Vec<Cell> {
+fn connection(connection: &ConnectionSnapshot) -> Vec<Cell> {
     let carries = match (connection.content, connection.weight) {
         (Some(content), Some(weight)) => text(format!("{content}, weight {weight}")),
         (Some(content), None) => text(content),
@@ -137,21 +141,16 @@ fn connection(connection: &Connection) -> Vec<Cell> {
 /// What has counted anything.
 fn counters(counters: &BTreeMap<String, u64>) -> Table {
     let columns = [
-        ("counter", Quantity::Text, "Its name"),
-        ("count", Quantity::Count, "Since the server began"),
+        Column::new("counter", Quantity::Text, "Its name"),
+        Column::new("count", Quantity::Count, "Since the server began"),
     ];
     let counted = counters.iter().filter(|(_, n)| **n > 0);
-    table(&columns, counted.map(|(name, n)| vec![text(name.replace('_', " ")), count(*n)]))
+    table(columns, counted.map(|(name, n)| vec![text(name.replace('_', " ")), count(*n)]))
 }
 
-fn table(columns: &[(&str, Quantity, &str)], rows: impl Iterator<Item = Vec<Cell>>) -> Table {
-    let column = |(title, quantity, help): &(&str, Quantity, &str)| Column {
-        title: (*title).to_owned(),
-        quantity: *quantity,
-        help: (*help).to_owned(),
-    };
+fn table<const N: usize>(columns: [Column; N], rows: impl Iterator<Item = Vec<Cell>>) -> Table {
     Table {
-        columns: columns.iter().map(column).collect(),
+        columns: columns.into(),
         rows: rows.map(|cells| Row { cells, is_reference: false }).collect(),
     }
 }

@@ -3,15 +3,25 @@
 
 use super::timers::Deadline;
 use super::{Connection, State};
-use crate::ack::{AckInfo, AckSample, Progress};
+use crate::ack::{AckInfo, AckProgress, AckSample};
 use crate::config::RttSampling;
 use crate::congestion::CongestionEvent;
 use crate::path::{Front, MemberDelivery, Path};
-use crate::recovery::{News, Reduction, Report, TimerAction};
+use crate::recovery::{News, Reduction, Report, Stance, TimerAction};
 use crate::segment::{Flags, Segment};
 use crate::startup::Setback;
 use crate::window::Cause;
 use units::{Duration, Instant};
+
+/// What recovery, and whoever shares the path, make of an ACK.
+#[derive(Clone, Copy, Debug)]
+struct AckVerdict {
+    /// The window may grow if it acknowledges data.
+    grow: bool,
+    /// It is for data sent before the window of a shared path fell.
+    old: bool,
+    timer: TimerAction,
+}
 
 impl Connection {
     /// Digests an acceptable acknowledgement: `left` and `una` are the offsets of the segment's
@@ -70,25 +80,23 @@ impl Connection {
         if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
             return self.retreat(now, path);
         }
-        let arrived = if path.is_shared() { self.note_arrival(path, &info) } else { None };
-        let old = arrived.is_some_and(|order| path.is_before_reduction(self.client(), order));
-        let report = self.ask_recovery(path, &info);
-        self.settle_in_flight(path);
-        self.apply_report(now, path, &report, false);
-        if path.is_shared() {
-            path.on_member_ack(&sample, arrived, info.advanced());
-        }
-        let echoed = self.on_ecn_echo(now, path, arrived, segment);
-        let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
-        let grow = report.grow && !echoed && !old && !held && acked.max(delivered) > 0;
+        let verdict = if self.is_idle_for(&info) && !path.is_shared() {
+            debug_assert!(self.idle_promise_holds(path, &info));
+            self.settle_in_flight(path);
+            let echoed = self.on_ecn_echo(now, path, None, segment);
+            AckVerdict { grow: !echoed, old: false, timer: TimerAction::OnProgress }
+        } else {
+            self.hear_recovery(path, &info, (&sample, lowest), segment)
+        };
+        let grow = verdict.grow && acked.max(delivered) > 0;
         if path.is_metered() {
-            self.meter(path, &mut sample, &info, losses, old);
+            self.meter(path, &mut sample, &info, losses, verdict.old);
         }
         if (grow || path.is_ruled()) && path.on_ack(&sample) {
             return self.retreat(now, path);
         }
         path.update_pacing_rate();
-        self.update_timer(now, path, &info, report.timer);
+        self.update_timer(now, path, &info, verdict.timer);
         if acked > 0 && una >= self.written {
             path.on_transfer_acked();
             self.collect_report(path);
@@ -196,7 +204,7 @@ impl Connection {
             una,
             snd_nxt: self.snd_nxt,
             duplicate: false,
-            progress: Progress::default(),
+            progress: AckProgress::default(),
             dsack: None,
             echoes_original: false,
         }
@@ -231,7 +239,7 @@ impl Connection {
         &mut self,
         segment: &Segment,
         una: u64,
-        progress: &mut Progress,
+        progress: &mut AckProgress,
     ) -> Option<(u64, u64)> {
         let blocks = segment.options.sack.as_slice();
         let offsets = |&(left, right): &(_, _)| {
@@ -334,10 +342,51 @@ impl Connection {
         }
     }
 
+    /// Asks recovery, and on a shared path the other members, what this ACK means. `lowest`: the place of
+    /// the connection's lowest segment before it.
+    fn hear_recovery(
+        &mut self,
+        path: &mut Path,
+        info: &AckInfo,
+        (sample, lowest): (&AckSample, Option<u64>),
+        segment: &Segment,
+    ) -> AckVerdict {
+        let now = info.now;
+        let arrived = if path.is_shared() { self.note_arrival(path, info) } else { None };
+        let old = arrived.is_some_and(|order| path.is_before_reduction(self.client(), order));
+        let report = self.ask_recovery(path, info);
+        self.settle_in_flight(path);
+        self.apply_report(now, path, &report, false);
+        if path.is_shared() {
+            path.on_member_ack(sample, arrived, info.advanced());
+        }
+        let echoed = self.on_ecn_echo(now, path, arrived, segment);
+        let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
+        let grow = report.grow && !echoed && !old && !held;
+        AckVerdict { grow, old, timer: report.timer }
+    }
+
     #[inline]
     fn ask_recovery(&mut self, path: &Path, info: &AckInfo) -> Report {
+        if self.is_idle_for(info) {
+            debug_assert!(self.idle_promise_holds(path, info));
+            return Report::PROGRESS;
+        }
         let (recovery, mut cx) = self.recovery_parts(path);
-        recovery.on_ack(&mut cx, info)
+        let report = recovery.on_ack(&mut cx, info);
+        self.recovery.stance = report.stance;
+        report
+    }
+
+    /// The recovery policy has promised that this ACK is none of its business ([`Stance::Idle`]).
+    #[inline]
+    fn is_idle_for(&self, info: &AckInfo) -> bool {
+        self.recovery.stance == Stance::Idle
+            && info.advanced()
+            && self.board.is_clean()
+            && info.dsack.is_none()
+            && !info.duplicate
+            && !info.echoes_original
     }
 
     /// Carries a recovery report to the path and the counters.
@@ -491,7 +540,11 @@ impl Connection {
 }
 
 /// Payload bytes between two acknowledgements: SYN and FIN do not open the window.
+#[inline]
 fn acked_payload(before: u64, after: u64, written: u64) -> u64 {
+    if before > 0 && before <= after && after <= written {
+        return after - before;
+    }
     let payload = |offset: u64| offset.clamp(1, written);
     payload(after).saturating_sub(payload(before))
 }

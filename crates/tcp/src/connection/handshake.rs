@@ -1,13 +1,14 @@
 //! Opening: three-way or accelerated, active or passive, and what the SYNs agree on
 //! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
 
+use super::repairs::Repairs;
 use super::{Connection, PendingReset, State};
-use crate::config::{Config, Opening};
+use crate::config::{ConnectionConfig, Opening};
 use crate::path::Path;
 use crate::recovery::LossRecovery;
 use crate::recovery::newreno::{NewReno, NewRenoOptions};
 use crate::scheme::SharedConfig;
-use crate::segment::{Flags, Options, Segment, TIMESTAMPS_BYTES, Timestamps};
+use crate::segment::{Flags, Segment, TIMESTAMPS_BYTES, TcpOptions, Timestamps};
 use crate::tuple::FourTuple;
 use units::{Instant, SeqNum};
 
@@ -86,24 +87,25 @@ impl Connection {
     /// Without SACK recovery is NewReno's where the scheme's needs it.
     pub(super) fn fit_recovery(&mut self) {
         if !self.agreed.sack && self.recovery.needs_sack() {
-            self.recovery = Box::new(NewReno::new(NewRenoOptions::default()));
+            let policy = NewReno::new(NewRenoOptions::default());
+            self.recovery = Repairs::new(Box::new(policy));
         }
     }
 
     /// The options of our SYN or SYN-ACK: in an answer only what the peer offered too.
-    pub(super) fn syn_options(&self, now: Instant) -> Options {
+    pub(super) fn syn_options(&self, now: Instant) -> TcpOptions {
         let answer = self.state == State::SynReceived;
         let offer = |configured: bool, agreed: bool| configured && (!answer || agreed);
         let timestamps = offer(self.config.timestamps, self.agreed.timestamps);
         let scaling = offer(self.config.window_scaling, self.agreed.scaling);
-        Options {
+        TcpOptions {
             mss: Some(self.config.mss.min(65_535) as u16),
             window_scale: scaling.then(|| self.receiver.window_shift()),
             sack_permitted: offer(self.config.sack, self.agreed.sack),
             timestamps: timestamps
                 .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() }),
             fast_open: self.fast_open_option(),
-            ..Options::default()
+            ..TcpOptions::default()
         }
     }
 
@@ -184,6 +186,6 @@ impl Connection {
 }
 
 /// Payload that the options of every data segment take away.
-pub(super) fn option_bytes(config: &Config, timestamps: bool) -> u64 {
+pub(super) fn option_bytes(config: &ConnectionConfig, timestamps: bool) -> u64 {
     if config.options_count && timestamps { u64::from(TIMESTAMPS_BYTES) } else { 0 }
 }

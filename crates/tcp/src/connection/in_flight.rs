@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::path::Path;
-use crate::recovery::{Context, LossRecovery};
+use crate::recovery::{LossRecovery, RecoveryContext, Stance};
 
 /// Timeouts in a row after which a member of a shared path counts as silent.
 const SILENT_AFTER: u32 = 2;
@@ -14,18 +14,24 @@ impl Connection {
         path.bytes_in_flight() - self.last_in_flight
     }
 
-    /// Splits off what a recovery policy works on. What other members of the path have in flight
-    /// is taken from the window it sees.
+    /// The window as a recovery policy sees it: what other members of the path have in flight is taken
+    /// from it, and SYN and FIN take none.
+    #[inline(always)]
+    pub(super) fn window_for_recovery(&self, path: &Path) -> u64 {
+        path.usable_cwnd().saturating_sub(self.others_in_flight(path)) + self.control_outstanding()
+    }
+
+    /// Splits off what a recovery policy works on, to tell it something or to ask. What it has
+    /// promised is void then.
     #[inline(always)]
     pub(super) fn recovery_parts<'a>(
         &'a mut self,
         path: &Path,
-    ) -> (&'a mut Box<dyn LossRecovery>, Context<'a>) {
-        let others = self.others_in_flight(path);
+    ) -> (&'a mut dyn LossRecovery, RecoveryContext<'a>) {
+        self.recovery.stance = Stance::Ask;
         let new_data = self.new_data_waits();
-        let control = self.control_outstanding();
-        let context = Context {
-            cwnd: path.usable_cwnd().saturating_sub(others) + control,
+        let context = RecoveryContext {
+            cwnd: self.window_for_recovery(path),
             ssthresh: path.window().ssthresh(),
             mss: self.agreed.mss,
             srtt: path.rtt.srtt(),
@@ -37,7 +43,7 @@ impl Connection {
             shared: path.has_several_users() || path.is_ruled(),
             board: &mut self.board,
         };
-        (&mut self.recovery, context)
+        (&mut *self.recovery, context)
     }
 
     /// SYN and FIN outstanding: they take sequence space but no window.

@@ -22,12 +22,13 @@ mod offload;
 mod output;
 mod path_mtu;
 mod remains;
+mod repairs;
 mod state;
 mod timers;
 mod unreachable;
 mod watch;
 
-pub(crate) use member::Turn;
+pub(crate) use member::TurnOutcome;
 pub(crate) use output::Departure;
 pub(crate) use path_mtu::RAISE_AFTER;
 pub(crate) use remains::Remains;
@@ -35,7 +36,7 @@ pub use state::{ResetCause, State, Stats, Unreachable};
 
 use crate::ack::{DeliveryMarks, Scoreboard};
 use crate::config::Opening;
-use crate::fast_open::Exchange;
+use crate::fast_open::SynExchange;
 use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::LossRecovery;
@@ -44,6 +45,7 @@ use crate::segment::Performance;
 use crate::tuple::FourTuple;
 use offload::Batch;
 use path_mtu::PathMtu;
+use repairs::Repairs;
 use timers::Timers;
 use units::{Instant, SeqNum};
 use watch::Watch;
@@ -102,7 +104,7 @@ pub struct Connection {
     /// Offsets of the segment last used for a window update (RFC 9293 `SND.WL1`, `SND.WL2`).
     window_update: (u64, u64),
     board: Scoreboard,
-    recovery: Box<dyn LossRecovery>,
+    recovery: Repairs,
     timers: Timers,
     receiver: Receiver,
     reset: Option<ResetCause>,
@@ -134,7 +136,7 @@ pub struct Connection {
     /// Data may leave with the SYN.
     early_data: bool,
     /// What the SYNs say of Fast Open; only where the scheme has it.
-    fast_open: Option<Box<Exchange>>,
+    fast_open: Option<Box<SynExchange>>,
     /// What the next segment tells a gateway on the way.
     report: Option<Performance>,
     /// Bytes of payload that it costs the segment.
@@ -186,7 +188,7 @@ impl Connection {
             max_snd_wnd: 0,
             window_update: (0, 0),
             board: Scoreboard::default(),
-            recovery,
+            recovery: Repairs::new(recovery),
             timers: Timers::default(),
             receiver,
             reset: None,
@@ -371,6 +373,8 @@ impl Connection {
         self.state.may_send_data() || self.may_send_early()
     }
 
+    // Never: in line its division is moved to where segments without timestamps pay for it, too.
+    #[inline(never)]
     fn timestamp(&self, now: Instant) -> u32 {
         ticks(now).wrapping_add(self.clock)
     }

@@ -5,9 +5,9 @@ use super::timers::Deadline;
 use super::{BareProbe, Connection, State};
 use crate::config::IdleRestart;
 use crate::path::Path;
-use crate::recovery::{IdleTimeout, SentInfo};
+use crate::recovery::{IdleTimeout, SentInfo, Stance};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
-use crate::startup::Transfer;
+use crate::startup::PendingData;
 use std::ops::ControlFlow;
 use units::Instant;
 
@@ -36,7 +36,7 @@ pub(super) struct Piece {
     /// Its place on the scoreboard if it was sent before.
     index: Option<usize>,
     /// What recovery allowed when it was chosen; zero if nobody asked.
-    allowance: u64,
+    pub(super) allowance: u64,
 }
 
 impl Connection {
@@ -48,11 +48,15 @@ impl Connection {
         path: &mut Path,
         out: &mut Segment,
     ) -> Option<Departure> {
+        if let Some(piece) = self.ordinary_piece(path) {
+            debug_assert!(self.open_promise_holds(path, &piece));
+            return Some(self.send_ordinary(now, path, piece, out));
+        }
         if let ControlFlow::Break(last) = self.poll_end(now, out) {
             return last;
         }
         if let Some(piece) = self.next_piece(now, path) {
-            let departure = self.send_piece(now, path, piece, out);
+            let departure = self.send_any(now, path, piece, out);
             return Some(Departure { last: self.is_last(now, path, &piece), ..departure });
         }
         self.poll_bare(now, path, out)
@@ -65,7 +69,8 @@ impl Connection {
         now: Instant,
         out: &mut Segment,
     ) -> ControlFlow<Option<Departure>> {
-        if let Some(reset) = self.reset_pending.take() {
+        if let Some(reset) = self.reset_pending {
+            self.reset_pending = None;
             return ControlFlow::Break(Some(self.reset_segment(now, reset, out)));
         }
         if self.state == State::Closed {
@@ -130,6 +135,70 @@ impl Connection {
             self.update_persist_timer(now, path);
         }
         used_up
+    }
+
+    /// A full segment of new data, where a glance tells that it is next: what [`Connection::next_piece`]
+    /// would find is known then, and most segments of bulk data are like that. The connection is open,
+    /// has something in flight and more than a segment to send that the peer's window admits; nothing
+    /// waits to go again; neither pacer nor bound of bursts has a say; recovery has promised
+    /// to let go what the window leaves ([`Stance::Open`]), and that is enough.
+    #[inline(always)]
+    fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
+        let full = self.agreed.mss;
+        let ordinary = self.recovery.stance >= Stance::Open
+            && self.state == State::Established
+            && self.snd_nxt + full < self.written
+            && self.snd_nxt + full <= self.window_edge()
+            && !self.board.is_empty()
+            && self.board.waiting() == 0
+            && self.burst_left > 0
+            && self.report_bytes == 0
+            && !self.receiver.has_sack_blocks()
+            && !self.probe_pending
+            && self.reset_pending.is_none()
+            && !path.is_paced();
+        if !ordinary {
+            return None;
+        }
+        let in_flight = self.others_in_flight(path) + self.board.pipe();
+        let allowance = path.usable_cwnd().saturating_sub(in_flight);
+        let piece = Piece { start: self.snd_nxt, len: full, index: None, allowance };
+        (full <= allowance).then_some(piece)
+    }
+
+    /// Sends a piece of [`Connection::ordinary_piece`], of which much is known.
+    #[inline(always)]
+    fn send_ordinary(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        piece: Piece,
+        out: &mut Segment,
+    ) -> Departure {
+        let departure = self.send_piece(now, path, piece, out);
+        // As in `is_last`.
+        let last = piece.allowance - piece.len < piece.len
+            && self.send_end().min(self.window_edge()) >= self.snd_nxt + piece.len
+            && self.board.is_clean()
+            && self.burst_left > 0
+            && self.probe_due == BareProbe::None;
+        if last {
+            path.on_send_stopped(true);
+            self.update_persist_timer(now, path);
+        }
+        Departure { last, ..departure }
+    }
+
+    /// As [`Connection::send_piece`], for callers that are rare: the frequent one has its own copy.
+    #[inline(never)]
+    pub(super) fn send_any(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        piece: Piece,
+        out: &mut Segment,
+    ) -> Departure {
+        self.send_piece(now, path, piece, out)
     }
 
     /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
@@ -255,10 +324,10 @@ impl Connection {
     }
 
     /// What waits to be sent, or is said to come.
-    pub(super) fn transfer(&self) -> Transfer {
+    pub(super) fn transfer(&self) -> PendingData {
         let announced = self.announced.saturating_sub(self.snd_nxt.max(1));
         let bytes = self.unsent().max(announced);
-        Transfer { bytes, admitted: self.window_edge().saturating_sub(self.snd_nxt) }
+        PendingData { bytes, admitted: self.window_edge().saturating_sub(self.snd_nxt) }
     }
 
     /// Data follows an idle time.
@@ -341,8 +410,8 @@ impl Connection {
         len < self.max_snd_wnd / 2 && !self.window_override
     }
 
-    #[inline]
-    pub(super) fn send_piece(
+    #[inline(always)]
+    fn send_piece(
         &mut self,
         now: Instant,
         path: &mut Path,
@@ -377,14 +446,19 @@ impl Connection {
         self.burst_left = self.burst_left.saturating_sub(1);
         let fresh = if retransmission { 0 } else { u64::from(out.len) };
         path.on_sent(now, out, fresh);
-        self.recovery.on_sent(&SentInfo {
-            now,
-            len: piece.len,
-            end,
-            retransmission,
-            srtt: path.rtt.srtt(),
-            rto: path.rtt.rto(self.timers.backoff),
-        });
+        if retransmission {
+            self.recovery.stance = Stance::Ask;
+        }
+        if retransmission || self.recovery.follows_new_data {
+            self.recovery.on_sent(&SentInfo {
+                now,
+                len: piece.len,
+                end,
+                retransmission,
+                srtt: path.rtt.srtt(),
+                rto: path.rtt.rto(self.timers.backoff),
+            });
+        }
         if !self.timers.retransmit.is_running() {
             self.restart_retransmission_timer(now, path);
         }

@@ -88,7 +88,8 @@ impl Connection {
         let t = &self.timers;
         let receiver = Deadline::from(self.receiver.ack_timer().deadline());
         let mut next = t.retransmit.min(t.pacing).min(t.persist).min(t.watch).min(receiver);
-        if !self.board.is_empty() {
+        debug_assert!(self.recovery.has_timer || self.recovery.timeout().is_none());
+        if self.recovery.has_timer && !self.board.is_empty() {
             next = next.min(self.recovery.timeout().into());
         }
         next.instant()

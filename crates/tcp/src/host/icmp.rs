@@ -61,7 +61,7 @@ impl Host {
         action: impl FnOnce(&mut Connection, (&mut Path, &mut Guard)),
     ) {
         match self.by_tuple.get(tuple) {
-            Some(&id) => self.with(now, id, action),
+            Some(id) => self.with(now, id, action),
             None => self.guard.counters.icmp_unknown += 1,
         }
     }

@@ -12,14 +12,14 @@ const MOST_STRAYS: usize = 4096;
 impl Host {
     /// Digests a segment that arrived for `tuple`.
     pub fn handle_segment(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
-        match self.by_tuple.get(tuple) {
-            Some(&id) if segment.has(Flags::SYN) && self.is_new_incarnation(id, segment) => {
+        match self.by_tuple.find(tuple) {
+            Some(id) if segment.has(Flags::SYN) && self.is_new_incarnation(id, segment) => {
                 // RFC 9293 §3.6.1: a SYN beyond the old numbers ends TIME-WAIT and opens anew.
                 self.with(now, id, |conn, _| conn.leave_time_wait());
                 self.reap(now, id);
                 self.handle_unknown(now, (tuple, segment), None);
             }
-            Some(&id) => self.handle_known(now, id, segment),
+            Some(id) => self.handle_known(now, id, segment),
             None => self.handle_late(now, tuple, segment),
         }
     }

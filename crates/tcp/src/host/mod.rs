@@ -14,6 +14,7 @@ mod icmp;
 mod input;
 mod later_acks;
 mod listen;
+mod lookup;
 mod memories;
 mod output;
 mod ready;
@@ -28,7 +29,7 @@ mod wakeups;
 use crate::config::MemoryKind;
 use crate::connection::{Connection, ResetCause, Stats};
 use crate::ensemble::{Directory, Ensemble, PathId};
-use crate::guard::{Counters, Guard, Limits};
+use crate::guard::{Guard, HostCounters, Limits};
 use crate::path::{Path, Reporting};
 use crate::scheme::Scheme;
 use crate::tuple::{ConnId, FourTuple, TupleInUse};
@@ -36,10 +37,11 @@ use buffers::Buffers;
 use cookies::SynCookies;
 pub use event::{Event, EventKind};
 use fast_open::FastOpenSide;
+use lookup::Lookup;
 use memories::Memories;
 use memory::{DestinationTable, ReuseGate, Shared};
 pub use output::Transmit;
-use ready::{Ready, Sender};
+use ready::Ready;
 pub use rescheme::SchemeIsFixed;
 use rustc_hash::FxHashMap;
 use secret::Secret;
@@ -47,7 +49,7 @@ use slab::Slab;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use time_wait::TimeWait;
-use told::{ConnectionEntry, Standing, tell};
+use told::{Aftermath, ConnectionEntry, tell};
 use units::{Instant, SeqNum};
 use wakeups::Wakeups;
 
@@ -73,7 +75,7 @@ pub struct Host {
     ensembles: FxHashMap<PathId, Ensemble>,
     directory: Directory,
     memories: Memories,
-    by_tuple: FxHashMap<FourTuple, ConnId>,
+    by_tuple: Lookup,
     listeners: Vec<(u16, Scheme)>,
     ready: Ready,
     wakeups: Wakeups,
@@ -111,7 +113,7 @@ impl Host {
             ensembles: FxHashMap::default(),
             directory: Directory::default(),
             memories: Memories::default(),
-            by_tuple: FxHashMap::default(),
+            by_tuple: Lookup::default(),
             listeners: Vec::new(),
             ready: Ready::default(),
             wakeups: Wakeups::default(),
@@ -150,7 +152,7 @@ impl Host {
     }
 
     /// What was refused, dropped or limited, and why.
-    pub const fn counters(&self) -> &Counters {
+    pub const fn counters(&self) -> &HostCounters {
         &self.guard.counters
     }
 
@@ -203,7 +205,7 @@ impl Host {
         tuple: FourTuple,
         scheme: &Scheme,
     ) -> Result<ConnId, TupleInUse> {
-        if self.by_tuple.contains_key(&tuple) {
+        if self.by_tuple.get(&tuple).is_some() {
             return Err(TupleInUse(tuple));
         }
         let reopened = self.time_wait.reopen(now, &tuple, &mut self.guard);
@@ -265,7 +267,7 @@ impl Host {
 
     /// The connection that segments for `tuple` belong to.
     pub fn find(&self, tuple: &FourTuple) -> Option<ConnId> {
-        self.by_tuple.get(tuple).copied()
+        self.by_tuple.get(tuple)
     }
 
     /// A live connection.
@@ -361,14 +363,17 @@ impl Host {
         path.set_now(now);
         action(&mut entry.conn, (path, &mut self.guard));
         let logged = path.is_logged();
-        self.settle(now, id);
+        if self.auto_read {
+            entry.conn.read_all(now);
+        }
+        let aftermath = entry.queue_for_sending(id, &mut self.ready);
+        self.see_to(now, id, aftermath);
         if logged {
             self.spread_news(now, id);
         }
     }
 
     /// Tells the application what changed, queues the connection for sending.
-    #[inline(always)]
     fn settle(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else {
             return;
@@ -376,16 +381,16 @@ impl Host {
         if self.auto_read {
             entry.conn.read_all(now);
         }
-        let news = entry.has_news();
-        match entry.standing {
-            Standing::Queued => {}
-            Standing::Idle => {
-                entry.standing = Standing::Queued;
-                self.ready.push(Sender::Connection(id));
-            }
-            Standing::Member => self.touch_member(now, id),
+        let aftermath = entry.queue_for_sending(id, &mut self.ready);
+        self.see_to(now, id, aftermath);
+    }
+
+    #[inline(always)]
+    fn see_to(&mut self, now: Instant, id: ConnId, aftermath: Aftermath) {
+        if aftermath.is_member {
+            self.touch_member(now, id);
         }
-        if news {
+        if aftermath.has_news {
             self.tell_news(now, id);
         }
     }

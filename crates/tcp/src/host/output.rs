@@ -125,8 +125,12 @@ impl Host {
             }
         }
         entry.standing = Standing::Idle;
-        let retired = entry.conn.state() == State::TimeWait && self.guard.limits.retire_early;
-        if retired || (departure.is_none() && entry.conn.state() == State::Closed) {
+        let over = match entry.conn.state() {
+            State::TimeWait => self.guard.limits.retire_early,
+            State::Closed => departure.is_none(),
+            _ => false,
+        };
+        if over {
             return if departure.is_some() { Polled::Farewell } else { Polled::Closed };
         }
         if let Some(deadline) = entry.conn.next_timeout() {

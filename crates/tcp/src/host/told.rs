@@ -4,9 +4,10 @@
 //! was told last. Most segments change nothing that is worth telling, which [`Entry::has_news`]
 //! finds out with a few comparisons.
 
+use super::ready::{Ready, Sender};
 use super::{ConnId, Event, EventKind};
 use crate::connection::Connection;
-use crate::ensemble::{PathId, Share};
+use crate::ensemble::{MemberShare, PathId};
 use crate::sharing::Sharing;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -43,10 +44,29 @@ pub(super) struct Prospect {
     pub(super) scheme: Arc<str>,
     pub(super) sharing: Sharing,
     /// What the application wants for it.
-    pub(super) share: Share,
+    pub(super) share: MemberShare,
+}
+
+/// What is left to do after something happened to a connection, beside queueing it for sending.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aftermath {
+    /// The shared path that it is a member of has to know.
+    pub(super) is_member: bool,
+    /// The application may have to be told something.
+    pub(super) has_news: bool,
 }
 
 impl ConnectionEntry {
+    /// Something happened that may let it send.
+    #[inline(always)]
+    pub(super) fn queue_for_sending(&mut self, id: ConnId, ready: &mut Ready) -> Aftermath {
+        if self.standing == Standing::Idle {
+            self.standing = Standing::Queued;
+            ready.push(Sender::Connection(id));
+        }
+        Aftermath { is_member: self.standing == Standing::Member, has_news: self.has_news() }
+    }
+
     /// False if the application has certainly been told everything.
     #[inline]
     pub(super) fn has_news(&self) -> bool {

@@ -117,13 +117,47 @@ impl Heard {
     }
 }
 
+/// What a host told.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenEvent {
+    pub at: Instant,
+    pub host: usize,
+    pub event: Event,
+}
+
+/// A segment that a host sent.
+#[derive(Clone, Copy, Debug)]
+pub struct SentSegment {
+    pub at: Instant,
+    pub host: usize,
+    pub segment: Segment,
+    pub is_lost: bool,
+}
+
+/// A segment on its way.
+#[derive(Clone, Copy, Debug)]
+struct Flying {
+    from: usize,
+    /// The client's port.
+    client: u16,
+    segment: Segment,
+}
+
+/// A data segment that left a host, and the rate that its path then had.
+#[derive(Clone, Copy, Debug)]
+struct Release {
+    at: Instant,
+    host: usize,
+    bytes: u64,
+    rate: Option<Rate>,
+}
+
 /// A client (0) and a server (1); the server listens on port 80.
 pub struct World {
     pub now: Instant,
     pub hosts: [Host; 2],
-    pub events: Vec<(Instant, usize, Event)>,
-    /// Segments that were sent, with the host that sent them and whether they got lost.
-    pub sent: Vec<(Instant, usize, Segment, bool)>,
+    pub events: Vec<SeenEvent>,
+    pub sent: Vec<SentSegment>,
     /// Of those, sent though an ACK had told the sender that all of it had arrived: cumulatively, or by
     /// SACK only.
     pub sent_in_vain: [u64; 2],
@@ -133,13 +167,13 @@ pub struct World {
     directions: [Direction; 2],
     /// Client's ports whose segments get nowhere.
     unplugged: Vec<u16>,
-    /// By time of arrival: the host that sent it, the client's port, the segment.
-    flying: BTreeMap<(Instant, u64), (usize, u16, Segment)>,
+    /// By time of arrival.
+    flying: BTreeMap<(Instant, u64), Flying>,
     counter: u64,
     /// Packets still to pass before one is lost.
     lose_after: Option<u64>,
     /// When paced data may leave at the earliest, by what the paths said, per host.
-    releases: Vec<(Instant, usize, u64, Option<Rate>)>,
+    releases: Vec<Release>,
     address: [IpAddr; 2],
 }
 
@@ -202,14 +236,15 @@ impl World {
                 if let Some(rate) = path.map(|p| p.window().pacing_rate())
                     && t.segment.len > 0
                 {
-                    self.releases.push((self.now, host, bytes, rate));
+                    self.releases.push(Release { at: self.now, host, bytes, rate });
                 }
                 self.check_window(host, &t);
                 if let Some(how) = self.heard[host].tells_of(&t.segment) {
                     self.sent_in_vain[how as usize] += 1;
                 }
-                self.sent.push((self.now, host, t.segment, arrivals.is_empty()));
+                let (at, is_lost) = (self.now, arrivals.is_empty());
                 let mut segment = t.segment;
+                self.sent.push(SentSegment { at, host, segment, is_lost });
                 if self.mark_from.is_some_and(|n| self.counter >= n) && segment.ecn == Ecn::Ect0 {
                     segment.ecn = Ecn::Ce;
                 }
@@ -219,11 +254,12 @@ impl World {
                 }
                 for at in arrivals {
                     self.counter += 1;
-                    self.flying.insert((at, self.counter), (host, client, segment));
+                    let flying = Flying { from: host, client, segment };
+                    self.flying.insert((at, self.counter), flying);
                 }
             }
             while let Some(event) = self.hosts[host].poll_event() {
-                self.events.push((self.now, host, event));
+                self.events.push(SeenEvent { at: self.now, host, event });
             }
         }
     }
@@ -304,13 +340,18 @@ impl World {
     /// first of them takes at the rate the path then had.
     pub fn check_pacing(&self) {
         for host in 0..2 {
-            let sent: Vec<_> = self.releases.iter().filter(|r| r.1 == host).collect();
+            let sent: Vec<_> = self.releases.iter().filter(|r| r.host == host).collect();
             for pair in sent.windows(2).skip(UNPACED + 2) {
-                let (at, _, bytes, Some(rate)) = *pair[0] else {
+                let Release { at, bytes, rate: Some(rate), .. } = *pair[0] else {
                     continue;
                 };
                 let gap = rate.transmit_time(bytes);
-                assert!(pair[1].0 >= at + gap, "host {host}: {:?} after {:?}", pair[1].0, pair[0]);
+                assert!(
+                    pair[1].at >= at + gap,
+                    "host {host}: {:?} after {:?}",
+                    pair[1].at,
+                    pair[0]
+                );
             }
         }
     }
@@ -320,15 +361,20 @@ impl World {
     pub fn check_batches(&self) {
         const HEADERS: u64 = 40;
         for host in 0..2 {
-            let sent: Vec<_> = self.releases.iter().filter(|r| r.1 == host).collect();
-            let batches: Vec<_> = sent.chunk_by(|a, b| a.0 == b.0).collect();
+            let sent: Vec<_> = self.releases.iter().filter(|r| r.host == host).collect();
+            let batches: Vec<_> = sent.chunk_by(|a, b| a.at == b.at).collect();
             for pair in batches.windows(2).skip(UNPACED + 2) {
                 let last = pair[0].last().unwrap();
-                let payload = pair[0].iter().map(|r| r.2 - HEADERS).sum::<u64>();
-                let (Some(rate), at) = (last.3, last.0) else { continue };
+                let payload = pair[0].iter().map(|r| r.bytes - HEADERS).sum::<u64>();
+                let (Some(rate), at) = (last.rate, last.at) else { continue };
                 // Options are no payload either.
                 let gap = rate.transmit_time(payload) * 9 / 20;
-                assert!(pair[1][0].0 >= at + gap, "host {host}: {:?} after {:?}", pair[1], pair[0]);
+                assert!(
+                    pair[1][0].at >= at + gap,
+                    "host {host}: {:?} after {:?}",
+                    pair[1],
+                    pair[0]
+                );
             }
         }
     }
@@ -346,7 +392,7 @@ impl World {
             if entry.key().0 > self.now {
                 break;
             }
-            let ((_, number), (from, client, segment)) = entry.remove_entry();
+            let ((_, number), Flying { from, client, segment }) = entry.remove_entry();
             self.heard[1 - from].on_arrival(number, &segment);
             self.deliver(1 - from, client, &segment);
         }
@@ -377,9 +423,9 @@ impl World {
 
     /// The latest total that `host` was told to have received.
     pub fn received(&self, host: usize) -> u64 {
-        let totals = self.events.iter().filter(|(_, h, _)| *h == host);
+        let totals = self.events.iter().filter(|seen| seen.host == host);
         totals
-            .filter_map(|(_, _, e)| match e.kind {
+            .filter_map(|seen| match seen.event.kind {
                 EventKind::Received { total } => Some(total),
                 _ => None,
             })
@@ -388,6 +434,12 @@ impl World {
     }
 
     pub fn saw(&self, host: usize, kind: EventKind) -> bool {
-        self.events.iter().any(|(_, h, e)| *h == host && e.kind == kind)
+        self.events.iter().any(|seen| seen.host == host && seen.event.kind == kind)
+    }
+
+    /// Connections that were accepted, in order.
+    pub fn accepted(&self) -> impl DoubleEndedIterator<Item = ConnId> {
+        let accepted = |seen: &&SeenEvent| seen.event.kind == EventKind::Accepted;
+        self.events.iter().filter(accepted).map(|seen| seen.event.conn)
     }
 }

@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
-use workload::{Action, HostId, LoadConnId, LoaderConfig, Page, PageLoader, ServerSession, Span};
+use workload::{
+    HostId, LoadConnId, LoaderAction, LoaderConfig, Page, PageLoader, ServerSession, Span,
+};
 
 /// Bytes that leave a pipe at once.
 const SEGMENT: u64 = 1460;
@@ -16,7 +18,11 @@ enum Event {
     Connected(LoadConnId),
     /// A segment has left the sending end: (connection, towards the client).
     Sent(LoadConnId, bool),
-    Arrived(LoadConnId, bool, u64),
+    Arrived {
+        conn: LoadConnId,
+        down: bool,
+        bytes: u64,
+    },
     ServerClosed(LoadConnId),
     LoaderTimeout,
     ServerTimeout(LoadConnId),
@@ -45,6 +51,13 @@ pub(crate) struct Load {
     pub(crate) arrived: Vec<(u64, u64)>,
 }
 
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Scheduled {
+    at: Instant,
+    sequence: u64,
+    event: Event,
+}
+
 struct Driver {
     loader: PageLoader,
     page: Arc<Page>,
@@ -52,7 +65,8 @@ struct Driver {
     rate: Rate,
     now: Instant,
     links: Vec<Link>,
-    events: BinaryHeap<Reverse<(Instant, u64, Event)>>,
+    /// The next on top; of those at one instant, the first that was scheduled.
+    events: BinaryHeap<Reverse<Scheduled>>,
     sequence: u64,
     written: Vec<(LoadConnId, Span)>,
 }
@@ -72,7 +86,7 @@ pub(crate) fn load(page: &Arc<Page>, config: &LoaderConfig, rate: Rate) -> Load 
     };
     driver.loader.start(driver.now);
     driver.act();
-    while let Some(Reverse((at, _, event))) = driver.events.pop() {
+    while let Some(Reverse(Scheduled { at, event, .. })) = driver.events.pop() {
         driver.now = at;
         driver.handle(event);
     }
@@ -83,14 +97,15 @@ pub(crate) fn load(page: &Arc<Page>, config: &LoaderConfig, rate: Rate) -> Load 
 impl Driver {
     fn at(&mut self, when: Instant, event: Event) {
         self.sequence += 1;
-        self.events.push(Reverse((when.max(self.now), self.sequence, event)));
+        let (at, sequence) = (when.max(self.now), self.sequence);
+        self.events.push(Reverse(Scheduled { at, sequence, event }));
     }
 
     fn handle(&mut self, event: Event) {
         match event {
             Event::Connected(conn) => self.loader.handle_connected(self.now, conn),
             Event::Sent(conn, down) => self.on_sent(conn, down),
-            Event::Arrived(conn, down, bytes) => self.on_arrived(conn, down, bytes),
+            Event::Arrived { conn, down, bytes } => self.on_arrived(conn, down, bytes),
             Event::ServerClosed(conn) => self.loader.handle_closed(self.now, conn),
             Event::LoaderTimeout => self.loader.handle_timeout(self.now),
             Event::ServerTimeout(conn) => {
@@ -104,13 +119,13 @@ impl Driver {
     fn act(&mut self) {
         while let Some(action) = self.loader.poll_action() {
             match action {
-                Action::Open { conn, host } => self.open(conn, host),
-                Action::Send { conn, span } => {
+                LoaderAction::Open { conn, host } => self.open(conn, host),
+                LoaderAction::Send { conn, span } => {
                     self.links[conn.index()].server.expect(self.now, span);
                     self.write(conn, false, span.bytes);
                     self.serve(conn);
                 }
-                Action::Close { .. } => {}
+                LoaderAction::Close { .. } => {}
             }
         }
         if let Some(when) = self.loader.poll_timeout() {
@@ -151,7 +166,7 @@ impl Driver {
 
     fn on_sent(&mut self, conn: LoadConnId, down: bool) {
         let bytes = self.pipe(conn, down).sending;
-        self.at(self.now + DELAY, Event::Arrived(conn, down, bytes));
+        self.at(self.now + DELAY, Event::Arrived { conn, down, bytes });
         self.send_segment(conn, down);
         if down {
             self.serve(conn);

@@ -1,17 +1,28 @@
 //! A cell of the grid: one scheme's times for one load over one path, simulated and in one real world, and how near they are.
 
 use race::World;
-use race::{Metric, RaceResult, Sample, Spread, VisitKind};
+use race::{RaceMetric, RaceResult, Spread, VisitKind, VisitSample};
 use serde::Serialize;
 
-/// How far the simulated time may be from the median of a real world: nine of ten cells within the
-/// first, all within the second; as shares of the latter.
-pub(super) const BOUNDS: [(World, f64, f64); 2] =
-    [(World::Wire, 0.03, 0.10), (World::Kernel, 0.05, 0.15)];
+/// How far the simulated time may be from the median of a real world, as a share of the latter.
+#[derive(Clone, Copy)]
+pub(super) struct AgreementBounds {
+    pub(super) world: World,
+    /// For nine of ten cells.
+    inner: f64,
+    /// For all cells.
+    outer: f64,
+}
+
+/// Of each real world.
+pub(super) const BOUNDS: [AgreementBounds; 2] = [
+    AgreementBounds { world: World::Wire, inner: 0.03, outer: 0.10 },
+    AgreementBounds { world: World::Kernel, inner: 0.05, outer: 0.15 },
+];
 
 /// One scheme's time for one load over one path, simulated and in one real world.
 #[derive(Clone, Debug, Serialize)]
-pub struct Cell {
+pub struct AgreementCell {
     /// What was loaded.
     pub load: String,
     /// The path, as it may be written.
@@ -27,7 +38,7 @@ pub struct Cell {
     /// Simulated over measured time, less one.
     pub difference: Option<f64>,
     /// How near they are.
-    pub verdict: Verdict,
+    pub verdict: AgreementVerdict,
     /// Packets that the link dropped, in simulation (median).
     pub sim_drops: Option<f64>,
     /// Packets that the link dropped there.
@@ -35,13 +46,13 @@ pub struct Cell {
     /// Loads repeated for lateness.
     pub redone: u32,
     /// All loads there.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<VisitSample>,
 }
 
 /// How near a simulated time is to a measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum AgreementVerdict {
     /// Within the first bound, or, beside the kernel, between its fastest and its slowest load.
     Inside,
     /// Within the second bound.
@@ -50,7 +61,7 @@ pub enum Verdict {
     Outside,
 }
 
-impl Cell {
+impl AgreementCell {
     pub(super) fn of(result: &RaceResult) -> Vec<Self> {
         let sim = result.measured().filter(|row| row.world == Some(World::Sim));
         let of_scheme = |scheme: &str| BOUNDS.map(|bounds| Self::new(result, scheme, bounds));
@@ -60,21 +71,22 @@ impl Cell {
     fn new(
         result: &RaceResult,
         scheme: &str,
-        (world, inner, outer): (World, f64, f64),
+        AgreementBounds { world, inner, outer }: AgreementBounds,
     ) -> Option<Self> {
         let row = |world| result.row(scheme, world, VisitKind::First);
         let (sim, real) = (row(World::Sim)?, row(world)?);
-        let (sim_s, real_s) = (sim.spread(Metric::PageSeconds), real.spread(Metric::PageSeconds));
+        let (sim_s, real_s) =
+            (sim.spread(RaceMetric::PageSeconds), real.spread(RaceMetric::PageSeconds));
         let median = sim_s.map(|spread| spread.median);
         let difference = median.zip(real_s).map(|(sim, real)| sim / real.median - 1.0);
         let is_among = |real: Spread| {
             world == World::Kernel && median.is_some_and(|s| (real.min..=real.max).contains(&s))
         };
         let verdict = match difference {
-            Some(_) if real_s.is_some_and(is_among) => Verdict::Inside,
-            Some(by) if by.abs() <= inner => Verdict::Inside,
-            Some(by) if by.abs() <= outer => Verdict::Near,
-            _ => Verdict::Outside,
+            Some(_) if real_s.is_some_and(is_among) => AgreementVerdict::Inside,
+            Some(by) if by.abs() <= inner => AgreementVerdict::Inside,
+            Some(by) if by.abs() <= outer => AgreementVerdict::Near,
+            _ => AgreementVerdict::Outside,
         };
         Some(Self {
             load: result.page.clone(),
@@ -85,8 +97,8 @@ impl Cell {
             real_s,
             difference,
             verdict,
-            sim_drops: sim.median(Metric::DroppedPackets),
-            real_drops: real.spread(Metric::DroppedPackets),
+            sim_drops: sim.median(RaceMetric::DroppedPackets),
+            real_drops: real.spread(RaceMetric::DroppedPackets),
             redone: real.redone,
             samples: real.samples.clone(),
         })

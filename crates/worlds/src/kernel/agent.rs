@@ -58,7 +58,7 @@ impl Agent {
         let alone = alone()?;
         let cgroup = Cgroup::new()?;
         let start =
-            || private::in_a_folder(|folder| self.start(namespace, (&cgroup, control, folder)));
+            || private::in_a_folder(|folder| self.start(namespace, &cgroup, control, folder));
         let sandbox = start().or_else(|_| {
             // That of a race which was killed may have been about to end.
             sleep(WAKE);
@@ -71,7 +71,9 @@ impl Agent {
     fn start(
         &self,
         namespace: &Namespace,
-        (cgroup, control, folder): (&Cgroup, &str, &Path),
+        cgroup: &Cgroup,
+        control: &str,
+        folder: &Path,
     ) -> io::Result<Sandbox> {
         let [ready, socket] = ["ready", "agent.sock"].map(|name| folder.join(name));
         let told = UnixDatagram::bind(&ready)?;

@@ -36,7 +36,7 @@ where
         return http::serve(exchange, host, (stream, knobs)).await;
     }
     match exchange.caller(peer.port()) {
-        Some(conn) => count(exchange, conn, (stream, knobs, exchange.low_water(host))).await,
+        Some(conn) => count(exchange, conn, exchange.low_water(host), (stream, knobs)).await,
         None => Ok(()),
     }
 }
@@ -66,7 +66,8 @@ fn announce_all(
 async fn count<S>(
     exchange: &Exchange,
     conn: LoadConnId,
-    (stream, knobs, low_water): (S, impl Knobs, Option<u64>),
+    low_water: Option<u64>,
+    (stream, knobs): (S, impl Knobs),
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,

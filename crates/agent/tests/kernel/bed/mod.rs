@@ -8,15 +8,15 @@ mod server;
 mod time;
 
 pub(crate) use log::Delivered;
-pub(crate) use program::Agent;
+pub(crate) use program::{Agent, binary};
 pub(crate) use server::{Server, control_of, finish, is_upon_cubic, read, request};
-pub(crate) use time::{fastest, median, timed, until};
+pub(crate) use time::{PATIENCE, fastest, median, timed, until};
 
-use agent::schemes::Choice;
+use agent::schemes::ControlChoice;
 use calm::Pulse;
 use emulator::{
-    Addresses, Cgroup, Emulation, EmulationOptions, Files, Interface, InterfaceConfig, LogFormat,
-    Namespace, Privilege, Recording,
+    Addresses, Cgroup, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
+    InterfaceConfig, LogFormat, Namespace, Privilege,
 };
 use link::{Duplex, LinkConfig, QueueLimit};
 use nix::fcntl::{Flock, FlockArg};
@@ -51,7 +51,7 @@ impl Bed {
 
     /// The same over another link, both ways. What fails though nothing is missing fails the test.
     pub(crate) fn over(link: LinkConfig) -> Option<Self> {
-        if let Some(why) = agent::check::refusal(Choice::Cubic) {
+        if let Some(why) = agent::check::refusal(ControlChoice::Cubic) {
             calm::skipped(why);
             return None;
         }
@@ -62,10 +62,10 @@ impl Bed {
         let mut options = EmulationOptions::new(Duplex::symmetric(link));
         let log = log::Log::default();
         let files =
-            Files { log: Some((LogFormat::JsonLines, Box::new(log.clone()))), captures: None };
-        let (_, recorders) = Recording::begin(files).unwrap();
+            Files { log: Some((LogFormat::JsonLines, Box::new(log.clone()))), ..Files::default() };
+        let (_, recorders) = EmulationRecording::begin(files).unwrap();
         options.recorders = Some(recorders);
-        let (client, server, emulation) = unless_missing(hosts(options))?;
+        let Hosts { client, server, emulation } = unless_missing(hosts(options))?;
         let _pulse = Pulse::begin();
         Some(Self { client, server, emulation, log, below, cgroup, _pulse, _alone: alone })
     }
@@ -309,37 +309,60 @@ fn unless_missing<T>(made: io::Result<T>) -> Option<T> {
     None
 }
 
-fn hosts(options: EmulationOptions) -> io::Result<(Interface, Interface, Emulation)> {
+struct Hosts {
+    client: Interface,
+    server: Interface,
+    emulation: Emulation,
+}
+
+fn hosts(options: EmulationOptions) -> io::Result<Hosts> {
     let (near, far) = (Namespace::new()?, Namespace::new()?);
     let [client, server] = Addresses::numbered(11);
     let client = Interface::open(&near, &InterfaceConfig::new(client).with_default_route())?;
     let server = Interface::open(&far, &InterfaceConfig::new(server))?;
     let emulation = Emulation::start(client.port(), server.port(), options)?;
-    Ok((client, server, emulation))
+    Ok(Hosts { client, server, emulation })
 }
 
-/// The fastest of some visits in a row, each of which has closed before the next.
-pub(crate) fn fastest_visit(
-    (bed, agent, server): (&Bed, &Agent, &Server),
-    (visits, bytes): (u64, u64),
-) -> Duration {
-    let before = agent.closed();
-    fastest((1..=visits).map(|visit| {
-        let time = bed.visit(server, bytes);
-        agent.wait_for_closed(before + visit);
-        time
-    }))
-}
+impl Bed {
+    /// The fastest of some visits in a row, each of which has closed before the next.
+    pub(crate) fn fastest_visit(
+        &self,
+        agent: &Agent,
+        server: &Server,
+        (visits, bytes): (u64, u64),
+    ) -> Duration {
+        let before = agent.closed();
+        fastest((1..=visits).map(|visit| {
+            let time = self.visit(server, bytes);
+            agent.wait_for_closed(before + visit);
+            time
+        }))
+    }
 
-/// The same of visits of which none finds anything remembered; what the last has left is.
-pub(crate) fn fastest_cold_visit(
-    (bed, agent, server): (&Bed, &Agent, &Server),
-    (visits, bytes): (u64, u64),
-) -> Duration {
-    fastest((0..visits).map(|_| {
-        agent.forget(None);
-        fastest_visit((bed, agent, server), (1, bytes))
-    }))
+    /// The same of visits of which none finds anything remembered; what the last has left is.
+    pub(crate) fn fastest_cold_visit(
+        &self,
+        agent: &Agent,
+        server: &Server,
+        (visits, bytes): (u64, u64),
+    ) -> Duration {
+        fastest((0..visits).map(|_| {
+            agent.forget(None);
+            self.fastest_visit(agent, server, (1, bytes))
+        }))
+    }
+
+    /// Some visits of 200 kB that begin warm: the fastest took one flight, and none fell back. `cold` is what one took without
+    /// a memory, to be shown beside it.
+    pub(crate) fn assert_one_flight(&self, agent: &Agent, server: &Server, cold: Duration) {
+        let warm = self.fastest_visit(agent, server, (4, 200_000));
+        // Two round trips of 80 ms, and 139 packets take 83 ms at 20 Mbit/s: 243 ms if all go in one flight.
+        assert!(warm >= Duration::from_millis(240), "{warm:?}");
+        assert!(warm < Duration::from_millis(320), "{warm:?}, cold {cold:?}");
+        eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
+        assert_eq!(agent.status().connections.warm.fallbacks, 0);
+    }
 }
 
 /// Of a path of 20 Mbit/s what it carries is known, by flights of so many segments.
@@ -354,15 +377,4 @@ pub(crate) fn assert_knows_rate(agent: &Agent, flights: u32) {
         _ => (0.97, 1.06),
     };
     assert!((least * carried..=most * carried).contains(&rate), "{rate}");
-}
-
-/// Some visits of 200 kB that begin warm: the fastest took one flight, and none fell back. `cold` is what one took without
-/// a memory, to be shown beside it.
-pub(crate) fn assert_one_flight((bed, agent, server): (&Bed, &Agent, &Server), cold: Duration) {
-    let warm = fastest_visit((bed, agent, server), (4, 200_000));
-    // Two round trips of 80 ms, and 139 packets take 83 ms at 20 Mbit/s: 243 ms if all go in one flight.
-    assert!(warm >= Duration::from_millis(240), "{warm:?}");
-    assert!(warm < Duration::from_millis(320), "{warm:?}, cold {cold:?}");
-    eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
-    assert_eq!(agent.status().connections.warm.fallbacks, 0);
 }

@@ -2,8 +2,8 @@
 
 use super::time::until;
 use agent::control;
-use agent::paths::Remembered;
-use agent::question::{Answer, Question, Status};
+use agent::paths::RememberedPath;
+use agent::question::{AgentAnswer, AgentStatus, Question};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use std::fs::{self, File};
@@ -11,6 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, process};
+
+/// The agent's program: where it was built, or where it lies on a machine that it was brought to.
+pub(crate) fn binary() -> PathBuf {
+    let built = || env!("CARGO_BIN_EXE_headstart-agent").into();
+    env::var_os("HEADSTART_AGENT").map_or_else(built, PathBuf::from)
+}
 
 /// A running agent; killed when this goes.
 pub(crate) struct Agent {
@@ -22,12 +28,12 @@ pub(crate) struct Agent {
 
 impl Agent {
     /// Attends to a cgroup when it comes back; keeps nothing and holds nothing out unless told to.
-    pub(super) fn start(cgroup: &Path, control: &str, arguments: &[&str]) -> Self {
+    pub(crate) fn start(cgroup: &Path, control: &str, arguments: &[&str]) -> Self {
         static AGENTS: AtomicU32 = AtomicU32::new(0);
         let number = AGENTS.fetch_add(1, Ordering::Relaxed);
         let file = env::temp_dir().join(format!("headstart-agent-test-{}-{number}", process::id()));
         let (socket, log) = (file.with_extension("sock"), file.with_extension("log"));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_headstart-agent"));
+        let mut command = Command::new(binary());
         command.arg("--cgroup").arg(cgroup).arg("--socket").arg(&socket);
         command.args(["--control", control]);
         if !arguments.contains(&"--state") {
@@ -57,27 +63,27 @@ impl Agent {
         });
     }
 
-    fn ask(&self, question: &Question) -> Answer {
+    fn ask(&self, question: &Question) -> AgentAnswer {
         control::ask(&self.socket, question).unwrap()
     }
 
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> AgentStatus {
         match self.ask(&Question::Status) {
-            Answer::Status(status) => *status,
+            AgentAnswer::Status(status) => *status,
             other => panic!("{other:?}"),
         }
     }
 
-    pub(crate) fn paths(&self) -> Vec<Remembered> {
+    pub(crate) fn paths(&self) -> Vec<RememberedPath> {
         match self.ask(&Question::Paths) {
-            Answer::Paths(paths) => paths,
+            AgentAnswer::Paths(paths) => paths,
             other => panic!("{other:?}"),
         }
     }
 
     pub(crate) fn forget(&self, prefix: Option<&str>) -> usize {
         match self.ask(&Question::Forget(prefix.map(|prefix| prefix.parse().unwrap()))) {
-            Answer::Forgotten(count) => count,
+            AgentAnswer::Forgotten(count) => count,
             other => panic!("{other:?}"),
         }
     }
@@ -85,7 +91,7 @@ impl Agent {
     /// Whether windows had been left alone.
     pub(crate) fn arm(&self) -> bool {
         match self.ask(&Question::Arm) {
-            Answer::Armed(was_off) => was_off,
+            AgentAnswer::Armed(was_off) => was_off,
             other => panic!("{other:?}"),
         }
     }

@@ -10,8 +10,8 @@ fn bad_input_is_refused_with_the_way_out() {
     let bad_file = format!("@{root}/digits.txt");
     let missing_file = format!("@{root}/none");
     for (arguments, hints) in [
-        (vec!["/no/such/folder"], ["/no/such/folder", "No such file"]),
-        (vec!["/etc/passwd"], ["/etc/passwd", "Not a directory"]),
+        (vec!["/no/such/folder"], ["/no/such/folder", "no such folder"]),
+        (vec!["/etc/passwd"], ["/etc/passwd", "is no folder"]),
         (vec![root, "--scheme", "warp"], ["warp", "--scheme"]),
         (vec![root, "--address", "10.77.0.0/24"], ["10.77.0.0/24", "no address that a host"]),
         (vec![root, "--address", "home"], ["home", "like 10.77.0.1/24"]),

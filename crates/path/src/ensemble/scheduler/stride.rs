@@ -4,7 +4,7 @@
 //! Who comes, or comes back, enters at the time of who sent last: it has its share at once, and
 //! nothing is made up for.
 
-use policy::sharing::Claim;
+use policy::sharing::TurnClaim;
 use segment::ConnId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,15 @@ const ONE_TICKET: u64 = 1 << 32;
 /// 0: before everybody of 1.
 type Class = u8;
 
-/// Place in the queue: class, virtual time, then who came first.
-type Place = (Class, u64, u64, ConnId);
+/// Place in the queue: by class, then by virtual time, then first come, first served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    class: Class,
+    pass: u64,
+    /// How many places were given before.
+    number: u64,
+    id: ConnId,
+}
 
 #[derive(Debug)]
 struct Member {
@@ -37,10 +44,10 @@ pub(crate) struct Stride {
     places: u64,
 }
 
-const fn parts(claim: Claim) -> (Class, u64) {
+const fn parts(claim: TurnClaim) -> (Class, u64) {
     match claim {
-        Claim::Preempting(tickets) => (0, stride(tickets)),
-        Claim::Proportional(tickets) => (1, stride(tickets)),
+        TurnClaim::Preempting(tickets) => (0, stride(tickets)),
+        TurnClaim::Proportional(tickets) => (1, stride(tickets)),
     }
 }
 
@@ -50,7 +57,7 @@ const fn stride(tickets: u32) -> u64 {
 }
 
 impl Stride {
-    pub(super) fn join(&mut self, id: ConnId, claim: Claim) {
+    pub(super) fn join(&mut self, id: ConnId, claim: TurnClaim) {
         let (class, stride) = parts(claim);
         self.members.insert(id, Member { class, stride, pass: 0, place: None });
     }
@@ -62,7 +69,7 @@ impl Stride {
     }
 
     /// Takes effect at once: the way to its next turn is scaled.
-    pub(super) fn set_claim(&mut self, id: ConnId, claim: Claim) {
+    pub(super) fn set_claim(&mut self, id: ConnId, claim: TurnClaim) {
         let Some(member) = self.members.get_mut(&id) else { return };
         let (class, stride) = parts(claim);
         let ahead = member.pass.saturating_sub(self.time[usize::from(member.class)]);
@@ -84,18 +91,18 @@ impl Stride {
     fn enqueue(&mut self, id: ConnId) {
         let Some(member) = self.members.get_mut(&id) else { return };
         member.pass = member.pass.max(self.time[usize::from(member.class)]);
-        let place = (member.class, member.pass, self.places, id);
+        let place = Place { class: member.class, pass: member.pass, number: self.places, id };
         self.places += 1;
         member.place = Some(place);
         self.queue.insert(place);
     }
 
     pub(super) fn pick(&mut self) -> Option<ConnId> {
-        self.queue.first().map(|&(.., id)| id)
+        self.queue.first().map(|place| place.id)
     }
 
     pub(super) fn on_sent(&mut self) {
-        let Some((class, pass, _, id)) = self.queue.pop_first() else { return };
+        let Some(Place { class, pass, id, .. }) = self.queue.pop_first() else { return };
         self.time[usize::from(class)] = pass;
         if let Some(member) = self.members.get_mut(&id) {
             member.pass += member.stride;
@@ -104,7 +111,7 @@ impl Stride {
     }
 
     pub(super) fn on_idle(&mut self) {
-        if let Some((.., id)) = self.queue.pop_first()
+        if let Some(Place { id, .. }) = self.queue.pop_first()
             && let Some(member) = self.members.get_mut(&id)
         {
             member.place = None;

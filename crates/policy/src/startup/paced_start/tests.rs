@@ -8,6 +8,17 @@ const MSS: u64 = 1000;
 const GB: u64 = 1_000_000;
 const RTT: u64 = 100_000_000;
 
+/// The trains, and what they ended in.
+#[derive(Debug, PartialEq)]
+struct Trains {
+    /// Segments of each train.
+    lengths: Vec<u64>,
+    /// Of the exit, in ns.
+    gap: u64,
+    /// Of the exit, in segments.
+    cwnd: u64,
+}
+
 /// A sender on a path of which a part is free, by the model of §3.2.3.
 struct Sender {
     window: Window,
@@ -23,7 +34,7 @@ impl Sender {
         let window = Window::new(MSS, 3 * MSS, u64::MAX, false);
         let start = PacedStart::new(PacedStartOptions { tolerance });
         let mut sender = Self { window, start, available, now: 0, acked: 0 };
-        let rtt = crate::ack::RttEstimator::new(crate::config::Config::default().rto);
+        let rtt = crate::ack::RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         sender.start.begin(&mut sender.window, &Start::of(Occasion::NewPath, &rtt));
         sender
     }
@@ -54,13 +65,13 @@ impl Sender {
         }
     }
 
-    /// Runs the trains; their lengths, and the gap and window of the exit.
-    fn run(&mut self, per_ack: u64) -> (Vec<u64>, u64, u64) {
+    /// Runs the trains up to the exit.
+    fn run(&mut self, per_ack: u64) -> Trains {
         let mut lengths = Vec::new();
         while let Some(plan) = self.order() {
             let gap = plan.gap.as_nanos();
             let Some(length) = plan.stop_after else {
-                return (lengths, gap, self.window.cwnd() / MSS);
+                return Trains { lengths, gap, cwnd: self.window.cwnd() / MSS };
             };
             assert_eq!(self.window.cwnd(), u64::from(length) * MSS);
             lengths.push(u64::from(length));
@@ -82,7 +93,7 @@ fn the_five_cases_of_table_2() {
     ];
     for (available, lengths, gap, cwnd) in cases {
         let mut sender = Sender::new(0, available);
-        assert_eq!(sender.run(1), (lengths, gap, cwnd), "{available}");
+        assert_eq!(sender.run(1), Trains { lengths, gap, cwnd }, "{available}");
         assert_eq!(sender.window.ssthresh(), sender.window.cwnd());
     }
 }
@@ -91,14 +102,14 @@ fn the_five_cases_of_table_2() {
 fn delayed_acks_lengthen_the_search_by_a_train() {
     // One ACK for the pair tells no gap: four go back to back too. Then as in case 3.
     let mut sender = Sender::new(0, 400_000);
-    assert_eq!(sender.run(2), (vec![2, 4, 8, 16], 2_200_000, 45));
+    assert_eq!(sender.run(2), Trains { lengths: vec![2, 4, 8, 16], gap: 2_200_000, cwnd: 45 });
 }
 
 #[test]
 fn a_queue_within_the_tolerance_does_not_count() {
     // alpha 0.74: three quarters of the capacity queue by 1 + 0.26 * 4/3 - 4/3 = 1.3 % of g_B.
-    assert_eq!(Sender::new(0, 740_000).run(1).1, 1_346_666);
-    assert_eq!(Sender::new(50, 740_000).run(1).1, 1_142_857);
+    assert_eq!(Sender::new(0, 740_000).run(1).gap, 1_346_666);
+    assert_eq!(Sender::new(50, 740_000).run(1).gap, 1_142_857);
 }
 
 #[test]

@@ -101,13 +101,16 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Feeds ACKs, each of so many segments at so many ms, the last of them sent at so many ms.
-    fn train(acks: &[(u64, u64, u64)]) -> Train {
+    /// An ACK of so many segments at so many ms, the last of them sent at so many ms.
+    fn acked(segments: u64, at: u64, sent: u64) -> AckSample {
+        let rtt = Some(Duration::from_millis(at - sent));
+        AckSample { rtt, ..AckSample::of(Instant::from_nanos(at * 1_000_000), segments * MSS) }
+    }
+
+    fn train(acks: &[AckSample]) -> Train {
         let mut train = Train::default();
-        for &(segments, at, sent) in acks {
-            let mut sample = AckSample::of(Instant::from_nanos(at * 1_000_000), segments * MSS);
-            sample.rtt = Some(Duration::from_millis(at - sent));
-            train.on_ack(&sample, MSS);
+        for ack in acks {
+            train.on_ack(ack, MSS);
         }
         train
     }
@@ -119,7 +122,8 @@ mod tests {
     #[test]
     fn a_receiver_that_acknowledges_every_segment() {
         // Four segments sent 2 ms apart arrive 3, 4 and 5 ms apart: 4 on average.
-        let train = train(&[(1, 100, 0), (1, 103, 2), (1, 107, 4), (1, 112, 6)]);
+        let train =
+            train(&[acked(1, 100, 0), acked(1, 103, 2), acked(1, 107, 4), acked(1, 112, 6)]);
         assert_eq!((train.segments(), train.mean(false)), (4, gaps(2, 4)));
     }
 
@@ -127,35 +131,42 @@ mod tests {
     fn a_receiver_that_acknowledges_every_second_and_one_more_in_the_end() {
         // Seven segments 2 ms apart, arriving 3 ms apart; the seventh is acknowledged by the timer,
         // 200 ms late. Two gaps of two segments each, 6 ms long.
-        let train = train(&[(2, 103, 2), (2, 109, 6), (2, 115, 10), (1, 318, 12)]);
+        let train =
+            train(&[acked(2, 103, 2), acked(2, 109, 6), acked(2, 115, 10), acked(1, 318, 12)]);
         assert_eq!((train.segments(), train.mean(false)), (7, gaps(2, 3)));
     }
 
     #[test]
     fn a_lost_ack_spoils_nothing() {
         // Every segment is acknowledged, one ACK is lost: the gaps around it do not count.
-        let train = train(&[(1, 100, 0), (1, 103, 2), (2, 130, 6), (1, 133, 8), (1, 136, 10)]);
+        let train = train(&[
+            acked(1, 100, 0),
+            acked(1, 103, 2),
+            acked(2, 130, 6),
+            acked(1, 133, 8),
+            acked(1, 136, 10),
+        ]);
         assert_eq!(train.mean(false), gaps(2, 3));
     }
 
     #[test]
     fn a_receiver_known_to_delay_acks_tells_nothing_by_lone_ones() {
         // Three segments that ACKs on data going the other way and the timer acknowledge one by one.
-        let train = train(&[(1, 100, 0), (1, 101, 0), (1, 300, 0)]);
+        let train = train(&[acked(1, 100, 0), acked(1, 101, 0), acked(1, 300, 0)]);
         assert!(!train.shows_delayed_acks());
         assert_eq!((train.mean(false), train.mean(true)), (gaps(0, 100), None));
     }
 
     #[test]
     fn a_first_ack_of_two_segments_shows_delayed_acks() {
-        assert!(train(&[(2, 100, 0), (1, 300, 1)]).shows_delayed_acks());
-        assert!(!train(&[(1, 100, 0), (2, 102, 1)]).shows_delayed_acks());
+        assert!(train(&[acked(2, 100, 0), acked(1, 300, 1)]).shows_delayed_acks());
+        assert!(!train(&[acked(1, 100, 0), acked(2, 102, 1)]).shows_delayed_acks());
     }
 
     #[test]
     fn a_small_segment_in_the_end_is_acknowledged_by_the_timer() {
         // Three and a half segments: the receiver waits 200 ms for the other half of the fourth.
-        let mut train = train(&[(2, 103, 2)]);
+        let mut train = train(&[acked(2, 103, 2)]);
         let rtt = Some(Duration::from_millis(300));
         let last = AckSample::of(Instant::from_nanos(306_000_000), MSS + MSS / 2);
         train.on_ack(&AckSample { rtt, ..last }, MSS);
@@ -164,13 +175,13 @@ mod tests {
 
     #[test]
     fn one_ack_tells_no_gap() {
-        assert_eq!(train(&[(2, 100, 0)]).mean(false), None);
-        assert_eq!(train(&[(2, 100, 0), (1, 300, 1)]).mean(false), None);
+        assert_eq!(train(&[acked(2, 100, 0)]).mean(false), None);
+        assert_eq!(train(&[acked(2, 100, 0), acked(1, 300, 1)]).mean(false), None);
     }
 
     #[test]
     fn what_was_sent_again_tells_no_gap() {
-        let mut train = train(&[(1, 100, 0)]);
+        let mut train = train(&[acked(1, 100, 0)]);
         let again = AckSample::of(Instant::from_nanos(400_000_000), MSS);
         train.on_ack(&AckSample { rtt: None, ..again }, MSS);
         train.on_ack(&again, MSS);

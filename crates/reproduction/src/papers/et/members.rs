@@ -2,7 +2,7 @@
 
 use crate::papers::book::Book;
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS};
 use crate::papers::reading::{PacketStep, Readings, RunRecords};
 
 const QUICK: Quick = Quick { repeats: 1, keep: &[] };
@@ -23,8 +23,14 @@ pub(super) const ONE: Experiment = Experiment {
     quick: QUICK,
 };
 
-/// Payload that entered the link: when, and of which member.
-type Sent = (f64, usize, f64);
+/// Payload that entered the link.
+struct SentPayload {
+    /// When, in seconds.
+    at: f64,
+    /// Of which member.
+    member: usize,
+    bytes: f64,
+}
 
 /// The time until all is received, from the first's start.
 fn set_total(run: &RunRecords<'_>, workloads: &[&str], readings: &mut Readings) {
@@ -39,8 +45,8 @@ fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
     let sent = sent(run);
     // What was sent when a member's last byte was: it leaves then.
     let leaves = |member: usize| {
-        let own = sent.iter().filter(|sent| sent.1 == member);
-        own.map(|sent| sent.0).fold(f64::NAN, f64::max)
+        let own = sent.iter().filter(|sent| sent.member == member);
+        own.map(|sent| sent.at).fold(f64::NAN, f64::max)
     };
     let starts = MEMBERS.map(|name| run.of(name).next().map_or(f64::NAN, |flow| flow.start));
     let [_, second, third] = starts;
@@ -50,10 +56,10 @@ fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
         ("two again", leaves(2), leaves(1), vec![0, 1]),
     ];
     for (phase, from, until, members) in phases {
-        let within = |sent: &&Sent| sent.0 >= from && sent.0 <= until;
+        let within = |sent: &&SentPayload| sent.at >= from && sent.at <= until;
         let bytes = |member: Option<usize>| -> f64 {
-            let of = sent.iter().filter(within).filter(|s| member.is_none_or(|m| m == s.1));
-            of.map(|sent| sent.2).sum()
+            let of = sent.iter().filter(within).filter(|s| member.is_none_or(|m| m == s.member));
+            of.map(|sent| sent.bytes).sum()
         };
         for member in members {
             let share = 100.0 * bytes(Some(member)) / bytes(None);
@@ -63,7 +69,7 @@ fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
 }
 
 /// All payload as it was sent; members are told apart by their ports, which are in order.
-fn sent(run: &RunRecords<'_>) -> Vec<Sent> {
+fn sent(run: &RunRecords<'_>) -> Vec<SentPayload> {
     let enters = |step: &PacketStep| step.step == "enter" && step.payload.unwrap_or(0) > 0;
     let steps: Vec<PacketStep> = run.packet_steps().filter(enters).collect();
     let mut ports = Vec::new();
@@ -73,7 +79,9 @@ fn sent(run: &RunRecords<'_>) -> Vec<Sent> {
         }
     }
     let member = |step: &PacketStep| ports.iter().position(|port| *port == step.source_port);
-    let of = |step: &PacketStep| Some((step.time, member(step)?, f64::from(step.payload?)));
+    let of = |step: &PacketStep| {
+        Some(SentPayload { at: step.time, member: member(step)?, bytes: f64::from(step.payload?) })
+    };
     steps.iter().filter_map(of).collect()
 }
 
@@ -85,14 +93,14 @@ pub(super) fn et_6(book: &Book) -> Findings {
         let equal = 100.0 / members.len() as f64;
         for member in members {
             let share = record.samples(&[], &format!("{phase}, {member}")).mean();
-            let line = Line::new(format!("share of the {member} among {phase}"), PERCENT);
-            findings.line(line.ours(share).must(Interval::between(equal - 5.0, equal + 5.0)));
+            let line = FigureLine::new(format!("share of the {member} among {phase}"), PERCENT);
+            findings.line(line.ours(share).must(ClaimInterval::between(equal - 5.0, equal + 5.0)));
         }
     }
     let [ours, alone] = [record, one].map(|record| record.samples(&[], "total"));
-    let line = Line::new("total above that of one TCP with all bytes", PERCENT);
-    findings.line(line.ours(ours.excess_over(&alone)).must(Interval::between(-1.0, 1.0)));
-    findings.line(Line::new("total of the ensemble", SECONDS).ours(ours.mean()));
-    findings.line(Line::new("total of one TCP", SECONDS).ours(alone.mean()));
+    let line = FigureLine::new("total above that of one TCP with all bytes", PERCENT);
+    findings.line(line.ours(ours.excess_over(&alone)).must(ClaimInterval::between(-1.0, 1.0)));
+    findings.line(FigureLine::new("total of the ensemble", SECONDS).ours(ours.mean()));
+    findings.line(FigureLine::new("total of one TCP", SECONDS).ours(alone.mean()));
     findings
 }

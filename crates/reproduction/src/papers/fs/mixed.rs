@@ -1,9 +1,9 @@
 //! FS-8: connections that fast-start beside connections that do not.
 
 use super::{COARSE, OTHERS, TICK};
-use crate::papers::book::{Book, Record};
+use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
-use crate::papers::finding::{Findings, Interval, Line, PERCENT, SECONDS};
+use crate::papers::finding::{ClaimInterval, FigureLine, Findings, PERCENT, SECONDS};
 use crate::papers::ns2::Ns2;
 use crate::papers::reading::{Flow, Readings, RunRecords};
 use crate::papers::sample::Samples;
@@ -22,18 +22,29 @@ fn second_bursts(run: &RunRecords<'_>, readings: &mut Readings) {
     }
 }
 
-/// Table 1: scheme, group, seconds.
-const TABLE: [(&str, &str, f64); 6] = [
-    ("newreno", "group1", 2.41),
-    ("newreno", "group2", 2.34),
-    ("fs", "group1", 1.90),
-    ("fs", "group2", 2.88),
-    ("fs-pdrop", "group1", 1.80),
-    ("fs-pdrop", "group2", 2.38),
+/// A cell of the paper's table.
+struct PaperTime {
+    scheme: &'static str,
+    group: &'static str,
+    seconds: f64,
+}
+
+const fn paper(scheme: &'static str, group: &'static str, seconds: f64) -> PaperTime {
+    PaperTime { scheme, group, seconds }
+}
+
+/// Table 1.
+const TABLE: [PaperTime; 6] = [
+    paper("newreno", "group1", 2.41),
+    paper("newreno", "group2", 2.34),
+    paper("fs", "group1", 1.90),
+    paper("fs", "group2", 2.88),
+    paper("fs-pdrop", "group1", 1.80),
+    paper("fs-pdrop", "group2", 2.38),
 ];
 
 /// Second bursts of a group under a scheme.
-fn time(record: &Record, tick: &str, scheme: &str, group: &str) -> Samples {
+fn time(record: &ExperimentRecord, tick: &str, scheme: &str, group: &str) -> Samples {
     record.samples(&[(TICK, tick), ("scheme", scheme)], &format!("{group}.second"))
 }
 
@@ -46,8 +57,8 @@ pub(super) fn fs_8(book: &Book) -> Findings {
     };
     let mut findings = Findings::default();
     checks(&mut findings, record, (COARSE, ""));
-    for (scheme, group, paper) in TABLE {
-        let line = Line::new(format!("{scheme}, {group}"), SECONDS).paper(paper);
+    for PaperTime { scheme, group, seconds } in TABLE {
+        let line = FigureLine::new(format!("{scheme}, {group}"), SECONDS).paper(seconds);
         let line = line.ns2(ns2_time(scheme, group));
         findings.line(line.ours(time(record, COARSE, scheme, group).mean()));
     }
@@ -58,19 +69,19 @@ pub(super) fn fs_8(book: &Book) -> Findings {
 }
 
 /// What the paper says of its table, at a tick.
-fn checks(findings: &mut Findings, record: &Record, (tick, what): (&str, &str)) {
+fn checks(findings: &mut Findings, record: &ExperimentRecord, (tick, what): (&str, &str)) {
     let time = |scheme, group| time(record, tick, scheme, group);
     let mut check = |label: &str, ours, within| {
         findings.line(match tick {
-            COARSE => Line::new(label, PERCENT).ours(ours).must(within),
-            _ => Line::new(format!("{label}, {what}"), PERCENT).ours(ours).also(within),
+            COARSE => FigureLine::new(label, PERCENT).ours(ours).must(within),
+            _ => FigureLine::new(format!("{label}, {what}"), PERCENT).ours(ours).also(within),
         });
     };
     for scheme in ["fs", "fs-pdrop"] {
         let gain = time(scheme, "group1").gain_over(&time("newreno", "group1"));
-        check(&format!("group 1 gains under {scheme}"), gain, Interval::between(20.0, 25.0));
+        check(&format!("group 1 gains under {scheme}"), gain, ClaimInterval::between(20.0, 25.0));
     }
-    let costs = [("fs", Interval::at_least(10.0)), ("fs-pdrop", Interval::at_most(10.0))];
+    let costs = [("fs", ClaimInterval::at_least(10.0)), ("fs-pdrop", ClaimInterval::at_most(10.0))];
     for (scheme, within) in costs {
         let cost = time(scheme, "group2").excess_over(&time("newreno", "group2"));
         check(&format!("group 2 pays under {scheme}"), cost, within);

@@ -1,0 +1,188 @@
+//! Why the kernel rejects programs, in words of an operator. libbpf and the verifier speak to those who wrote the programs,
+//! and say much; of that is taken what says which of the kernel's abilities is missing.
+
+/// Programs that could not be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// One sentence, or a part of one that goes on from "this kernel …".
+    pub reason: String,
+    /// The program that was rejected, if it was one.
+    pub program: Option<String>,
+    /// All that libbpf and the verifier said.
+    pub details: String,
+}
+
+impl Rejection {
+    /// `error` is the loader's own, `said` all that was said while it tried.
+    pub fn new(error: &str, said: &str) -> Self {
+        let program = rejected_program(said);
+        let details = format!("{error}\n{}", said.trim()).trim_end().to_owned();
+        Self { reason: reason(error, said, program.as_deref()), program, details }
+    }
+}
+
+/// `libbpf: prog 'hs_window': failed to load: -EACCES`.
+fn rejected_program(said: &str) -> Option<String> {
+    let line = said.lines().find(|line| line.contains("failed to load: -"))?;
+    between(line, "prog '", "'").map(str::to_owned)
+}
+
+fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(before)?;
+    rest.split_once(after).map(|(found, _)| found)
+}
+
+fn reason(error: &str, said: &str, program: Option<&str>) -> String {
+    let known = KNOWN.iter().find_map(|known| known.in_words(said));
+    match (known, program) {
+        (Some(words), _) => words,
+        (None, Some(program)) => {
+            let last = last_words(said).unwrap_or(error);
+            format!("rejects program {program}: {last}")
+        }
+        (None, None) => format!("does not support what the programs need: {error}"),
+    }
+}
+
+/// What the verifier ends with, before it counts what it has looked at.
+fn last_words(said: &str) -> Option<&str> {
+    let mut log = said.lines().map(str::trim).take_while(|line| !line.starts_with("processed "));
+    let is_told = |line: &&str| {
+        let is_state = line.starts_with(|first: char| first.is_ascii_digit() || first == ';');
+        !line.is_empty() && !is_state && !line.contains("libbpf:") && !line.contains("--")
+    };
+    log.by_ref().filter(is_told).last()
+}
+
+/// What stands in a message, and what that means.
+struct Known {
+    /// Before what is named.
+    before: &'static str,
+    /// Behind it.
+    after: &'static str,
+    /// `{}` stands for it.
+    means: &'static str,
+}
+
+impl Known {
+    fn in_words(&self, said: &str) -> Option<String> {
+        let named = said.lines().find_map(|line| between(line, self.before, self.after))?;
+        Some(self.means.replace("{}", named))
+    }
+}
+
+const fn known(before: &'static str, after: &'static str, means: &'static str) -> Known {
+    Known { before, after, means }
+}
+
+/// In the order in which they are looked for. Where from: libbpf.c (`extern`, `map`, `struct_ops`), the kernel's
+/// kernel/bpf/verifier.c.
+const KNOWN: &[Known] = &[
+    known("extern (func ksym) '", "'", "has no function {} for programs"),
+    known("unresolved weak ksym '", "'", "has no function {} for programs"),
+    known("Cannot find member ", " in", "has no operation {} of congestion controls"),
+    known("calling kernel function ", " is not allowed", "lets programs not call its function {}"),
+    known("func '", "' doesn't have", "has an operation {} with fewer arguments"),
+    known(
+        "expected pointer to STRUCT ",
+        " but",
+        "has a module with types (BTF) of its own: struct {}",
+    ),
+    known("unknown func ", "#", "has no helper {} for programs of this type"),
+    known(
+        "program of this type cannot use helper ",
+        "#",
+        "has no helper {} for programs of this type",
+    ),
+    known("no write support to 'struct ", "'", "does not let programs write fields of struct {}"),
+    known("no write support to ", " at off", "does not let programs write fields of struct {}"),
+    known(
+        "write access at off ",
+        " ",
+        "does not let programs write a field that they need (Linux 6.0)",
+    ),
+    known("BPF_STX uses reserved", "", "lacks atomic instructions of programs (Linux 5.12)"),
+    known("BPF_ATOMIC uses reserved", "", "lacks atomic instructions of programs (Linux 5.12)"),
+    known("unknown opcode ", "", "does not know an instruction of the programs (Linux 5.12)"),
+    known("BPF program is too large", "", "has a verifier that gives up on programs of this size"),
+    known("map '", "': failed to create", "cannot create map {}"),
+    known(
+        "Operation not permitted",
+        "",
+        "does not allow it: run as root, or with the three capabilities",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(said: &str) -> String {
+        Rejection::new("Invalid argument (os error 22)", said).reason
+    }
+
+    /// As libbpf 1.7 and the verifiers of Linux 6.1, 5.10 and 7.1 have said it.
+    #[test]
+    fn what_the_verifier_says_is_told_in_words_of_an_operator() {
+        let cases = [
+            (
+                "libbpf: extern (func ksym) 'cubictcp_cwnd_event': not found in kernel or module BTFs",
+                "has no function cubictcp_cwnd_event for programs",
+            ),
+            ("libbpf: map 'hs_cubic': failed to create: -EINVAL", "cannot create map hs_cubic"),
+            (
+                "func 'cong_control' doesn't have 4-th argument\ninvalid bpf_context access off=24 size=8",
+                "has an operation cong_control with fewer arguments",
+            ),
+            (
+                "19: (b4) w1 = -22\nunknown func bpf_set_retval#187",
+                "has no helper bpf_set_retval for programs of this type",
+            ),
+            (
+                "kernel function bbr_init R1 expected pointer to STRUCT sock but R1 has a pointer to STRUCT tcp_sock",
+                "has a module with types (BTF) of its own: struct sock",
+            ),
+            ("BPF_STX uses reserved fields", "lacks atomic instructions of programs (Linux 5.12)"),
+            (
+                "libbpf: struct_ops init_kern hs_cubic: Cannot find member cwnd_event_tx_start in kernel BTF",
+                "has no operation cwnd_event_tx_start of congestion controls",
+            ),
+        ];
+        for (said, expected) in cases {
+            assert_eq!(words(said), expected, "{said}");
+        }
+    }
+
+    /// The log of Linux 6.1, in which a pointer to memory was no key of a map.
+    const UNKNOWN: &str = "libbpf: prog 'hs_window': BPF program load failed: -EACCES
+libbpf: prog 'hs_window': -- BEGIN PROG LOAD LOG --
+Validating finish_handshake() func#5...
+; struct path *path = key ? bpf_map_lookup_elem(&paths, key) : NULL;
+1104: (85) call bpf_map_lookup_elem#1
+R2 type=mem expected=fp, pkt, pkt_meta, map_key, map_value
+processed 6 insns (limit 1000000) max_states_per_insn 0 total_states 0 peak_states 0 mark_read 0
+-- END PROG LOAD LOG --
+libbpf: prog 'hs_window': failed to load: -EACCES
+libbpf: failed to load object 'agent'";
+
+    #[test]
+    fn what_is_not_known_is_the_verifiers_last_word() {
+        let rejection = Rejection::new("Permission denied (os error 13)", UNKNOWN);
+        assert_eq!(rejection.program.as_deref(), Some("hs_window"));
+        assert_eq!(
+            rejection.reason,
+            "rejects program hs_window: R2 type=mem expected=fp, pkt, pkt_meta, map_key, map_value"
+        );
+        assert!(rejection.details.starts_with("Permission denied (os error 13)\nlibbpf: prog"));
+    }
+
+    #[test]
+    fn what_is_about_no_program_is_the_loaders_own() {
+        let rejection = Rejection::new("Out of memory (os error 12)", "");
+        assert_eq!(rejection.program, None);
+        assert_eq!(
+            rejection.reason,
+            "does not support what the programs need: Out of memory (os error 12)"
+        );
+    }
+}

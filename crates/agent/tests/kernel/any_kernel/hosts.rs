@@ -1,0 +1,290 @@
+//! Two hosts behind an emulated link, or, on a kernel without TUN devices, two addresses of one; a server in a cgroup that
+//! tells how each connection begins; an agent that attends to it.
+
+use crate::bed::{Agent, PATIENCE};
+use crate::memory::Memory;
+use agent::schemes::ControlChoice;
+use emulator::{
+    Addresses, Cgroup, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace,
+};
+use link::Duplex;
+use nix::fcntl::{Flock, FlockArg};
+use nix::{getsockopt_impl, libc, sockopt_impl};
+use socket2::Domain;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
+use std::{env, thread};
+
+/// What every kernel tells of a connection: the first 104 bytes of `struct tcp_info` (include/uapi/linux/tcp.h).
+#[repr(C)]
+#[derive(Clone, Copy)]
+#[expect(unreachable_pub, reason = "the macro below asks for it")]
+pub struct Info {
+    _before: [u32; 20],
+    snd_cwnd: u32,
+    _behind: [u32; 5],
+}
+
+sockopt_impl!(
+    /// The same.
+    TcpInfo,
+    GetOnly,
+    libc::IPPROTO_TCP,
+    libc::TCP_INFO,
+    Info
+);
+
+/// What an agent is asked for, and what connections get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Cubic,
+    Bbr,
+    Session,
+    Window,
+}
+
+impl Mode {
+    /// Options of the agent.
+    pub(crate) const fn options(self) -> [&'static str; 2] {
+        match self {
+            Self::Window => ["--mode", "window"],
+            _ => ["--mode", "wrap"],
+        }
+    }
+
+    pub(crate) const fn control(self) -> &'static str {
+        match self {
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+            Self::Session => "session",
+            Self::Window => "auto",
+        }
+    }
+
+    /// Why this kernel has it not, as far as its types tell: what they do not show is for tests to fail of.
+    fn absence(self) -> Option<String> {
+        match self {
+            Self::Cubic => agent::check::refusal(ControlChoice::Cubic),
+            Self::Bbr => agent::check::refusal(ControlChoice::Bbr),
+            Self::Session => agent::check::refusal(ControlChoice::Session),
+            Self::Window => agent::check::window_refusal(),
+        }
+    }
+}
+
+enum Network {
+    Link(Box<Link>),
+    /// Two addresses of one host.
+    Loopback {
+        host: Namespace,
+        addresses: [Addresses; 2],
+    },
+}
+
+struct Link {
+    client: Interface,
+    server: Interface,
+    _emulation: Emulation,
+}
+
+/// Hosts, a cgroup, and nobody else who tests agents meanwhile.
+pub(crate) struct Hosts {
+    network: Network,
+    cgroup: Cgroup,
+    _alone: Flock<File>,
+}
+
+/// How a connection began at the server's end, and whether all bytes came as they were sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Visit {
+    /// Its congestion control.
+    pub(crate) control: String,
+    /// Its window before anything was sent, segments.
+    pub(crate) window: u32,
+}
+
+impl Hosts {
+    /// `None`, having said so, where it cannot be, or the kernel does not allow `mode`.
+    pub(crate) fn new(mode: Mode) -> Option<Self> {
+        if let Some(why) = mode.absence() {
+            calm::skipped(why);
+            return None;
+        }
+        let alone = File::create(env::temp_dir().join("headstart-agent-tests.lock")).unwrap();
+        let alone = Flock::lock(alone, FlockArg::LockExclusive).unwrap();
+        let made = Cgroup::new().and_then(|cgroup| Ok((cgroup, network()?)));
+        match made {
+            Ok((cgroup, network)) => Some(Self { network, cgroup, _alone: alone }),
+            Err(error) => {
+                calm::skipped(error);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn agent(&self, mode: Mode, more: &[&str]) -> Agent {
+        let arguments = [&mode.options(), more].concat();
+        Agent::start(self.cgroup.path(), mode.control(), &arguments)
+    }
+
+    pub(crate) const fn cgroup(&self) -> &Cgroup {
+        &self.cgroup
+    }
+
+    fn client(&self) -> &Namespace {
+        match &self.network {
+            Network::Link(link) => link.client.namespace(),
+            Network::Loopback { host, .. } => host,
+        }
+    }
+
+    fn server(&self) -> (&Namespace, Addresses) {
+        match &self.network {
+            Network::Link(link) => (link.server.namespace(), link.server.addresses()),
+            Network::Loopback { host, addresses } => (host, addresses[1]),
+        }
+    }
+
+    /// A server in the cgroup.
+    pub(crate) fn serve(&self, family: Domain) -> SocketAddr {
+        let (namespace, addresses) = self.server();
+        let ip = match family {
+            Domain::IPV4 => IpAddr::from(addresses.v4),
+            _ => addresses.v6.into(),
+        };
+        let listen = || self.cgroup.run(|| TcpListener::bind(SocketAddr::new(ip, 0))).flatten();
+        let listener = namespace.run(listen).unwrap().unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                thread::spawn(move || answer(stream.unwrap()));
+            }
+        });
+        address
+    }
+
+    pub(crate) fn open(&self, server: SocketAddr) -> TcpStream {
+        let stream = self.client().run(|| TcpStream::connect(server)).unwrap().unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// Between two addresses of one host round trips are what the machine takes to be done: as long as all that is queued,
+    /// so that hardly one fits another. There the memory is told one, a longer one from visit to visit; windows stay as they
+    /// were learnt.
+    pub(crate) fn settle_round_trip(&self, visit: usize) {
+        if let Network::Loopback { .. } = self.network {
+            let told_us = [200, 600, 2000, 6000, 20_000][visit % 5];
+            Memory::new().change(|path| {
+                path.srtt_us = told_us;
+                path.min_rtt_us = told_us;
+                path.rate = 0;
+            });
+        }
+    }
+
+    /// One connection, one answer.
+    pub(crate) fn visit(&self, server: SocketAddr, bytes: u64) -> Visit {
+        ask(&mut self.open(server), bytes)
+    }
+}
+
+/// Over a connection that is open: all the answer, which has to be what the server makes of so many bytes.
+pub(crate) fn ask(stream: &mut TcpStream, bytes: u64) -> Visit {
+    begin(stream, bytes);
+    finish(stream, bytes)
+}
+
+pub(crate) fn begin(stream: &mut TcpStream, bytes: u64) {
+    stream.write_all(&bytes.to_be_bytes()).unwrap();
+}
+
+pub(crate) fn finish(stream: &mut TcpStream, bytes: u64) -> Visit {
+    let mut head = [0; HEAD];
+    stream.read_exact(&mut head).unwrap();
+    let (name, window) = head.split_at(HEAD - 4);
+    let mut got = vec![0; bytes as usize];
+    stream.read_exact(&mut got).unwrap();
+    assert_eq!(fingerprint(&got), fingerprint(&content(bytes)), "{bytes} bytes are what was sent");
+    Visit {
+        control: String::from_utf8(name.to_vec()).unwrap().trim_end_matches('\0').to_owned(),
+        window: u32::from_be_bytes(window.try_into().unwrap()),
+    }
+}
+
+/// FNV-1a of 64 bits, which takes each byte and its place into account.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
+}
+
+/// Bytes of which no part looks like another (xorshift of 64 bits).
+fn content(bytes: u64) -> Vec<u8> {
+    let mut state = bytes + 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u8
+    };
+    (0..bytes).map(|_| next()).collect()
+}
+
+/// The name of a congestion control, and a window.
+const HEAD: usize = 16 + 4;
+
+/// One request after the other, until the client has enough.
+fn answer(mut stream: TcpStream) {
+    let mut request = [0; 8];
+    let before = window_of(&stream);
+    while stream.read_exact(&mut request).is_ok() {
+        let mut answer = socket2::SockRef::from(&stream).tcp_congestion().unwrap();
+        answer.resize(HEAD - 4, 0);
+        answer.extend(before.to_be_bytes());
+        answer.extend(content(u64::from_be_bytes(request)));
+        if stream.write_all(&answer).is_err() {
+            return;
+        }
+    }
+}
+
+fn window_of(stream: &TcpStream) -> u32 {
+    nix::sys::socket::getsockopt(stream, TcpInfo).unwrap().snd_cwnd
+}
+
+/// 20 Mbit/s, 40 ms, a queue of 100 packets; where there are no TUN devices, two addresses of one host.
+fn network() -> io::Result<Network> {
+    let addresses = Addresses::numbered(12);
+    let link = Duplex::symmetric(crate::bed::link_of(20, 40, 100));
+    let (near, far) = (Namespace::new()?, Namespace::new()?);
+    let [of_client, of_server] = addresses;
+    let opened = Interface::open(&near, &InterfaceConfig::new(of_client).with_default_route());
+    let client = match opened {
+        Ok(client) => client,
+        Err(error) if error.to_string().contains("no TUN devices") => {
+            eprintln!("over two addresses of one host: {error}");
+            return loopback(near, addresses);
+        }
+        Err(error) => return Err(error),
+    };
+    let server = Interface::open(&far, &InterfaceConfig::new(of_server))?;
+    let _emulation = Emulation::start(client.port(), server.port(), EmulationOptions::new(link))?;
+    Ok(Network::Link(Box::new(Link { client, server, _emulation })))
+}
+
+fn loopback(host: Namespace, addresses: [Addresses; 2]) -> io::Result<Network> {
+    let ip = |arguments: &str| -> io::Result<()> {
+        let mut command = Command::new("ip");
+        let status = host.command(command.args(arguments.split(' ')))?.wait()?;
+        assert!(status.success(), "ip {arguments}");
+        Ok(())
+    };
+    ip("link set dev lo mtu 1500")?;
+    for of in addresses {
+        ip(&format!("addr add {}/32 dev lo", of.v4))?;
+        ip(&format!("addr add {}/128 dev lo", of.v6))?;
+    }
+    Ok(Network::Loopback { host, addresses })
+}

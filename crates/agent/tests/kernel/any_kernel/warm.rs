@@ -1,0 +1,182 @@
+//! Connections start warm: seen by the server in `TCP_INFO`, and in the agent's counters.
+
+use super::hosts::{Hosts, Mode, ask};
+use crate::bed::{Agent, until};
+use agent::schemes::HsControl;
+use nix::{libc, setsockopt_impl, sockopt_impl};
+use socket2::Domain;
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+/// On a slow machine round trips are now and then too long, or too short, for the memory to be taken.
+const VISITS: usize = 12;
+
+/// A visit has gone, and what it taught is known.
+fn visit(hosts: &Hosts, agent: &Agent, server: SocketAddr, bytes: u64) -> super::hosts::Visit {
+    let closed = agent.closed();
+    let visit = hosts.visit(server, bytes);
+    agent.wait_for_closed(closed + 1);
+    visit
+}
+
+/// Repeated visits, until one begins with more than the stock ten segments. A session's first window is only given as it
+/// sends.
+fn assert_begins_warm(hosts: &Hosts, agent: &Agent, mode: Mode, family: Domain) {
+    let server = hosts.serve(family);
+    for bytes in [30_000, 200_000] {
+        agent.forget(None);
+        let before = agent.status().connections.warm;
+        let first = visit(hosts, agent, server, bytes);
+        assert_eq!(first.window, 10, "{first:?}");
+        let mut again = Vec::new();
+        while again.len() < VISITS && agent.status().connections.warm.closed == before.closed {
+            hosts.settle_round_trip(again.len());
+            again.push(visit(hosts, agent, server, bytes));
+        }
+        let warm = agent.status().connections.warm;
+        let windows = warm.first_windows - before.first_windows;
+        eprintln!("{bytes} bytes over {family:?}: {first:?}, then {again:?}, {windows} segments");
+        assert_eq!(warm.closed, before.closed + 1, "one of {VISITS} visits: {again:?}");
+        let last = again.last().unwrap();
+        assert!(windows > 10 && windows <= 256, "{windows}");
+        match mode {
+            Mode::Session => assert_eq!(last.control, "hs_session"),
+            Mode::Cubic => assert!(last.control.starts_with("hs_cubic"), "{last:?}"),
+            Mode::Bbr => assert_eq!(last.control, "hs_bbr"),
+            Mode::Window => assert!(!last.control.starts_with("hs_"), "{last:?}"),
+        }
+        if mode != Mode::Session {
+            assert_eq!(u64::from(last.window), windows, "{last:?}");
+        }
+    }
+}
+
+fn assert_warm(mode: Mode, family: Domain) {
+    let Some(hosts) = Hosts::new(mode) else { return };
+    let agent = hosts.agent(mode, &[]);
+    assert_begins_warm(&hosts, &agent, mode, family);
+}
+
+#[test]
+fn warm_start_ipv4_cubic() {
+    assert_warm(Mode::Cubic, Domain::IPV4);
+}
+
+#[test]
+fn warm_start_ipv6_cubic() {
+    assert_warm(Mode::Cubic, Domain::IPV6);
+}
+
+#[test]
+fn warm_start_ipv4_session() {
+    assert_warm(Mode::Session, Domain::IPV4);
+}
+
+#[test]
+fn warm_start_ipv6_session() {
+    assert_warm(Mode::Session, Domain::IPV6);
+}
+
+#[test]
+fn warm_start_ipv4_window() {
+    assert_warm(Mode::Window, Domain::IPV4);
+}
+
+#[test]
+fn warm_start_ipv6_window() {
+    assert_warm(Mode::Window, Domain::IPV6);
+}
+
+/// After a second of silence the kernel takes its window back: told by `cwnd_event`, and the start of sending by that or,
+/// since Linux 7.1, by an operation of its own.
+#[test]
+fn restart_after_idle_cubic() {
+    let Some(hosts) = Hosts::new(Mode::Cubic) else { return };
+    let agent = hosts.agent(Mode::Cubic, &[]);
+    let server = hosts.serve(Domain::IPV4);
+    visit(&hosts, &agent, server, 200_000);
+    let closed = agent.closed();
+    let mut stream = hosts.open(server);
+    for request in 0..5 {
+        hosts.settle_round_trip(request);
+        ask(&mut stream, 200_000);
+        thread::sleep(Duration::from_secs(2));
+    }
+    drop(stream);
+    agent.wait_for_closed(closed + 1);
+    let sums = agent.status().connections;
+    let restarts = sums.warm.restarts + sums.cold.restarts;
+    assert!(restarts >= 1, "{sums:?}");
+}
+
+/// `HEADSTART_SIZE` of include/headstart.h.
+const SIZE: i32 = 0x7e00;
+
+sockopt_impl!(
+    /// What an application says of the transfer that comes next.
+    Size,
+    SetOnly,
+    libc::IPPROTO_TCP,
+    SIZE,
+    u32
+);
+
+/// Applications are heard where a congestion control of ours can heed what they say, and nowhere else.
+fn assert_hears(mode: Mode, hears: bool) {
+    let Some(hosts) = Hosts::new(mode) else { return };
+    let listener = hosts.cgroup().run(|| TcpListener::bind("127.0.0.1:0")).unwrap().unwrap();
+    let say = || nix::sys::socket::setsockopt(&listener, Size, &30_000);
+    let unknown = Err(nix::errno::Errno::ENOPROTOOPT);
+    assert_eq!(say(), unknown, "without an agent");
+    let agent = hosts.agent(mode, &[]);
+    assert_eq!(say(), if hears { Ok(()) } else { unknown });
+    drop(agent);
+    assert_eq!(say(), unknown, "after it");
+}
+
+#[test]
+fn socket_options_wrap() {
+    assert_hears(Mode::Cubic, true);
+}
+
+#[test]
+fn socket_options_window() {
+    assert_hears(Mode::Window, false);
+}
+
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// BBR is there from the start, or is a module that somebody loads while the agent runs; by `HEADSTART_BBR_MODULE`, a file,
+/// where it is not built in.
+#[test]
+fn warm_start_ipv4_bbr() {
+    let Some(hosts) = Hosts::new(Mode::Cubic) else { return };
+    let has_bbr =
+        || fs::read_to_string(AVAILABLE).unwrap().split_whitespace().any(|it| it == "bbr");
+    if has_bbr() {
+        drop(hosts);
+        return assert_warm(Mode::Bbr, Domain::IPV4);
+    }
+    let Some(module) = std::env::var_os("HEADSTART_BBR_MODULE") else {
+        calm::skipped("BBR is not built in, and there is no module to load");
+        return;
+    };
+    let agent = hosts.agent(Mode::Cubic, &[]);
+    let gives = |agent: &Agent| agent.status().congestion_controls.contains(&"hs_bbr".to_owned());
+    assert!(!gives(&agent));
+    assert!(Command::new("insmod").arg(module).status().unwrap().success());
+    // Whether it can be had shows when it is there.
+    if let Err(why) = HsControl::Bbr.found() {
+        until("it is said", || agent.said().contains(&format!("without hs_bbr: {why}")));
+        calm::skipped(why);
+        return;
+    }
+    until("hs_bbr has come", || gives(&agent));
+    assert!(fs::read_to_string(AVAILABLE).unwrap().contains("hs_bbr"), "{}", agent.said());
+    assert!(agent.said().contains("hs_bbr can be had from now on"), "{}", agent.said());
+    drop((agent, hosts));
+    assert_warm(Mode::Bbr, Domain::IPV4);
+}

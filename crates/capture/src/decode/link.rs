@@ -1,0 +1,129 @@
+//! Link layers: Ethernet with VLAN tags, Linux cooked captures, BSD loopback, raw IP.
+
+use super::Rest;
+use crate::link_type::LinkType;
+use crate::observed::{Observed, PacketDirection};
+use crate::tally::NotASegment;
+
+/// What carries the next header: numbers of EtherTypes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NetworkProtocol {
+    /// IPv4 or IPv6, as its first bits say.
+    Ip,
+    V4,
+    V6,
+}
+
+/// Skips the link layer, and notes in `slot` what it says.
+#[inline]
+pub(super) fn skip(
+    link: LinkType,
+    rest: &mut Rest<'_>,
+    slot: &mut Observed,
+) -> Result<NetworkProtocol, NotASegment> {
+    match link {
+        LinkType::Ethernet => ethernet(rest),
+        LinkType::Raw => Ok(NetworkProtocol::Ip),
+        LinkType::Loopback => loopback(rest),
+        LinkType::LinuxSll => sll(rest, slot),
+        LinkType::LinuxSll2 => sll2(rest, slot),
+        LinkType::Unknown(_) => Err(NotASegment::UnknownLink),
+    }
+}
+
+/// IEEE 802.3 §3.1.1: two addresses of six bytes each, and the EtherType.
+#[inline]
+pub(super) fn ethernet(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    let head: &[u8; 14] = rest.head()?;
+    rest.skip(14)?;
+    ethertype(u16::from_be_bytes([head[12], head[13]]), rest)
+}
+
+const IPV4: u16 = 0x0800;
+const ARP: u16 = 0x0806;
+const IPV6: u16 = 0x86dd;
+/// Tags of IEEE 802.1Q and 802.1ad, and those in use before the latter.
+const VLAN: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
+/// MPLS (RFC 3032 §5), unicast and multicast, and sessions of PPPoE (RFC 2516 §4).
+const OTHER_TUNNELS: [u16; 3] = [0x8847, 0x8848, 0x8864];
+/// Tags on a frame; more than a provider's and a customer's are rare.
+const MOST_TAGS: usize = 4;
+
+/// What an EtherType says that follows, behind VLAN tags.
+#[inline]
+pub(super) fn ethertype(
+    ethertype: u16,
+    rest: &mut Rest<'_>,
+) -> Result<NetworkProtocol, NotASegment> {
+    match ethertype {
+        IPV4 => Ok(NetworkProtocol::V4),
+        IPV6 => Ok(NetworkProtocol::V6),
+        _ => {
+            // A copy leaves, so that the original can stay in registers.
+            let mut behind = *rest;
+            let protocol = rare_ethertype(ethertype, &mut behind);
+            *rest = behind;
+            protocol
+        }
+    }
+}
+
+#[cold]
+fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    for _ in 0..=MOST_TAGS {
+        match ethertype {
+            IPV4 => return Ok(NetworkProtocol::V4),
+            IPV6 => return Ok(NetworkProtocol::V6),
+            ARP => return Err(NotASegment::Arp),
+            tag if VLAN.contains(&tag) => {
+                let head: &[u8; 4] = rest.head()?;
+                ethertype = u16::from_be_bytes([head[2], head[3]]);
+                rest.skip(4)?;
+            }
+            tunnel if OTHER_TUNNELS.contains(&tunnel) => return Err(NotASegment::Tunnelled),
+            _ => return Err(NotASegment::NotIp),
+        }
+    }
+    Err(NotASegment::Malformed)
+}
+
+/// An address family of four bytes, in either order: all families are small numbers.
+fn loopback(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+    let head = *rest.head::<4>()?;
+    rest.skip(4)?;
+    match u32::from_be_bytes(head).min(u32::from_le_bytes(head)) {
+        2 => Ok(NetworkProtocol::V4),
+        // Linux and Windows; NetBSD, OpenBSD and BSD/OS; FreeBSD; macOS.
+        10 | 23 | 24 | 28 | 30 => Ok(NetworkProtocol::V6),
+        _ => Err(NotASegment::NotIp),
+    }
+}
+
+/// LINKTYPE_LINUX_SLL: packet type, ARP hardware type, length and bytes of the sender's address, and the
+/// protocol in the last two of 16 bytes.
+fn sll(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
+    let head: &[u8; 16] = rest.head()?;
+    rest.skip(16)?;
+    slot.direction = direction(u16::from_be_bytes([head[0], head[1]]));
+    ethertype(u16::from_be_bytes([head[14], head[15]]), rest)
+}
+
+/// LINKTYPE_LINUX_SLL2: protocol, 2 bytes reserved, interface index, ARP hardware type, packet type of one
+/// byte, length and bytes of the address; 20 bytes.
+fn sll2(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
+    let head: &[u8; 20] = rest.head()?;
+    rest.skip(20)?;
+    slot.direction = direction(u16::from(head[10]));
+    slot.interface = u16::from_be_bytes([head[6], head[7]]);
+    ethertype(u16::from_be_bytes([head[0], head[1]]), rest)
+}
+
+/// Packet types of Linux (`PACKET_HOST` and so on in `if_packet.h`).
+const fn direction(packet_type: u16) -> PacketDirection {
+    match packet_type {
+        0..=2 => PacketDirection::In,
+        4 => PacketDirection::Out,
+        // For somebody else: seen on the way.
+        _ => PacketDirection::Unknown,
+    }
+}

@@ -1,0 +1,60 @@
+//! What cannot be read, and where.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// A file, pipe or interface that cannot be read any further.
+#[derive(Debug)]
+pub struct CaptureError {
+    /// Which input, as it was named; `-` is standard input, and of an interface it is its name.
+    pub input: PathBuf,
+    /// Where: bytes from its beginning, after decompression.
+    pub offset: u64,
+    /// What is wrong.
+    pub trouble: CaptureTrouble,
+}
+
+/// What is wrong with an input.
+#[derive(Debug)]
+pub enum CaptureTrouble {
+    /// It cannot be opened or read.
+    Io(io::Error),
+    /// It is not a capture: what it looks like, and what to do.
+    NotACapture(String),
+    /// There is no such interface: what there is.
+    NoInterface(String),
+    /// The right to capture is missing.
+    NotPermitted,
+    /// It ends within a record: its last packet is not complete.
+    Truncated,
+    /// A record or block contradicts the format.
+    Corrupt(String),
+}
+
+impl fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let input = self.input.display();
+        match &self.trouble {
+            CaptureTrouble::Io(error) => write!(f, "{input}: {error}"),
+            CaptureTrouble::NotACapture(why) => write!(f, "{input}: {why}"),
+            CaptureTrouble::NoInterface(why) => f.write_str(why),
+            CaptureTrouble::NotPermitted => {
+                f.write_str("capturing needs root, or CAP_NET_RAW: try sudo")
+            }
+            CaptureTrouble::Truncated => {
+                write!(f, "{input}: ends within a packet, at byte {}", self.offset)
+            }
+            CaptureTrouble::Corrupt(why) => write!(f, "{input}: byte {}: {why}", self.offset),
+        }
+    }
+}
+
+impl std::error::Error for CaptureError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.trouble {
+            CaptureTrouble::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! One input, packet by packet.
+
+use crate::decode::Frame;
+use crate::error::{CaptureError, CaptureTrouble};
+use crate::format::{Format, FormatFault, FrameHead, Step, looks_like};
+use crate::input::{self, ByteBuffer, Compression, Input};
+use std::io::{self, ErrorKind};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use units::Instant;
+
+/// Wrong blocks of one input, each of which costs itself alone, before it is given up.
+const MOST_FAULTS: u32 = 8;
+
+/// An input whose format is known.
+pub(super) struct CaptureReader {
+    name: PathBuf,
+    buffer: ByteBuffer,
+    compression: Option<Compression>,
+    read: Arc<AtomicU64>,
+    format: Format,
+    /// Time of the packet that the buffer begins with, where it has been looked at.
+    next: Option<Instant>,
+    /// Bytes to be passed over, which may not have been read yet.
+    skip: usize,
+    faults: u32,
+    is_done: bool,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Next {
+    /// A packet of this time.
+    At(Instant),
+    /// To tell, the input would have to be read, which may take as long as it likes.
+    Unread,
+    /// Nothing.
+    End,
+}
+
+impl CaptureReader {
+    /// Opens a file, or standard input for `-`.
+    pub(super) fn open(name: &Path) -> Result<Self, CaptureError> {
+        Self::begin(name, input::open(name))
+    }
+
+    /// Finds out the format of what has been opened.
+    pub(super) fn begin(name: &Path, input: io::Result<Input>) -> Result<Self, CaptureError> {
+        let error = |trouble| CaptureError { input: name.to_owned(), offset: 0, trouble };
+        let Input { mut buffer, compression, read } =
+            input.map_err(|why| error(CaptureTrouble::Io(why)))?;
+        let begun = loop {
+            match Format::of(buffer.available()) {
+                None if buffer.available().len() < Format::MAGIC => {}
+                begun => break begun,
+            }
+            if !buffer.fill().map_err(|why| error(trouble(why, compression)))? {
+                break None;
+            }
+        };
+        let Some((format, header)) = begun else {
+            return Err(error(CaptureTrouble::NotACapture(looks_like(
+                buffer.available(),
+                compression,
+            ))));
+        };
+        let name = name.to_owned();
+        let reader = Self {
+            name,
+            buffer,
+            compression,
+            read,
+            format,
+            next: None,
+            skip: header,
+            faults: 0,
+            is_done: false,
+        };
+        Ok(reader)
+    }
+
+    /// What the next packet's time is; reads only if it may.
+    pub(super) fn peek(&mut self, may_read: bool) -> Result<Next, CaptureError> {
+        let mut head = FrameHead::NONE;
+        loop {
+            if let Some(at) = self.next {
+                return Ok(Next::At(at));
+            }
+            match self.step(&mut head)? {
+                Step::Frame => self.next = Some(head.at),
+                Step::Skip(bytes) => self.skip = bytes as usize,
+                Step::Need if self.is_done => return Ok(Next::End),
+                Step::Need if may_read => self.fill()?,
+                Step::Need => return Ok(Next::Unread),
+            }
+        }
+    }
+
+    /// Hands over the packets that have been read and are not later than `until`, while `each` wants more.
+    #[inline]
+    pub(super) fn drain(
+        &mut self,
+        until: Instant,
+        mut each: impl FnMut(&Frame<'_>, bool) -> ControlFlow<()>,
+    ) -> Result<(), CaptureError> {
+        self.next = None;
+        let mut head = FrameHead::NONE;
+        loop {
+            match self.step(&mut head)? {
+                Step::Frame if head.at <= until => {
+                    let record = self.buffer.take(head.record as usize);
+                    if each(&head.frame(record), head.is_untimed).is_break() {
+                        return Ok(());
+                    }
+                }
+                Step::Frame => {
+                    self.next = Some(head.at);
+                    return Ok(());
+                }
+                Step::Skip(bytes) => self.skip = bytes as usize,
+                Step::Need => return Ok(()),
+            }
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, head: &mut FrameHead) -> Result<Step, CaptureError> {
+        if (self.skip > 0 || self.is_done) && !self.pass_over() {
+            return Ok(Step::Need);
+        }
+        self.format.step(self.buffer.available(), head).map_err(|fault| self.note(fault))
+    }
+
+    /// Passes over bytes; `false` if there are none behind them yet.
+    #[cold]
+    fn pass_over(&mut self) -> bool {
+        let now = self.skip.min(self.buffer.available().len());
+        self.buffer.take(now);
+        self.skip -= now;
+        self.skip == 0 && !self.is_done
+    }
+
+    #[cold]
+    fn fill(&mut self) -> Result<(), CaptureError> {
+        match self.buffer.fill() {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                self.is_done = true;
+                let is_whole = self.buffer.available().is_empty() && self.skip == 0;
+                if is_whole { Ok(()) } else { Err(self.error(CaptureTrouble::Truncated)) }
+            }
+            Err(why) => {
+                self.is_done = true;
+                Err(self.error(trouble(why, self.compression)))
+            }
+        }
+    }
+
+    /// Goes on behind the fault if that is safe.
+    #[cold]
+    fn note(&mut self, fault: FormatFault) -> CaptureError {
+        self.faults += 1;
+        let error = self.error(CaptureTrouble::Corrupt(fault.why));
+        match fault.resume {
+            Some(bytes) if self.faults < MOST_FAULTS => self.skip = bytes as usize,
+            _ => self.is_done = true,
+        }
+        error
+    }
+
+    fn error(&self, trouble: CaptureTrouble) -> CaptureError {
+        CaptureError { input: self.name.clone(), offset: self.buffer.offset(), trouble }
+    }
+
+    /// Packets that the capturing program says it has lost.
+    pub(super) fn lost(&self) -> u64 {
+        self.format.lost()
+    }
+
+    /// Bytes read of the input as it is on disk.
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+}
+
+/// What an error of reading means: of what is compressed, it may be the compression's.
+fn trouble(why: io::Error, compression: Option<Compression>) -> CaptureTrouble {
+    match (why.kind(), compression) {
+        _ if why.raw_os_error().is_some() => CaptureTrouble::Io(why),
+        (_, None) => CaptureTrouble::Io(why),
+        (ErrorKind::UnexpectedEof, Some(_)) => CaptureTrouble::Truncated,
+        (_, Some(compression)) => CaptureTrouble::Corrupt(format!(
+            "what is compressed by {compression} is damaged: {why}"
+        )),
+    }
+}

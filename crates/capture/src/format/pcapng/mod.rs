@@ -1,0 +1,250 @@
+//! pcapng (draft-ietf-opsawg-pcapng): sections of blocks, each with its length before and behind.
+//!
+//! Blocks of packets and interfaces are read; what else there is, also what nobody knows yet, is skipped by
+//! its length. A block whose frame is whole and whose contents are wrong costs that block alone.
+
+mod clock;
+mod interface;
+
+use super::{ByteOrder, FormatFault, FrameHead, LONGEST_PACKET, Step};
+use crate::observed::PacketDirection;
+use interface::{BlockOptions, Interface};
+use units::Instant;
+
+/// Types of blocks (draft §11.1).
+const SECTION: u32 = 0x0a0d_0d0a;
+const INTERFACE: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const STATISTICS: u32 = 5;
+const ENHANCED_PACKET: u32 = 6;
+
+/// What tells the byte order of a section.
+const ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+/// Bytes around the body of a block: type, length, and the length again.
+const AROUND: u32 = 12;
+/// Bytes of a block that is read: a packet of the longest kind with its options.
+const LONGEST_READ: u32 = LONGEST_PACKET + (64 << 10);
+/// Bytes of one that is skipped: secrets, names, comments.
+const LONGEST_SKIPPED: u32 = 16 << 20;
+/// Interfaces of a section.
+const MOST_INTERFACES: usize = 1 << 16;
+
+/// A file of this format.
+#[derive(Debug, Default)]
+pub(crate) struct PcapNg {
+    order: ByteOrder,
+    interfaces: Vec<Interface>,
+    /// Packets lost in the sections before.
+    lost_before: u64,
+    /// Of the last packet, for those without a time.
+    last: Instant,
+}
+
+/// A block of packets whose data begin behind two words and those of its kind.
+struct PacketBlock {
+    interface: u32,
+    ticks: u64,
+    captured: u32,
+    length: u32,
+}
+
+impl PcapNg {
+    /// True if a file begins so.
+    pub(super) fn begins(bytes: &[u8]) -> bool {
+        bytes.first_chunk() == Some(&SECTION.to_be_bytes()) && order_of(bytes).is_some()
+    }
+
+    pub(super) fn lost(&self) -> u64 {
+        self.lost_before + self.interfaces.iter().map(|interface| interface.lost).sum::<u64>()
+    }
+
+    #[inline]
+    pub(super) fn step(&mut self, bytes: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
+        let Some([kind, length]) = self.order.words(bytes) else { return Ok(Step::Need) };
+        if kind == SECTION {
+            return self.begin_section(bytes);
+        }
+        let is_read = matches!(
+            kind,
+            INTERFACE | OBSOLETE_PACKET | SIMPLE_PACKET | STATISTICS | ENHANCED_PACKET
+        );
+        check_length(length, if is_read { LONGEST_READ } else { LONGEST_SKIPPED })?;
+        if !is_read {
+            return Ok(Step::Skip(length));
+        }
+        let Some(block) = bytes.get(..length as usize) else {
+            return Ok(Step::Need);
+        };
+        self.check_trailer(block, length)?;
+        match kind {
+            ENHANCED_PACKET => self.packet(block, enhanced, head),
+            OBSOLETE_PACKET => self.packet(block, obsolete, head),
+            SIMPLE_PACKET => self.simple_packet(block, head),
+            INTERFACE => self.add_interface(block),
+            _ => Ok(self.note_statistics(block)),
+        }
+    }
+
+    /// The length stands again at the end of a block.
+    #[inline]
+    fn check_trailer(&self, block: &[u8], length: u32) -> Result<(), FormatFault> {
+        let trailer = block.last_chunk().map(|bytes| self.order.word(*bytes));
+        match trailer == Some(length) {
+            true => Ok(()),
+            false => Err(FormatFault::fatal("a block whose two lengths differ")),
+        }
+    }
+
+    #[cold]
+    fn begin_section(&mut self, bytes: &[u8]) -> Result<Step, FormatFault> {
+        const LEAST: usize = 28;
+        if bytes.len() < LEAST {
+            return Ok(Step::Need);
+        }
+        let Some(order) = order_of(bytes) else {
+            return Err(FormatFault::fatal("a section without its byte order"));
+        };
+        let Some([length]) = order.words(&bytes[4..]) else { return Ok(Step::Need) };
+        check_length(length, LONGEST_SKIPPED)?;
+        let major = order.half([bytes[12], bytes[13]]);
+        if major != 1 || (length as usize) < LEAST {
+            return Err(FormatFault::fatal(format!("a section of version {major}; 1 is known")));
+        }
+        *self = Self { order, lost_before: self.lost(), last: self.last, ..Self::default() };
+        Ok(Step::Skip(length))
+    }
+
+    #[cold]
+    fn add_interface(&mut self, block: &[u8]) -> Result<Step, FormatFault> {
+        if self.interfaces.len() == MOST_INTERFACES {
+            return Err(FormatFault::fatal(format!("more than {MOST_INTERFACES} interfaces")));
+        }
+        let read = Interface::read(self.order, block);
+        // Whatever it is, it has a number.
+        let interface = read.as_ref().map_or(Interface::UNUSABLE, |interface| *interface);
+        self.interfaces.push(interface);
+        read.map(|_| Step::Skip(block.len() as u32))
+            .map_err(|why| FormatFault::of_block(block.len() as u32, why))
+    }
+
+    /// Interface statistics: interface, a time of two words, options.
+    #[cold]
+    fn note_statistics(&mut self, block: &[u8]) -> Step {
+        let number = self.order.words(&block[8..]).map(|[number]: [u32; 1]| number as usize);
+        if let Some(interface) = number.and_then(|number| self.interfaces.get_mut(number)) {
+            interface.note_statistics(BlockOptions::new(self.order, block, 20));
+        }
+        Step::Skip(block.len() as u32)
+    }
+
+    #[inline]
+    fn packet(
+        &mut self,
+        block: &[u8],
+        read: impl FnOnce(ByteOrder, [u32; 5]) -> PacketBlock,
+        head: &mut FrameHead,
+    ) -> Result<Step, FormatFault> {
+        const DATA: u32 = 28;
+        let whole = block.len() as u32;
+        let Some(words) = self.order.words(&block[8..]) else {
+            return Err(FormatFault::of_block(whole, "a packet's block that is too short"));
+        };
+        let packet = read(self.order, words);
+        let Some(interface) = self.interfaces.get(packet.interface as usize) else {
+            return Err(unknown_interface(whole, packet.interface));
+        };
+        if packet.captured > whole.saturating_sub(DATA + 4) {
+            return Err(too_long(whole, packet.captured));
+        }
+        let Some(at) = interface.clock.instant(packet.ticks) else {
+            return Err(FormatFault::of_block(whole, "a time outside of the years 1970 to 2554"));
+        };
+        self.last = at;
+        let options = DATA + packet.captured.next_multiple_of(4);
+        let direction = if options + 4 < whole {
+            BlockOptions::new(self.order, block, options as usize).direction()
+        } else {
+            PacketDirection::Unknown
+        };
+        *head = FrameHead {
+            record: whole,
+            data: DATA,
+            captured: packet.captured,
+            length: packet.length,
+            at,
+            is_untimed: false,
+            link: interface.link,
+            interface: packet.interface as u16,
+            direction,
+        };
+        Ok(Step::Frame)
+    }
+
+    /// A packet of the first interface, of which only the length on the wire is told.
+    fn simple_packet(&self, block: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
+        const DATA: u32 = 12;
+        let whole = block.len() as u32;
+        let Some([length]) = self.order.words(&block[8..block.len() - 4]) else {
+            return Err(FormatFault::of_block(whole, "a packet's block that is too short"));
+        };
+        let Some(interface) = self.interfaces.first() else {
+            return Err(unknown_interface(whole, 0));
+        };
+        let captured = length.min(whole - DATA - 4).min(interface.snap);
+        *head = FrameHead {
+            record: whole,
+            data: DATA,
+            captured,
+            length,
+            at: self.last,
+            is_untimed: true,
+            link: interface.link,
+            interface: 0,
+            direction: PacketDirection::Unknown,
+        };
+        Ok(Step::Frame)
+    }
+}
+
+/// Interface, upper and lower word of the time, bytes captured, bytes on the wire (draft §4.3).
+#[inline]
+fn enhanced(_: ByteOrder, [interface, high, low, captured, length]: [u32; 5]) -> PacketBlock {
+    PacketBlock { interface, ticks: u64::from(high) << 32 | u64::from(low), captured, length }
+}
+
+/// The same, but for half a word of interface and half a word of drops (draft appendix A).
+fn obsolete(order: ByteOrder, [first, high, low, captured, length]: [u32; 5]) -> PacketBlock {
+    let interface = if order.is_big { first >> 16 } else { first & 0xffff };
+    enhanced(order, [interface, high, low, captured, length])
+}
+
+/// The byte order that a section header tells.
+fn order_of(bytes: &[u8]) -> Option<ByteOrder> {
+    let magic = *bytes.get(8..)?.first_chunk()?;
+    [false, true]
+        .map(|is_big| ByteOrder { is_big })
+        .into_iter()
+        .find(|order| order.word(magic) == ORDER_MAGIC)
+}
+
+#[inline]
+fn check_length(length: u32, most: u32) -> Result<(), FormatFault> {
+    if (AROUND..=most).contains(&length) && length.is_multiple_of(4) {
+        return Ok(());
+    }
+    Err(FormatFault::fatal(format!("a block of {length} bytes; no block is as long")))
+}
+
+#[cold]
+fn unknown_interface(block: u32, interface: u32) -> FormatFault {
+    FormatFault::of_block(
+        block,
+        format!("a packet of interface {interface}, which is not described"),
+    )
+}
+
+#[cold]
+fn too_long(block: u32, captured: u32) -> FormatFault {
+    FormatFault::of_block(block, format!("a packet of {captured} bytes in a block of {block}"))
+}

@@ -1,0 +1,85 @@
+//! A window on a stream of bytes.
+
+use std::io::{self, BufRead, ErrorKind, Read};
+
+/// Bytes that are asked for at once. Few enough to stay in a core's cache between the copy out of the
+/// kernel and the look at them.
+const ROOM: usize = 256 << 10;
+
+/// Bytes of a stream from some place on, as many as have been read.
+pub(crate) struct ByteBuffer {
+    source: Box<dyn Read + Send>,
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Of `start`, from the beginning of the stream.
+    offset: u64,
+}
+
+impl ByteBuffer {
+    pub(crate) fn new(source: Box<dyn Read + Send>) -> Self {
+        Self { source, bytes: vec![0; ROOM], start: 0, end: 0, offset: 0 }
+    }
+
+    /// What has been read and not consumed.
+    #[inline]
+    pub(crate) fn available(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    /// Where [`Self::available`] begins, bytes from the beginning of the stream.
+    pub(crate) const fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Moves on by `n` of the available bytes, and answers them.
+    #[inline]
+    pub(crate) fn take(&mut self, n: usize) -> &[u8] {
+        let from = self.start;
+        self.start += n;
+        self.offset += n as u64;
+        &self.bytes[from..self.start]
+    }
+
+    /// Reads once, whatever there is; grows if it is full. `false` at the end of the stream.
+    pub(crate) fn fill(&mut self) -> io::Result<bool> {
+        self.bytes.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.end == self.bytes.len() {
+            self.bytes.resize(2 * self.bytes.len(), 0);
+        }
+        loop {
+            match self.source.read(&mut self.bytes[self.end..]) {
+                Ok(n) => {
+                    self.end += n;
+                    return Ok(n > 0);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Read for ByteBuffer {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.fill_buf()?.read(into)?;
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+/// For what decompresses.
+impl BufRead for ByteBuffer {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.start == self.end {
+            self.fill()?;
+        }
+        Ok(self.available())
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.take(n);
+    }
+}

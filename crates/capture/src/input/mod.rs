@@ -1,0 +1,63 @@
+//! Bytes of an input: a file, a pipe or standard input, decompressed if it is compressed.
+//!
+//! [`open`] finds out by the first bytes whether it is compressed; [`ByteBuffer`] has the bytes that framing
+//! looks at. Bytes are handed on as they arrive: a program may still be writing.
+
+mod buffer;
+mod compression;
+
+pub(crate) use buffer::ByteBuffer;
+pub(crate) use compression::Compression;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The path that means standard input.
+pub(crate) const STANDARD_INPUT: &str = "-";
+
+/// An opened input.
+pub(crate) struct Input {
+    pub(crate) buffer: ByteBuffer,
+    pub(crate) compression: Option<Compression>,
+    /// Bytes read so far, before decompression.
+    pub(crate) read: Arc<AtomicU64>,
+}
+
+/// Opens a file, or standard input for `-`.
+pub(crate) fn open(path: &Path) -> io::Result<Input> {
+    match path.to_str() {
+        Some(STANDARD_INPUT) => begin(Box::new(io::stdin())),
+        _ => begin(Box::new(File::open(path)?)),
+    }
+}
+
+/// Begins to read.
+pub(crate) fn begin(raw: Box<dyn Read + Send>) -> io::Result<Input> {
+    let read = Arc::default();
+    let counting = Counting { raw, read: Arc::clone(&read) };
+    let mut buffer = ByteBuffer::new(Box::new(counting));
+    while buffer.available().len() < Compression::MAGIC && buffer.fill()? {}
+    let compression = Compression::of(buffer.available());
+    let buffer = match compression {
+        Some(compression) => ByteBuffer::new(compression.reader(buffer)?),
+        None => buffer,
+    };
+    Ok(Input { buffer, compression, read })
+}
+
+/// A reader that counts.
+struct Counting {
+    raw: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counting {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.raw.read(into)?;
+        self.read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}

@@ -1,0 +1,36 @@
+//! Packet captures as TCP segments with times: from files, pipes and interfaces.
+//!
+//! A [`SegmentSource`] hands over batches of [`Observed`] segments in the order of time. It knows headers
+//! and file formats, and nothing of TCP's behaviour: connections, retransmissions and round trips are the
+//! business of its user. A packet that is not a TCP segment is counted by its kind in a [`Tally`].
+//! What cannot be read is a [`CaptureError`] with its file and byte; all before it is handed over.
+
+mod ahead;
+mod anonymize;
+mod batch;
+mod decode;
+mod error;
+mod files;
+mod format;
+mod input;
+mod link_type;
+mod live;
+mod observed;
+mod options;
+mod source;
+mod tally;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod write;
+
+pub use ahead::ReadAhead;
+pub use anonymize::Anonymizer;
+pub use error::{CaptureError, CaptureTrouble};
+pub use files::CaptureFiles;
+pub use link_type::LinkType;
+pub use live::{LiveCapture, LiveOptions, LivePacket, PortRange};
+pub use observed::{Observed, PacketDirection, TcpEnd};
+pub use options::CapturedOptions;
+pub use source::{InputProgress, SegmentSource};
+pub use tally::{NotASegment, Tally};
+pub use write::{CaptureWriter, Rotation};

@@ -1,0 +1,32 @@
+//! Link layers that captures name.
+
+/// A link layer, by the number that captures have for it (<https://www.tcpdump.org/linktypes.html>).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkType {
+    /// Ethernet (1).
+    Ethernet,
+    /// BSD loopback: the address family in the byte order of its host (0), or of the network (108).
+    Loopback,
+    /// IP without a link layer (101, 12 and 14), IPv4 (228), IPv6 (229).
+    Raw,
+    /// Linux cooked capture (113).
+    LinuxSll,
+    /// Linux cooked capture, version 2 (276).
+    LinuxSll2,
+    /// One that is not understood.
+    Unknown(u16),
+}
+
+impl LinkType {
+    /// The link type of a number.
+    pub const fn of(number: u16) -> Self {
+        match number {
+            1 => Self::Ethernet,
+            0 | 108 => Self::Loopback,
+            12 | 14 | 101 | 228 | 229 => Self::Raw,
+            113 => Self::LinuxSll,
+            276 => Self::LinuxSll2,
+            _ => Self::Unknown(number),
+        }
+    }
+}

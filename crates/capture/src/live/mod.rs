@@ -1,0 +1,222 @@
+//! Captures of interfaces, as they happen: an `AF_PACKET` socket with a filter in the kernel.
+//!
+//! The socket is cooked: packets begin with their IP header, and the link layer is what the kernel says of it.
+//! [`LiveCapture::receive`] has packets as records of Linux cooked captures (LINKTYPE_LINUX_SLL2) without
+//! addresses of the link layer, cut behind their TCP header unless a snap length is given. As a
+//! [`SegmentSource`] it has their segments. A ring that is shared with the kernel (TPACKET_V3) would spare system
+//! calls, but takes memory maps and with them unsafe code; here one call fetches up to 64 packets.
+
+mod filter;
+mod socket;
+
+pub use filter::PortRange;
+
+use crate::anonymize::Anonymizer;
+use crate::batch::BatchFiller;
+use crate::decode::{Frame, decode, headers_len};
+use crate::error::{CaptureError, CaptureTrouble};
+use crate::link_type::LinkType;
+use crate::observed::{Observed, PacketDirection};
+use crate::source::{InputProgress, SegmentSource};
+use crate::tally::Tally;
+use nix::errno::Errno;
+use nix::net::if_::{if_nameindex, if_nametoindex};
+use socket::{Note, PacketSocket};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use units::Instant;
+
+/// All interfaces.
+const ANY: &str = "any";
+/// Bytes that a packet's headers have at most, in common cases: IPv6, a hop-by-hop header and TCP with all options.
+const HEADERS: usize = 40 + 8 + 60;
+/// Bytes of a record's header: LINKTYPE_LINUX_SLL2.
+const SLL2: usize = 20;
+/// How long a source waits for packets before it hands over an empty batch.
+const WAIT: Duration = Duration::from_millis(100);
+
+/// What to capture.
+#[derive(Clone, Debug, Default)]
+pub struct LiveOptions {
+    /// Names of interfaces, at most [`PortRange::MOST`]; `any`, or none, is all.
+    pub interfaces: Vec<String>,
+    /// Ports that a segment is from or to, at most [`PortRange::MOST`] ranges; none is all.
+    pub ports: Vec<PortRange>,
+    /// Bytes of each packet that are captured from its IP header on, 40 at least. Without it, all headers and no
+    /// byte of payload.
+    pub snap: Option<u32>,
+}
+
+/// A capture under way.
+pub struct LiveCapture {
+    name: PathBuf,
+    socket: PacketSocket,
+    stop: Arc<AtomicBool>,
+    snap: Option<u32>,
+    tally: Tally,
+}
+
+/// A captured packet: a record of LINKTYPE_LINUX_SLL2.
+#[derive(Debug)]
+pub struct LivePacket<'a> {
+    /// When the kernel saw it.
+    pub at: Instant,
+    /// The record, header included.
+    pub record: &'a mut [u8],
+    /// Bytes that the record would have without cuts.
+    pub length: u32,
+}
+
+impl LivePacket<'_> {
+    /// Replaces its addresses.
+    pub fn anonymize(&mut self, anonymizer: &mut Anonymizer) {
+        anonymizer.packet(&mut self.record[SLL2..], self.length - SLL2 as u32);
+    }
+}
+
+impl LiveCapture {
+    /// The link type of its records, by number.
+    pub const LINK: u32 = 276;
+
+    /// Begins to capture.
+    ///
+    /// # Errors
+    /// If an interface is unknown, or the right to capture is missing; the message says which.
+    pub fn open(options: &LiveOptions) -> Result<Self, CaptureError> {
+        let name = PathBuf::from(match options.interfaces.is_empty() {
+            true => ANY.to_owned(),
+            false => options.interfaces.join(","),
+        });
+        let error = |trouble| CaptureError { input: name.clone(), offset: 0, trouble };
+        let interfaces = indices(&options.interfaces).map_err(error)?;
+        let program = filter::segments(&interfaces, &options.ports);
+        let room = options.snap.map_or(HEADERS, |snap| snap as usize);
+        let socket = PacketSocket::open(&program, room).map_err(|why| {
+            error(match why.kind() {
+                io::ErrorKind::PermissionDenied => CaptureTrouble::NotPermitted,
+                _ => CaptureTrouble::Io(why),
+            })
+        })?;
+        Ok(Self { name, socket, stop: Arc::default(), snap: options.snap, tally: Tally::default() })
+    }
+
+    /// Set, it ends the capture: [`SegmentSource::next_batch`] says that there is no more.
+    pub fn stopper(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    /// Waits for packets, and hands over those that are there; `false` if none comes within `wait`.
+    ///
+    /// # Errors
+    /// If the socket fails.
+    pub fn receive(
+        &mut self,
+        wait: Duration,
+        mut each: impl FnMut(LivePacket<'_>),
+    ) -> io::Result<bool> {
+        let Self { socket, tally, snap, .. } = self;
+        let is_whole = snap.is_some();
+        socket.receive(wait, |note, buffer| {
+            let record = record(note, buffer, is_whole);
+            let length = (note.length + SLL2) as u32;
+            tally.count(note.at, record.len(), length);
+            each(LivePacket { at: note.at, record, length });
+        })
+    }
+
+    /// Captures no more, hands over what has been captured, and answers how many packets the kernel has dropped
+    /// because they were not fetched in time.
+    ///
+    /// # Errors
+    /// If the socket fails.
+    pub fn finish(mut self, mut each: impl FnMut(LivePacket<'_>)) -> io::Result<u64> {
+        self.socket.close()?;
+        while self.receive(Duration::ZERO, &mut each)? {}
+        // Without a loopback interface it stays with what is known.
+        let _ = self.socket.settle();
+        Ok(self.socket.dropped())
+    }
+
+    /// Hands over the segments that are there; `false` after the last, once the capture is to end.
+    fn segments(&mut self, batch: &mut BatchFiller<'_>) -> io::Result<bool> {
+        let is_over = self.stop.load(Ordering::Relaxed);
+        if is_over {
+            self.socket.close()?;
+        }
+        let wait = if is_over { Duration::ZERO } else { WAIT };
+        let Self { socket, tally, snap, .. } = self;
+        let is_whole = snap.is_some();
+        let received = socket.receive(wait, |note, buffer| {
+            let length = (note.length + SLL2) as u32;
+            let (at, bytes) = (note.at, &*record(note, buffer, is_whole));
+            let (link, direction) = (LinkType::LinuxSll2, PacketDirection::Unknown);
+            let frame = Frame { at, link, length, bytes, interface: 0, direction };
+            if decode(&frame, tally, batch.slot()) {
+                batch.keep();
+            }
+        })?;
+        if is_over && !received {
+            let _ = self.socket.settle();
+        }
+        Ok(received || !is_over)
+    }
+}
+
+/// Makes a record of a packet, which stands in the buffer behind room for the header.
+fn record<'a>(note: &Note, buffer: &'a mut [u8], is_whole: bool) -> &'a mut [u8] {
+    let (header, packet) = buffer.split_at_mut(SLL2);
+    header.fill(0);
+    header[..2].copy_from_slice(&note.protocol.to_be_bytes());
+    header[4..8].copy_from_slice(&note.interface.to_be_bytes());
+    header[8..10].copy_from_slice(&note.hardware.to_be_bytes());
+    header[10] = note.packet_type;
+    let captured = note.length.min(packet.len());
+    let headers =
+        if is_whole { None } else { headers_len(&packet[..captured], note.length as u32) };
+    &mut buffer[..SLL2 + headers.map_or(captured, |headers| headers.min(captured))]
+}
+
+/// Numbers of interfaces; none for all.
+fn indices(names: &[String]) -> Result<Vec<u32>, CaptureTrouble> {
+    if names.iter().any(|name| name == ANY) {
+        return Ok(vec![]);
+    }
+    names
+        .iter()
+        .map(|name| if_nametoindex(name.as_str()).map_err(|why| unknown(name, why)))
+        .collect()
+}
+
+fn unknown(name: &str, why: Errno) -> CaptureTrouble {
+    let Ok(interfaces) = if_nameindex() else { return CaptureTrouble::Io(why.into()) };
+    let known: Vec<String> = interfaces
+        .iter()
+        .map(|one| one.name().to_string_lossy().into_owned())
+        .chain([ANY.to_owned()])
+        .collect();
+    CaptureTrouble::NoInterface(faults::unknown("interface", name, &known, "`ip link` lists them"))
+}
+
+impl SegmentSource for LiveCapture {
+    fn next_batch(&mut self, batch: &mut Vec<Observed>) -> Result<bool, CaptureError> {
+        let received = self.segments(&mut BatchFiller::new(batch));
+        received.map_err(|why| CaptureError {
+            input: self.name.clone(),
+            offset: 0,
+            trouble: CaptureTrouble::Io(why),
+        })
+    }
+
+    fn tally(&self) -> Tally {
+        let mut tally = self.tally;
+        tally.lost = self.socket.dropped();
+        tally
+    }
+
+    fn progress(&self) -> InputProgress {
+        InputProgress { read: self.tally.captured_bytes, total: None }
+    }
+}

@@ -1,0 +1,178 @@
+//! The packet socket: what is fetched of it, when it passed, and what it has lost.
+
+use super::SLL2;
+use super::filter::{Instruction, everything, nothing};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns, RxqOvfl};
+use nix::sys::socket::{
+    ControlMessageOwned, LinkAddr, MsgFlags, MultiHeaders, RecvMsg, recvmmsg, setsockopt,
+};
+use nix::sys::time::TimeSpec;
+use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+use std::io::{self, IoSliceMut};
+use std::net::UdpSocket;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+use units::Instant;
+
+/// Every protocol (`ETH_P_ALL`), in the byte order of the network.
+const ALL: i32 = (0x0003_u16).to_be() as i32;
+/// Packets of one call.
+const AT_ONCE: usize = 64;
+/// What the kernel holds for us, packets with all that belongs to them: some tenths of a second of a busy gigabit link.
+const HELD: usize = 64 << 20;
+/// How long the kernel is given to tell of its last losses.
+const SETTLED: Duration = Duration::from_millis(50);
+
+/// What the kernel says of a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Note {
+    pub(super) at: Instant,
+    /// Bytes from the IP header on.
+    pub(super) length: usize,
+    pub(super) protocol: u16,
+    pub(super) interface: u32,
+    pub(super) hardware: u16,
+    pub(super) packet_type: u8,
+}
+
+/// A cooked packet socket.
+pub(super) struct PacketSocket {
+    socket: Socket,
+    /// Room for packets that are fetched at once, each behind its header.
+    buffer: Vec<u8>,
+    stride: usize,
+    notes: Vec<Note>,
+    /// Packets lost, modulo 2³²; as of the last packet.
+    lost: u32,
+    dropped: u64,
+}
+
+impl PacketSocket {
+    /// Opens a socket for packets that the program lets pass, with `room` bytes for each.
+    pub(super) fn open(program: &[Instruction], room: usize) -> io::Result<Self> {
+        let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
+        // Between the socket and its filter everything comes in: that is thrown away.
+        attach(&socket, &nothing())?;
+        let stride = SLL2 + room;
+        let (buffer, notes) = (vec![0; stride * AT_ONCE], Vec::with_capacity(AT_ONCE));
+        let mut new = Self { socket, buffer, stride, notes, lost: 0, dropped: 0 };
+        while new.fetch()? > 0 {}
+        // As much as there may be; only root may have more than the system's limit.
+        if setsockopt(&new.socket, RcvBufForce, &HELD).is_err() {
+            new.socket.set_recv_buffer_size(HELD)?;
+        }
+        setsockopt(&new.socket, ReceiveTimestampns, &true)?;
+        setsockopt(&new.socket, RxqOvfl, &1)?;
+        attach(&new.socket, program)?;
+        Ok(new)
+    }
+
+    /// Waits for packets, and hands over those that are there; `false` if there are none.
+    pub(super) fn receive(
+        &mut self,
+        wait: Duration,
+        mut each: impl FnMut(&Note, &mut [u8]),
+    ) -> io::Result<bool> {
+        if self.fetch()? == 0 && (!self.wait(wait)? || self.fetch()? == 0) {
+            return Ok(false);
+        }
+        for (note, buffer) in self.notes.iter().zip(self.buffer.chunks_exact_mut(self.stride)) {
+            each(note, buffer);
+        }
+        Ok(true)
+    }
+
+    /// Packets that the kernel has dropped since the beginning.
+    pub(super) const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Lets nothing pass any more; what has passed can still be received.
+    pub(super) fn close(&self) -> io::Result<()> {
+        attach(&self.socket, &nothing())
+    }
+
+    /// Finds out the latest losses, when all has been received. They are told with the next packet alone, so one of
+    /// our own passes over the loopback interface.
+    ///
+    /// # Errors
+    /// If there is no loopback interface: then it stays with what is known.
+    pub(super) fn settle(&mut self) -> io::Result<()> {
+        attach(&self.socket, &everything())?;
+        let socket = UdpSocket::bind(("127.0.0.1", 0))?;
+        socket.send_to(&[0], socket.local_addr()?)?;
+        self.wait(SETTLED)?;
+        self.close()?;
+        while self.fetch()? > 0 {}
+        Ok(())
+    }
+
+    /// True if there are packets.
+    fn wait(&self, wait: Duration) -> io::Result<bool> {
+        let timeout = PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX);
+        match poll(&mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)], timeout) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::EINTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Fetches packets that are there, and answers how many.
+    fn fetch(&mut self) -> io::Result<usize> {
+        let space = nix::cmsg_space!(TimeSpec, u32);
+        let mut headers = MultiHeaders::<LinkAddr>::preallocate(AT_ONCE, Some(space));
+        let slots = self.buffer.chunks_exact_mut(self.stride);
+        let mut slots: Vec<_> = slots.map(|slot| [IoSliceMut::new(&mut slot[SLL2..])]).collect();
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
+        self.notes.clear();
+        match recvmmsg(self.socket.as_raw_fd(), &mut headers, slots.iter_mut(), flags, None) {
+            Ok(received) => {
+                for message in received {
+                    let (note, lost) = note(&message);
+                    self.notes.push(note);
+                    if let Some(lost) = lost {
+                        self.dropped += u64::from(lost.wrapping_sub(self.lost));
+                        self.lost = lost;
+                    }
+                }
+                Ok(self.notes.len())
+            }
+            // The interface is down: it may come back.
+            Err(Errno::EAGAIN | Errno::EINTR | Errno::ENETDOWN) => Ok(0),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// What the kernel says of a packet, and of losses so far.
+fn note(message: &RecvMsg<'_, '_, LinkAddr>) -> (Note, Option<u32>) {
+    let mut note = Note { length: message.bytes, ..Note::default() };
+    if let Some(address) = &message.address {
+        note.protocol = u16::from_be(address.protocol());
+        note.interface = address.ifindex() as u32;
+        note.hardware = address.hatype();
+        note.packet_type = address.pkttype();
+    }
+    let mut lost = None;
+    for told in message.cmsgs().into_iter().flatten() {
+        match told {
+            ControlMessageOwned::ScmTimestampns(time) => {
+                let (seconds, nanos) = (time.tv_sec() as u64, time.tv_nsec() as u64);
+                note.at = Instant::from_nanos(seconds * 1_000_000_000 + nanos);
+            }
+            ControlMessageOwned::RxqOvfl(count) => lost = Some(count),
+            _ => {}
+        }
+    }
+    (note, lost)
+}
+
+fn attach(socket: &Socket, program: &[Instruction]) -> io::Result<()> {
+    let program: Vec<SockFilter> = program.iter().map(SockFilter::from).collect();
+    socket.attach_filter(&program)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! What the kernel drops is counted, in a network namespace of the test's own.
+
+use super::*;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::setsockopt;
+use std::process::Command;
+use std::thread;
+
+/// Of 2,000 packets seen (1,000 datagrams, sent and received), those that found no room are counted to the last one,
+/// although nothing follows them: received and dropped are all of them, and what tells of it.
+#[test]
+fn no_packet_is_missed_without_being_counted() {
+    let counted = thread::spawn(|| {
+        unshare(CloneFlags::CLONE_NEWNET).ok()?;
+        let up = Command::new("ip").args(["link", "set", "lo", "up"]).status();
+        up.ok().filter(|status| status.success())?;
+        let mut socket = PacketSocket::open(&everything(), 64).unwrap();
+        setsockopt(&socket.socket, RcvBufForce, &(64 << 10)).unwrap();
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let to = receiver.local_addr().unwrap();
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        (0..1_000).for_each(|_| assert_eq!(sender.send_to(&[7; 100], to).unwrap(), 100));
+        socket.close().unwrap();
+        let mut received = 0;
+        while socket.receive(Duration::ZERO, |_, _| received += 1).unwrap() {}
+        socket.settle().unwrap();
+        Some((received, socket.dropped()))
+    });
+    let Some((received, dropped)) = counted.join().unwrap() else {
+        return calm::skipped("network namespaces need root");
+    };
+    assert!(received > 0 && dropped > 0, "{received} received, {dropped} dropped");
+    assert_eq!(received + dropped, 2_000);
+}

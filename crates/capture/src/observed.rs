@@ -1,0 +1,155 @@
+//! One TCP segment as a capture shows it.
+
+use crate::options::CapturedOptions;
+use segment::Flags;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use units::{Instant, SeqNum};
+
+/// One TCP segment as a capture shows it: the fields of its headers, and when it passed.
+///
+/// Segmentation offloads show through: one segment may have more payload than a packet carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Which packet of all input it is, from 1; packets that are no segments count, too. For one file
+    /// this is Wireshark's frame number; for several it is that of the file that `mergecap` makes.
+    pub number: u64,
+    /// When it was captured: since 1970 in captures of real networks, since the start in simulated ones.
+    pub at: Instant,
+    /// Who sent it.
+    pub source: TcpEnd,
+    /// To whom.
+    pub destination: TcpEnd,
+    /// Sequence number of the first payload byte, or of SYN or FIN itself.
+    pub seq: SeqNum,
+    /// Next sequence number expected; meaningful with [`Flags::ACK`].
+    pub ack: SeqNum,
+    /// Payload bytes by the length in the IP header. Where that is 0, as in super-segments of more than
+    /// 64 KiB (TSO, BIG TCP), by the length of the frame.
+    pub payload: u32,
+    /// The window field as on the wire, unscaled.
+    pub window: u16,
+    /// Header flags.
+    pub flags: Flags,
+    /// Time to live, or hop limit.
+    pub ttl: u8,
+    /// IPv4 type of service, or IPv6 traffic class: DSCP in the upper six bits, ECN in the lower two.
+    pub traffic_class: u8,
+    /// IPv4 identification, or IPv6 flow label. Two packets alike but for this are a retransmission; two
+    /// alike in this, too, are probably one packet captured twice.
+    pub ip_id: u32,
+    /// Which way the packet went, where the capture says so.
+    pub direction: PacketDirection,
+    /// The interface within the capture, where it has several (pcapng, `-i any`): the lower 16 bits of
+    /// its number. Otherwise 0.
+    pub interface: u16,
+    /// TCP options.
+    pub options: CapturedOptions,
+}
+
+impl Observed {
+    /// True if all bits of `flags` are set.
+    pub const fn has(&self, flags: Flags) -> bool {
+        self.flags.contains(flags)
+    }
+
+    /// The acknowledgement number of a segment that acknowledges.
+    pub const fn acknowledged(&self) -> Option<SeqNum> {
+        if self.has(Flags::ACK) { Some(self.ack) } else { None }
+    }
+
+    /// Sequence space taken: payload plus one each for SYN and FIN (RFC 9293 §3.4).
+    pub const fn sequence_len(&self) -> u32 {
+        self.payload + self.has(Flags::SYN) as u32 + self.has(Flags::FIN) as u32
+    }
+
+    /// True if a router has marked the packet: congestion experienced (RFC 3168 §5).
+    pub const fn is_ce(&self) -> bool {
+        self.traffic_class & 3 == 3
+    }
+
+    /// True if the packet says that its transport understands ECN: ECT(0), ECT(1) or CE.
+    pub const fn is_ecn_capable(&self) -> bool {
+        self.traffic_class & 3 != 0
+    }
+}
+
+/// One end of a connection: an address and a port, in 20 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TcpEnd {
+    /// The address. IPv4 as such.
+    pub ip: IpAddr,
+    /// The port.
+    pub port: u16,
+}
+
+impl Default for TcpEnd {
+    /// Nobody: 0.0.0.0, port 0.
+    fn default() -> Self {
+        Self { ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED), port: 0 }
+    }
+}
+
+impl From<TcpEnd> for SocketAddr {
+    fn from(end: TcpEnd) -> Self {
+        Self::new(end.ip, end.port)
+    }
+}
+
+impl From<SocketAddr> for TcpEnd {
+    fn from(end: SocketAddr) -> Self {
+        Self { ip: end.ip(), port: end.port() }
+    }
+}
+
+impl fmt::Display for TcpEnd {
+    /// `192.0.2.1:80`, `[2001:db8::1]:80`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SocketAddr::from(*self).fmt(f)
+    }
+}
+
+/// Which way a packet went at the place of the capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PacketDirection {
+    /// The capture does not say.
+    #[default]
+    Unknown,
+    /// It arrived.
+    In,
+    /// This machine sent it.
+    Out,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two cache lines: what a batch moves per packet.
+    #[test]
+    fn a_segment_is_at_most_128_bytes() {
+        assert!(size_of::<Observed>() <= 128, "{}", size_of::<Observed>());
+        assert_eq!(size_of::<TcpEnd>(), 20);
+    }
+
+    #[test]
+    fn ends_are_shown_as_socket_addresses() {
+        for text in ["192.0.2.1:80", "[2001:db8::1]:443"] {
+            let end = TcpEnd::from(text.parse::<SocketAddr>().unwrap());
+            assert_eq!(end.to_string(), text);
+        }
+    }
+
+    /// RFC 3168 §5: 00 Not-ECT, 01 ECT(1), 10 ECT(0), 11 CE; RFC 9293 §3.4: SYN and FIN take one each.
+    #[test]
+    fn fields_that_others_are_read_from() {
+        let of = |traffic_class| Observed { traffic_class, ..Observed::default() };
+        let told = [0xb8, 0xb9, 0xba, 0xbb].map(|tc| (of(tc).is_ecn_capable(), of(tc).is_ce()));
+        assert_eq!(told, [(false, false), (true, false), (true, false), (true, true)]);
+        let flags = Flags::SYN.with(Flags::FIN);
+        let segment = Observed { payload: 5, flags, ack: SeqNum(9), ..Observed::default() };
+        assert_eq!((segment.sequence_len(), segment.acknowledged()), (7, None));
+        let segment = Observed { flags: Flags::ACK, ..segment };
+        assert_eq!((segment.sequence_len(), segment.acknowledged()), (5, Some(SeqNum(9))));
+    }
+}

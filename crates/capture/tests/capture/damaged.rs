@@ -1,0 +1,230 @@
+//! Captures that are cut, corrupt, or none: what is before the damage is read, and what is wrong is said with its
+//! place. Nothing panics, and nothing takes memory for what a file merely claims.
+
+use crate::build::{Order, Packet, PcapNg, packets, pcap, pcap_header};
+use crate::tools::{Everything, capture};
+use capture::Observed;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use proptest::prelude::*;
+use std::io::Write;
+
+fn original() -> Vec<Packet> {
+    packets(&capture("rto005"))
+}
+
+fn segments() -> Vec<Observed> {
+    Everything::of_files([capture("rto005")]).segments
+}
+
+pub(crate) fn as_pcapng(packets: &[Packet]) -> PcapNg {
+    let mut file = PcapNg::new(Order::Little);
+    file.interface(1, 0, &[]);
+    packets.iter().for_each(|packet| file.packet(0, packet.micros, packet, &[]));
+    file
+}
+
+/// Cut at every byte: the packets before are read, and the error names the byte at which the cut packet begins.
+#[test]
+fn a_capture_may_end_anywhere() {
+    let (all, expected) = (original(), segments());
+    let pcap = pcap(Order::Little, false, 1, &all);
+    let pcapng = as_pcapng(&all).file;
+    // Where packets end, in each format.
+    let mut ends = [vec![24_usize], vec![28, 28 + 20]];
+    for packet in &all {
+        let [of_pcap, of_pcapng] = &mut ends;
+        of_pcap.push(of_pcap.last().unwrap() + 16 + packet.bytes.len());
+        of_pcapng.push(of_pcapng.last().unwrap() + 32 + packet.bytes.len().next_multiple_of(4));
+    }
+    for (file, ends, headers) in [(pcap, &ends[0], 1), (pcapng, &ends[1], 2)] {
+        assert_eq!(file.len(), *ends.last().unwrap());
+        for cut in 1..file.len() {
+            let read = Everything::of_bytes(&file[..cut]);
+            let whole = ends.iter().filter(|end| **end <= cut).count();
+            let expected = &expected[..whole.saturating_sub(headers)];
+            assert_eq!(read.segments, expected, "cut at {cut}");
+            if ends.contains(&cut) {
+                assert!(read.errors.is_empty(), "cut at {cut}: {:?}", read.errors);
+            } else if cut > 28 {
+                let begin = ends[whole - 1];
+                let said = read.only_error();
+                assert_eq!(said, format!("bytes: ends within a packet, at byte {begin}"));
+            } else {
+                assert_eq!(read.errors.len(), 1, "cut at {cut}");
+            }
+        }
+    }
+}
+
+/// Compressed by gzip without being compressed.
+fn stored(bytes: &[u8]) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(vec![], Compression::none());
+    gzip.write_all(bytes).unwrap();
+    gzip.finish().unwrap()
+}
+
+/// What is compressed and cut, or damaged, is read as far as it goes.
+#[test]
+fn compressed_captures_may_be_cut_and_damaged() {
+    let file = pcap(Order::Little, false, 1, &original());
+    let zstd = zstd::encode_all(&file[..], 3).unwrap();
+    let gzip = stored(&file);
+    let expected = segments();
+    for whole in [&zstd, &gzip] {
+        for cut in 5..whole.len() {
+            let read = Everything::of_bytes(&whole[..cut]);
+            assert_eq!(read.segments, expected[..read.segments.len()], "cut at {cut}");
+            assert_eq!(read.errors.len(), 1, "cut at {cut}: {:?}", read.errors);
+        }
+    }
+    let mut damaged = gzip.clone();
+    let last = damaged.len() - 5;
+    damaged[last] ^= 1;
+    let read = Everything::of_bytes(&damaged);
+    assert_eq!(read.segments, expected, "only the checksum is wrong");
+    assert!(read.only_error().contains("what is compressed by gzip is damaged"), "{read:?}");
+}
+
+/// The third record is damaged: what it says, and where.
+#[test]
+fn a_corrupt_record_ends_a_pcap_file() {
+    let all = original();
+    let third = 24 + 32 + all[0].bytes.len() + all[1].bytes.len();
+    for (at, words, why) in [
+        (8, vec![1_048_577_u32], "a packet of 1048577 bytes; 1048576 are the most"),
+        (8, vec![u32::MAX], "a packet of 4294967295 bytes; 1048576 are the most"),
+        (4, vec![1_000_000], "a time of 1000000 microseconds past the second"),
+        (0, vec![0; 4], "zeros where a packet should be"),
+    ] {
+        let mut file = pcap(Order::Little, false, 1, &all);
+        let bytes = Order::Little.words(&words);
+        file[third + at..third + at + bytes.len()].copy_from_slice(&bytes);
+        let read = Everything::of_bytes(&file);
+        assert_eq!(read.segments, segments()[..2], "{why}");
+        assert_eq!(read.only_error(), format!("bytes: byte {third}: {why}"));
+    }
+    let file = pcap(Order::Little, true, 1, &all);
+    let mut late = file.clone();
+    late[28..32].copy_from_slice(&1_000_000_000_u32.to_le_bytes());
+    assert!(Everything::of_bytes(&late).only_error().contains("1000000000 nanoseconds"));
+}
+
+/// A block whose two lengths agree and whose contents are wrong costs that block alone. One that claims another length
+/// ends the file, since nobody knows where the next begins.
+#[test]
+fn a_corrupt_block_of_pcapng_is_passed_over_if_that_is_safe() {
+    let all = original();
+    let mut file = as_pcapng(&all[..2]);
+    let second = file.file.len();
+    let too_long = Packet { bytes: all[2].bytes.clone(), ..all[2] };
+    file.packet(0, all[2].micros, &too_long, &[]);
+    let captured = second + 20;
+    file.file[captured..captured + 4].copy_from_slice(&9_999_u32.to_le_bytes());
+    let third = file.file.len();
+    file.packet(7, all[3].micros, &all[3], &[]);
+    file.block(6, &[0; 8]);
+    file.packet(0, u64::MAX, &all[3], &[]);
+    file.interface(1, 0, &[file.order.half(9), file.order.half(1), [99, 0], [0, 0]].concat());
+    file.packet(1, all[4].micros, &all[4], &[]);
+    file.packet(0, all[5].micros, &all[5], &[]);
+    let read = Everything::of_bytes(&file.file);
+    assert_eq!(read.segments.len(), 3, "{:?}", read.errors);
+    assert_eq!(read.segments[2].seq, segments()[5].seq);
+    let said: Vec<String> = read.errors.iter().map(ToString::to_string).collect();
+    let expected = [
+        (second, "a packet of 9999 bytes in a block of"),
+        (third, "a packet of interface 7, which is not described"),
+        (0, "a packet's block that is too short"),
+        (0, "a time outside of the years 1970 to 2554"),
+        (0, "an interface with ticks that are too short"),
+    ];
+    assert_eq!(said.len(), expected.len(), "{said:?}");
+    for (said, (byte, why)) in said.iter().zip(expected) {
+        assert!(
+            said.contains(why) && (byte == 0 || said.contains(&format!("byte {byte}:"))),
+            "{said}"
+        );
+    }
+    // Its interface cannot be read, so its link type is not known.
+    assert_eq!(read.tally.packets, 4);
+
+    for (at, length) in [(4, 8_u32), (4, 30), (4, 0x0200_0000), (4, 36)] {
+        let mut file = as_pcapng(&all[..2]);
+        file.packet(0, all[2].micros, &all[2], &[]);
+        file.file[second + at..second + at + 4].copy_from_slice(&length.to_le_bytes());
+        let read = Everything::of_bytes(&file.file);
+        assert_eq!(read.segments, segments()[..2]);
+        assert!(
+            read.only_error().contains(&format!("byte {second}: a block")),
+            "{:?}",
+            read.errors
+        );
+    }
+}
+
+/// A file of wrong blocks is given up.
+#[test]
+fn many_corrupt_blocks_are_too_many() {
+    let all = original();
+    let mut file = as_pcapng(&all[..1]);
+    (0..100).for_each(|_| file.block(6, &[0; 8]));
+    file.packet(0, all[1].micros, &all[1], &[]);
+    let read = Everything::of_bytes(&file.file);
+    assert_eq!((read.segments.len(), read.errors.len()), (1, 8));
+}
+
+#[test]
+fn what_is_no_capture_is_told_by_its_looks() {
+    let said = |bytes: &[u8]| Everything::of_bytes(bytes).only_error();
+    assert_eq!(said(b""), "bytes: empty");
+    assert!(
+        said(b"{\"log\": {\"version\": \"1.2\", \"entries\": []}}").contains("is it a HAR file?")
+    );
+    assert!(
+        said(&zstd::encode_all(&b"some text"[..], 3).unwrap())
+            .contains("compressed by zstd, and not a capture but text")
+    );
+    assert!(
+        said(&zstd::encode_all(&b""[..], 3).unwrap()).contains("compressed by zstd, and empty")
+    );
+    assert!(said(&pcap_header(Order::Little, false, 1)[..23]).contains("23 bytes, too few"));
+}
+
+/// A header alone is a capture without packets.
+#[test]
+fn a_capture_without_packets_is_one() {
+    for file in [pcap_header(Order::Big, true, 1), as_pcapng(&[]).file] {
+        let read = Everything::of_bytes(&file);
+        assert!(read.segments.is_empty() && read.errors.is_empty(), "{read:?}");
+    }
+}
+
+/// Packets back in time are handed over as they stand, and counted.
+#[test]
+fn times_that_run_backwards_are_counted() {
+    let mut all = original();
+    all.swap(3, 9);
+    let read = Everything::of_bytes(&pcap(Order::Little, false, 1, &all));
+    assert_eq!(read.segments.len(), all.len());
+    assert_eq!(read.tally.backwards, 2);
+}
+
+proptest! {
+    /// Bytes changed anywhere, in either format: something is read, or an error is told, and it ends.
+    #[test]
+    fn any_damage_is_survived(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+        is_pcapng: bool,
+    ) {
+        let all = original();
+        let mut file = if is_pcapng { as_pcapng(&all).file } else { pcap(Order::Little, false, 1, &all) };
+        for (at, byte) in damage {
+            let at = at.index(file.len());
+            file[at] = byte;
+        }
+        let read = Everything::of_bytes(&file);
+        prop_assert!(read.tally.packets <= all.len() as u64);
+        prop_assert!(read.errors.len() <= 8);
+    }
+}

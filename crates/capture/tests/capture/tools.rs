@@ -1,0 +1,106 @@
+//! What the tests share: reading, files of their own, other programs.
+
+use capture::{CaptureError, CaptureFiles, Observed, SegmentSource, Tally};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What was read of a source, to its end.
+#[derive(Debug)]
+pub(crate) struct Everything {
+    pub(crate) segments: Vec<Observed>,
+    pub(crate) errors: Vec<CaptureError>,
+    pub(crate) tally: Tally,
+}
+
+impl Everything {
+    pub(crate) fn of(mut source: impl SegmentSource) -> Self {
+        let (mut segments, mut errors, mut batch) = (vec![], vec![], vec![]);
+        loop {
+            match source.next_batch(&mut batch) {
+                Ok(true) => segments.append(&mut batch),
+                Ok(false) => break,
+                Err(error) => errors.push(error),
+            }
+        }
+        let tally = source.tally();
+        assert_eq!(tally.segments, segments.len() as u64);
+        let others: u64 = tally.reasons().map(|(_, count)| count).sum();
+        assert_eq!(tally.packets, tally.segments + others, "each packet counts once: {tally:?}");
+        Self { segments, errors, tally }
+    }
+
+    /// Of files that have to be in order.
+    pub(crate) fn of_files<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
+        let read = Self::of(CaptureFiles::new(paths));
+        assert!(read.errors.is_empty(), "{:?}", read.errors);
+        read
+    }
+
+    /// Of bytes that may be in any order.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        let reader = Box::new(std::io::Cursor::new(bytes.to_vec()));
+        match CaptureFiles::from_reader("bytes", reader) {
+            Ok(source) => Self::of(source),
+            Err(error) => Self { segments: vec![], errors: vec![error], tally: Tally::default() },
+        }
+    }
+
+    pub(crate) fn only_error(&self) -> String {
+        let [error] = &self.errors[..] else { panic!("one error: {:?}", self.errors) };
+        error.to_string()
+    }
+}
+
+/// A folder of a test's own, empty.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("capture-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The captures that come with these tests.
+pub(crate) fn captures() -> Vec<PathBuf> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tcprs");
+    let files = fs::read_dir(folder).expect("the captures are part of the repository");
+    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "pcap"));
+    files.sort();
+    assert_eq!(files.len(), 52);
+    files
+}
+
+/// One of them.
+pub(crate) fn capture(name: &str) -> PathBuf {
+    captures().into_iter().find(|file| file.file_stem().unwrap() == name).expect("it is there")
+}
+
+/// Runs a program of Wireshark's; `None`, having said so, where it is not installed.
+pub(crate) fn wireshark(program: &str, arguments: &[&str]) -> Option<Output> {
+    match Command::new(program).args(arguments).output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{program} {arguments:?}: {said}");
+            Some(output)
+        }
+        Err(error) => {
+            calm::skipped(format!("no {program}: {error}"));
+            None
+        }
+    }
+}
+
+/// The path as programs are told it.
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// Asserts that two rows of segments are the same, and shows the first that differs.
+pub(crate) fn assert_same(segments: &[Observed], expected: &[Observed], what: &str) {
+    let differs = segments.iter().zip(expected).find(|(segment, expected)| segment != expected);
+    if let Some((segment, expected)) = differs {
+        panic!("{what}:\n{segment:?}\nis not\n{expected:?}");
+    }
+    assert_eq!(segments.len(), expected.len(), "{what}");
+}

@@ -1,0 +1,116 @@
+//! `headstart capture`: what `headstart analyze` needs of a server's packets, and no more.
+
+mod args;
+mod sink;
+
+pub(crate) use args::{Args, appendix};
+
+use crate::failure::{Failure, remark};
+use capture::{CaptureError, CaptureTrouble, LiveCapture, LiveOptions};
+use sink::Sink;
+use std::fmt::Write;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time;
+
+/// How long to wait for packets before seeing whether to stop.
+const WAIT: time::Duration = time::Duration::from_millis(100);
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    args.check()?;
+    let options = LiveOptions {
+        interfaces: args.interface.clone(),
+        ports: args.port.clone(),
+        snap: args.snap,
+    };
+    let mut live = LiveCapture::open(&options).map_err(refused)?;
+    let mut sink = Sink::begin(args)?;
+    let stop = stopper()?;
+    if !args.quiet {
+        remark(&format!("capturing {}; Ctrl-C stops", args.what()));
+    }
+    let captured = receive(args, &mut live, &mut sink, &stop);
+    // What is still there belongs to it.
+    let lost = live.finish(|packet| sink.take(packet));
+    sink.finish();
+    summarize(args, &sink, *lost.as_ref().unwrap_or(&0))?;
+    captured
+        .and(lost.map(drop))
+        .map_err(|why| Failure::failed(format!("cannot capture: {why}")))?;
+    sink.failure().map_or(Ok(()), Err)
+}
+
+/// Captures until somebody stops it, it has gone on for long enough, or nothing more can be written.
+fn receive(
+    args: &Args,
+    live: &mut LiveCapture,
+    sink: &mut Sink,
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    let begun = now();
+    let limit = args.time.map(|limit| time::Duration::from_nanos(limit.as_nanos()));
+    while sink.wants_more() && !stop.load(Ordering::Relaxed) {
+        let left = limit.map_or(WAIT, |limit| limit.saturating_sub(begun.elapsed()));
+        if left.is_zero() {
+            break;
+        }
+        if !live.receive(left.min(WAIT), |packet| sink.take(packet))? {
+            // Who reads along is told what there is whenever there is time to.
+            sink.flush();
+        }
+    }
+    Ok(())
+}
+
+/// Says what was captured; on standard error if the packets go to standard output.
+fn summarize(args: &Args, sink: &Sink, lost: u64) -> Result<(), Failure> {
+    if args.quiet {
+        return Ok(());
+    }
+    let text = summary(sink, lost);
+    match args.is_piped() {
+        true => {
+            remark(text.trim_end());
+            Ok(())
+        }
+        false => crate::stdout::print(&text),
+    }
+}
+
+fn summary(sink: &Sink, lost: u64) -> String {
+    let advice = if lost > 0 { "; fewer with fewer --port, or less other work here" } else { "" };
+    let mut text = format!("captured  {} packets\n", sink.packets);
+    let _ = writeln!(text, "dropped   {lost} packets that were not fetched in time{advice}");
+    for file in sink.files() {
+        let _ = writeln!(text, "file      {}", file.display());
+    }
+    text
+}
+
+/// Nothing was captured: what is wrong can be put right.
+fn refused(error: CaptureError) -> Failure {
+    match error.trouble {
+        CaptureTrouble::Io(why) => Failure::failed(format!("cannot capture: {why}")),
+        _ => Failure::input(error),
+    }
+}
+
+/// Set by Ctrl-C and SIGTERM; by the second, the process ends at once.
+fn stopper() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let handler = move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    };
+    ctrlc::set_handler(handler)
+        .map_err(|error| Failure::failed(format!("cannot listen for Ctrl-C: {error}")))?;
+    Ok(stop)
+}
+
+#[expect(clippy::disallowed_methods, reason = "real time is what --for counts")]
+fn now() -> time::Instant {
+    time::Instant::now()
+}

@@ -1,0 +1,78 @@
+//! What may be typed of a scheme: its name, behind `+` the name of a parameter, behind `=` a value of it.
+//!
+//! All of it comes from the registry that `headstart schemes` shows, and nothing is offered that would be refused.
+
+use cmdline::complete::{Candidate, Completion};
+use std::borrow::Cow;
+use tcp::scheme::{SchemeParameter, catalogue, parameters};
+use worlds::{AGENT_PARAMETER, AGENT_SCHEMES};
+
+/// Of the last element of a list that commas separate.
+pub(super) fn list(typed: &str, is_scheme: impl Fn(&str) -> bool) -> Completion {
+    let last = typed.rfind(',').map_or(0, |comma| comma + 1);
+    one(&typed[last..], is_scheme).behind(last)
+}
+
+/// Of one scheme; `is_scheme` says whether a text would be taken.
+pub(super) fn one(typed: &str, is_scheme: impl Fn(&str) -> bool) -> Completion {
+    let Some(plus) = typed.rfind('+') else { return names(is_scheme) };
+    match typed[plus..].find('=') {
+        None => parameters_behind(&typed[..plus]).behind(plus + 1),
+        Some(equals) => values_behind(typed, plus + equals, is_scheme),
+    }
+}
+
+fn names(is_scheme: impl Fn(&str) -> bool) -> Completion {
+    let core = catalogue().iter().map(|named| (named.name, named.about));
+    let agents = AGENT_SCHEMES.iter().map(|named| (named.name, named.about));
+    let all = core.chain(agents).filter(|(name, _)| is_scheme(name));
+    Completion::of(all.map(|(name, about)| Candidate::open(name, about)))
+}
+
+/// A parameter as it is offered.
+struct Offered {
+    name: &'static str,
+    values: Vec<String>,
+    about: Cow<'static, str>,
+}
+
+/// The parameters that a scheme has: those with an agent have one of their own alone.
+fn offered(scheme: &str) -> Vec<Offered> {
+    let base = scheme.split('+').next().unwrap_or_default();
+    if AGENT_SCHEMES.iter().any(|named| named.name == base) {
+        let only = AGENT_PARAMETER;
+        let values = examples(only.values, None);
+        return vec![Offered { name: only.name, values, about: only.about.into() }];
+    }
+    let offered = |parameter: &SchemeParameter| Offered {
+        name: parameter.name,
+        values: examples(&parameter.values, parameter.default),
+        about: parameter.about.clone(),
+    };
+    parameters().iter().map(offered).collect()
+}
+
+/// Texts that may be values, from the registry's words: `on|off`, `fraction, like 0.05`, and the default.
+fn examples(values: &str, default: Option<&str>) -> Vec<String> {
+    let words = values.split('|').map(|word| word.rsplit(' ').next().unwrap_or(word).to_owned());
+    let mut all: Vec<String> = words.collect();
+    all.extend(default.map(str::to_owned));
+    all.dedup();
+    all
+}
+
+/// Parameters that the scheme does not have yet.
+fn parameters_behind(scheme: &str) -> Completion {
+    let given = |name: &str| scheme.split('+').any(|part| part.split('=').next() == Some(name));
+    let new = offered(scheme).into_iter().filter(|parameter| !given(parameter.name));
+    Completion::of(new.map(|one| Candidate::open(format!("{}=", one.name), one.about)))
+}
+
+fn values_behind(typed: &str, equals: usize, is_scheme: impl Fn(&str) -> bool) -> Completion {
+    let before = &typed[..=equals];
+    let name = before[..equals].rsplit('+').next().unwrap_or_default();
+    let of_name = offered(typed).into_iter().find(|parameter| parameter.name == name);
+    let values = of_name.map(|parameter| parameter.values).unwrap_or_default();
+    let taken = values.into_iter().filter(|value| is_scheme(&format!("{before}{value}")));
+    Completion::of(taken.map(|value| Candidate::open(value, ""))).behind(equals + 1)
+}

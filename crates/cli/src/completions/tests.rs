@@ -1,0 +1,113 @@
+//! The lists are whole: nothing that has a list of values is forgotten, and nothing is offered that is refused.
+
+use super::{schemes, values};
+use crate::Cli;
+use clap::{Arg, Command, CommandFactory, ValueHint};
+use cmdline::complete::{Asked, Completion};
+use tcp::Scheme;
+use tcp::scheme::parameters;
+
+/// Values that nobody can list: numbers, times, sizes, addresses, names that the user makes up.
+const FREE: &[&str] = &[
+    "address",
+    "background",
+    "client_window",
+    "connections",
+    "date",
+    "device",
+    "grace",
+    "har_page",
+    "idle",
+    "jobs",
+    "min_rate",
+    "plot",
+    "port",
+    "repeat",
+    "seed",
+    "segments",
+    "shard",
+    "site",
+    "sizes",
+    "spin",
+    "stall",
+    "threads",
+    "visits",
+    "weights",
+    "arguments",
+];
+
+fn typed(command: &str, argument: &str, typed: &str) -> Completion {
+    values::of(&Asked { command, argument, typed }).unwrap_or_default()
+}
+
+fn texts(completion: &Completion) -> Vec<&str> {
+    completion.candidates.iter().map(|candidate| candidate.text.as_ref()).collect()
+}
+
+fn every_value(command: &Command, look: &mut dyn FnMut(&Command, &Arg)) {
+    for argument in command.get_arguments() {
+        if argument.get_num_args().is_some_and(|n| n.takes_values()) {
+            look(command, argument);
+        }
+    }
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        every_value(sub, look);
+    }
+}
+
+#[test]
+fn every_option_has_its_values() {
+    let mut cli = Cli::command();
+    cli.build();
+    let mut free = Vec::new();
+    every_value(&cli, &mut |command, argument| {
+        let id = argument.get_id().as_str();
+        let asked = Asked { command: command.get_name(), argument: id, typed: "" };
+        let is_known = values::of(&asked).is_some()
+            || !argument.get_possible_values().is_empty()
+            || argument.get_value_hint() != ValueHint::Unknown;
+        match FREE.contains(&id) {
+            true => free.push(id.to_owned()),
+            false => assert!(is_known, "{} of {}", id, command.get_name()),
+        }
+    });
+    for id in FREE {
+        assert!(free.iter().any(|found| found == id), "there is no {id} any more");
+    }
+}
+
+#[test]
+fn parameters_with_names_for_values_offer_all_of_them() {
+    for parameter in parameters() {
+        let scheme = format!("linux+{}=", parameter.name);
+        let offered = typed("serve", "scheme", &scheme);
+        assert_eq!(offered.settled, scheme.len());
+        for value in texts(&offered) {
+            Scheme::parse(&format!("{scheme}{value}")).unwrap();
+        }
+        let named = parameter.values.split('|').filter(|_| parameter.values.contains('|'));
+        for value in named.filter(|value| !value.contains(' ')) {
+            let is_taken = Scheme::parse(&format!("{scheme}{value}")).is_ok();
+            assert_eq!(texts(&offered).contains(&value), is_taken, "{scheme}{value}");
+        }
+        if let Some(default) = parameter.default {
+            assert!(texts(&offered).contains(&default), "{scheme}{default}");
+        }
+    }
+}
+
+#[test]
+fn lists_and_paths_go_on_behind_commas() {
+    let second = typed("race", "schemes", "linux,newreno+cc=");
+    assert_eq!(second.settled, "linux,newreno+cc=".len());
+    assert!(texts(&second).contains(&"bbr"));
+    // Only the world kernel has these, and the others have no size to tell.
+    assert!(texts(&typed("race", "schemes", "")).contains(&"hs-cubic"));
+    assert!(!texts(&typed("serve", "scheme", "")).contains(&"hs-cubic"));
+    assert_eq!(texts(&typed("race", "schemes", "hs-cubic+")), ["size="]);
+    assert!(texts(&typed("race", "path", "20mbit,80ms,")).is_empty());
+    assert!(texts(&typed("race", "path", "20mbit,80ms,9p,")).contains(&"fq_codel"));
+    assert!(!texts(&typed("emulate", "up", "20mbit,80ms,9p,")).contains(&"up="));
+    // A parameter that is there is not offered again.
+    assert!(!texts(&schemes::one("linux+iw=3+", |_| true)).contains(&"iw="));
+}

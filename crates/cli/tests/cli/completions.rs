@@ -1,0 +1,124 @@
+//! Completion in the shells themselves: what a user has typed, and what Tab makes of it.
+
+use crate::run::{folder, root, stdout};
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// What is typed before Tab, and the only way to go on. The last column is what follows: a space, unless the word may
+/// go on itself.
+const TYPED: &[(&str, &str, &str)] = &[
+    ("headstart ra", "ce", " "),
+    ("headstart race --path-pre", "set", " "),
+    ("headstart race --path-preset cab", "le", " "),
+    ("headstart race jav", "a", " "),
+    ("headstart race pages/art", "icle.har", " "),
+    ("headstart race --schemes linux,newreno-n", "ssr", ""),
+    ("headstart race --schemes linux,newreno+rto_m", "in=", ""),
+    ("headstart race --schemes linux+startup=jum", "p-start", ""),
+    ("headstart race --schemes=linux+startup=jum", "p-start", ""),
+    ("headstart race --on sim,ker", "nel", ""),
+    ("headstart race --path 20mbit,80ms,100p,fq", "_codel", ""),
+    ("headstart sim plans/examples/dum", "bbell.toml", " "),
+    ("headstart sim --example parki", "ng-lot", " "),
+    ("headstart papers FS-1 SES-3", "", " "),
+    ("headstart check ns2 --suite fas", "t-start", " "),
+];
+
+/// `PATH` with this build's program first.
+fn path() -> OsString {
+    let own = Path::new(env!("CARGO_BIN_EXE_headstart")).parent().unwrap().to_owned();
+    let others = env::var_os("PATH").unwrap_or_default();
+    env::join_paths([own].into_iter().chain(env::split_paths(&others))).unwrap()
+}
+
+/// What a script for this shell prints; `None`, having said so, without the shell.
+fn shell(name: &str, arguments: &[&str], script: &str) -> Option<String> {
+    let file = folder(&format!("completions-{name}")).join("script");
+    fs::write(&file, script).unwrap();
+    let mut shell = Command::new(name);
+    shell.args(arguments).arg(&file).current_dir(root()).env("PATH", path());
+    match shell.output() {
+        Err(error) => {
+            calm::skipped(format!("no {name} ({error})"));
+            None
+        }
+        Ok(output) => {
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(errors, "", "{name}");
+            Some(String::from_utf8(output.stdout).unwrap())
+        }
+    }
+}
+
+/// What follows the line that was typed, by its number.
+#[track_caller]
+fn follows(out: &str, expected: impl Fn(&str, &str, &str) -> String) {
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), TYPED.len(), "{out}");
+    for (line, (typed, rest, space)) in lines.iter().zip(TYPED) {
+        assert_eq!(*line, expected(typed, rest, space), "{typed}");
+    }
+}
+
+/// bash splits words at `=` and `:` and replaces what stands behind: `$2` is that part. Its own functions cannot be asked
+/// without a terminal, so this calls ours as bash does.
+#[test]
+fn bash() {
+    let mut script = stdout(&["completions", "bash"]);
+    script += "
+        compopt() { [[ $2 == nospace ]] && space=; }
+        COMP_WORDBREAKS=$' \\t\\n\"\\'><=;|&(:'
+        try() {
+            COMP_LINE=$1 COMP_POINT=${#1} COMPREPLY=() space=' '
+            part=${1##*[ =]}
+            _headstart headstart \"$part\"
+            echo \"${#COMPREPLY[@]} ${1%\"$part\"}${COMPREPLY[0]}$space|\"
+        }
+    ";
+    for (typed, ..) in TYPED {
+        script += &format!("try '{typed}'\n");
+    }
+    let Some(out) = shell("bash", &["--norc"], &script) else { return };
+    follows(&out, |typed, rest, space| format!("1 {typed}{rest}{space}|"));
+}
+
+/// A second zsh in a terminal of its own gets the keys, and says what its line has become.
+#[test]
+fn zsh() {
+    let file = folder("completions-of-zsh").join("_headstart");
+    fs::write(&file, stdout(&["completions", "zsh"])).unwrap();
+    let mut script = format!(
+        "zmodload zsh/zpty
+        zpty shell zsh -f -i
+        ask() {{ zpty -n -w shell $1; zpty -r shell out \"*$2*\" }}
+        tell() {{ ask $1$'\\n' 'told[[:space:]]' }}
+        tell 'PS1=; stty -echo; unsetopt zle_bracketed_paste; TERM=dumb; autoload -U compinit; compinit -u -D; print to''ld'
+        tell 'show() {{ zle -I; print -r -- \"<<$BUFFER|>>\"; zle kill-whole-line }}; print to''ld'
+        tell 'zle -N show; bindkey \"^X\" show; source {}; print to''ld'
+        try() {{ ask $1$'\\t\\x18' '>>'; out=${{out##*<<}}; print -r -- ${{out%%>>*}} }}
+        ",
+        file.display()
+    );
+    for (typed, ..) in TYPED {
+        script += &format!("try '{typed}'\n");
+    }
+    let Some(out) = shell("zsh", &["-f"], &script) else { return };
+    follows(&out, |typed, rest, space| format!("{typed}{rest}{space}|"));
+}
+
+/// fish says itself what it would complete, as whole words.
+#[test]
+fn fish() {
+    let mut script = stdout(&["completions", "fish"]);
+    for (typed, ..) in TYPED {
+        script += &format!("echo (complete -C '{typed}' | string replace -r '\\t.*' '')\n");
+    }
+    let Some(out) = shell("fish", &["--no-config"], &script) else { return };
+    follows(&out, |typed, rest, _| {
+        let word = typed.rsplit(' ').next().unwrap();
+        format!("{word}{rest}")
+    });
+}

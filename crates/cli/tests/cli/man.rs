@@ -1,0 +1,105 @@
+//! `headstart man`: a page for each command, without anything that a typesetter complains of.
+
+use crate::run::{folder, stdout};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn pages(name: &str) -> Vec<PathBuf> {
+    let folder = folder(name);
+    stdout(&["man", folder.to_str().unwrap(), "--date", "2026-11-25"]);
+    let mut pages: Vec<PathBuf> =
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.sort();
+    pages
+}
+
+/// The names of the commands that `--help` lists.
+fn commands(arguments: &[&str]) -> Vec<String> {
+    let help = stdout(arguments);
+    let listed = help.split("Commands:\n").nth(1).unwrap_or_default();
+    let lines = listed.lines().take_while(|line| !line.is_empty());
+    // A name has two spaces before it; what is told of it may go on in lines that begin further in.
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_has_a_page_with_all_sections() {
+    let pages = pages("man");
+    let names: Vec<&str> =
+        pages.iter().map(|page| page.file_stem().unwrap().to_str().unwrap()).collect();
+    // The agent's page comes from its own program.
+    let expected = commands(&["--help"]).into_iter().filter(|name| name != "agent");
+    let below_check =
+        commands(&["check", "--help"]).into_iter().map(|name| format!("check-{name}"));
+    let expected: Vec<String> =
+        expected.chain(below_check).map(|name| format!("headstart-{name}")).collect();
+    assert!(expected.len() > 15, "{expected:?}");
+    for name in &expected {
+        assert!(names.contains(&name.as_str()), "no page {name}");
+    }
+    assert_eq!(names.len(), expected.len() + 1, "{names:?}");
+    for page in &pages {
+        let text = fs::read_to_string(page).unwrap();
+        for section in [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "OPTIONS",
+            "EXAMPLES",
+            "\"EXIT STATUS\"",
+            "\"SEE ALSO\"",
+        ] {
+            assert!(text.contains(&format!(".SH {section}\n")), "{section} in {}", page.display());
+        }
+        assert!(text.contains(" 1 2026-11-25 \"headstart "), "{}", page.display());
+    }
+}
+
+#[test]
+fn a_page_tells_values_defaults_examples_and_files() {
+    let pages = pages("man-of-sim");
+    let of = |name: &str| {
+        fs::read_to_string(pages.iter().find(|page| page.ends_with(name)).unwrap()).unwrap()
+    };
+    let sim = of("headstart-sim.1");
+    assert!(
+        sim.contains("[default: csv]")
+            && sim.contains("summary.csv")
+            && sim.contains("--example dumbbell".replace('-', r"\-").as_str())
+    );
+    // A list in the text of a page stands as it is.
+    let ns2 = of("headstart-check-ns2.1");
+    let (_, suites) = ns2.split_once(".nf\n").unwrap();
+    assert!(suites.split_once(".fi\n").unwrap().0.contains("  single "), "{ns2}");
+}
+
+/// Lines that no typesetter understands, or that it would tear apart, are said by these two.
+#[test]
+fn typesetters_have_nothing_to_complain_of() {
+    let pages = pages("man-lint");
+    let checks: [(&str, &[&str]); 2] = [
+        ("groff", &["-K", "utf8", "-man", "-ww", "-Tutf8", "-z"]),
+        ("mandoc", &["-T", "lint", "-W", "style"]),
+    ];
+    for (program, arguments) in checks {
+        if Command::new(program)
+            .arg(if program == "groff" { "--version" } else { "/dev/null" })
+            .output()
+            .is_err()
+        {
+            calm::skipped(format!("no {program}"));
+            continue;
+        }
+        for page in &pages {
+            let said = said(program, arguments, page);
+            assert!(said.is_empty(), "{program}: {said}");
+        }
+    }
+}
+
+fn said(program: &str, arguments: &[&str], page: &Path) -> String {
+    let output = Command::new(program).args(arguments).arg(page).output().unwrap();
+    [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat()
+}

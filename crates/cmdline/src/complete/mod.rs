@@ -1,0 +1,164 @@
+//! Answers a shell that asks which words may come next.
+//!
+//! `walk` finds out what is being typed: an option's name, an option's value, a subcommand or another word. clap knows
+//! names, and values of which there are few. All other values come from the program, as a function of the option's
+//! name and of what is typed of the value ([`Source`]). `shells` has the scripts that ask, and writes each its answer.
+
+mod shells;
+mod walk;
+
+pub use shells::{Shell, answer, script, words};
+
+use clap::{Arg, Command, ValueHint};
+use std::borrow::Cow;
+use walk::{Place, Walk};
+
+/// A word, or a part of one, that may come next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// What is typed.
+    pub text: Cow<'static, str>,
+    /// What it is, in one line.
+    pub about: Cow<'static, str>,
+    /// The word may go on behind it, so that no space follows.
+    pub goes_on: bool,
+}
+
+/// Files that may come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilesOffered {
+    /// Those with one of these endings first, if there are any: `.toml`; then all.
+    Ending(&'static [&'static str]),
+    /// Folders.
+    Folders,
+    /// Programs that can be run by name.
+    Programs,
+}
+
+/// What may come next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// Bytes of what is typed that stay whatever is chosen: the elements of a list before the last one.
+    pub settled: usize,
+    /// Words that go on behind these bytes.
+    pub candidates: Vec<Candidate>,
+    /// Files, in the same place.
+    pub files: Option<FilesOffered>,
+}
+
+/// A value that is being typed.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Name of the command that it is for: `race`.
+    pub command: &'a str,
+    /// clap's id of the option or argument: `schemes`.
+    pub argument: &'a str,
+    /// So much of it is typed, in a list of its last element.
+    pub typed: &'a str,
+}
+
+/// What the values of an option are. `None`: clap knows them, or nobody does.
+pub type Source<'a> = &'a dyn Fn(&Asked<'_>) -> Option<Completion>;
+
+impl Candidate {
+    /// A word that ends here.
+    pub fn whole(text: impl Into<Cow<'static, str>>, about: impl Into<Cow<'static, str>>) -> Self {
+        Self { text: text.into(), about: about.into(), goes_on: false }
+    }
+
+    /// A word that may go on.
+    pub fn open(text: impl Into<Cow<'static, str>>, about: impl Into<Cow<'static, str>>) -> Self {
+        Self { goes_on: true, ..Self::whole(text, about) }
+    }
+}
+
+impl Completion {
+    /// These candidates, and nothing else.
+    pub fn of(candidates: impl IntoIterator<Item = Candidate>) -> Self {
+        Self { candidates: candidates.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Files, and nothing else.
+    pub fn files(files: FilesOffered) -> Self {
+        Self { files: Some(files), ..Self::default() }
+    }
+
+    /// The last element of a list, behind so many bytes of it.
+    #[must_use]
+    pub fn behind(self, bytes: usize) -> Self {
+        Self { settled: self.settled + bytes, ..self }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.candidates.is_empty() && self.files.is_none()
+    }
+
+    /// Only what goes on from `typed`.
+    fn matching(mut self, typed: &str) -> Self {
+        let part = typed.get(self.settled..).unwrap_or_default();
+        self.candidates.retain(|candidate| candidate.text.starts_with(part));
+        self
+    }
+}
+
+/// What may come next on a command line, of which the last word is being typed.
+///
+/// `words` are those behind the program's name.
+pub fn complete(mut program: Command, words: &[String], source: Source<'_>) -> Completion {
+    program.build();
+    let Some((typed, before)) = words.split_last() else { return Completion::default() };
+    let walk = Walk::along(&program, before);
+    let values = |of: &Arg, typed: &str| values(walk.command(), of, typed, source);
+    let completion = match walk.place(typed) {
+        Place::Options => Completion::of(walk.options()),
+        Place::Value { of, settled } => values(of, &typed[settled..]).behind(settled),
+        Place::Word(argument) => {
+            let mut here = argument.map_or_else(Completion::default, |of| values(of, typed));
+            here.candidates.extend(walk.subcommands());
+            if here.is_empty() { Completion::of(walk.options()) } else { here }
+        }
+        Place::Argument(of) => match walk.is_first() {
+            true => values(of, typed),
+            false => Completion::files(FilesOffered::Ending(&[])),
+        },
+    };
+    completion.matching(typed)
+}
+
+/// The values of an option or argument.
+fn values(command: &Command, of: &Arg, typed: &str, source: Source<'_>) -> Completion {
+    let settled =
+        of.get_value_delimiter().and_then(|comma| typed.rfind(comma)).map_or(0, |at| at + 1);
+    let (command, argument) = (command.get_name(), of.get_id().as_str());
+    let completion = source(&Asked { command, argument, typed: &typed[settled..] });
+    let mut completion = completion.unwrap_or_else(|| known_to_clap(of));
+    if let Some(comma) = of.get_value_delimiter() {
+        let given: Vec<&str> = typed[..settled].split(comma).collect();
+        completion.candidates.retain(|candidate| !given.contains(&candidate.text.as_ref()));
+    }
+    completion.behind(settled)
+}
+
+fn known_to_clap(of: &Arg) -> Completion {
+    let is_list = of.get_value_delimiter().is_some();
+    let candidate = |value: &clap::builder::PossibleValue| {
+        let about = value.get_help().map(ToString::to_string).unwrap_or_default();
+        Candidate { goes_on: is_list, ..Candidate::whole(value.get_name().to_owned(), about) }
+    };
+    let known = of.get_possible_values();
+    let known = known.iter().filter(|value| !value.is_hide_set()).map(candidate);
+    let files = match of.get_value_hint() {
+        ValueHint::AnyPath | ValueHint::FilePath | ValueHint::ExecutablePath => {
+            Some(FilesOffered::Ending(&[]))
+        }
+        ValueHint::DirPath => Some(FilesOffered::Folders),
+        ValueHint::CommandName | ValueHint::CommandString | ValueHint::CommandWithArguments => {
+            Some(FilesOffered::Programs)
+        }
+        _ => None,
+    };
+    Completion { files, ..Completion::of(known) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! The account of a load: what bounded it at each moment, by what the access link and the loader saw.
+//!
+//! The time from the start of the load to its last byte is divided among the causes of [`Bound`]:
+//!
+//! 1. While the access link holds data of the page, waiting or being sent, the *path* bounds it.
+//! 2. Else each sender that waits for something has one cause (`sender`): its congestion window, the receive window that
+//!    its client offers, the recovery of a loss, or its server. The browser is one more if it works out a request. The
+//!    moment is divided equally among all of these.
+//! 3. Else the page waits for signals under way: *rounds*.
+//!
+//! `replies` says what each sender had to send and since when, `page` puts all senders together. Everything is seen from
+//! outside, so that one account serves simulated and real hosts; `tests` hold it against what
+//! simulated senders say of themselves.
+
+mod page;
+mod replies;
+mod sender;
+
+use crate::bound::{BoundFrom, BoundShares};
+use crate::record::LoadRecording;
+use page::Parties;
+use replies::worked_out;
+use units::Instant;
+use workload::Page;
+
+/// What bounded a load.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Account {
+    /// The whole page; `None` if it took no time.
+    pub(crate) shares: Option<BoundShares>,
+    /// Each connection's sender, in the order of the recording.
+    pub(crate) senders: Vec<Vec<BoundFrom>>,
+}
+
+#[cfg(test)]
+mod tests;
+
+/// The account of a load of `page` that ended at `end` with every object.
+pub(crate) fn account(page: &Page, recording: &LoadRecording, end: Instant) -> Account {
+    let alone: Vec<Vec<BoundFrom>> = (0..recording.transfers.len())
+        .map(|index| sender::timeline(page, recording, index))
+        .collect();
+    let parties = Parties::new(&recording.busy, &worked_out(page, recording), &alone);
+    let shares = parties.shares(recording.start, end);
+    let senders = alone.iter().map(|timeline| page::on_path(timeline, &recording.busy)).collect();
+    Account { shares, senders }
+}

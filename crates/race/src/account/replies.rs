@@ -1,0 +1,91 @@
+//! What a sender was asked for: when the request was there, when the answer was, and where in the stream it ended.
+
+use crate::record::{LoadRecording, RequestData, Stretch, TransferRecord};
+use units::Instant;
+use workload::{Discovery, Milestones, Object, Page};
+
+/// An answer, or the server's part of TLS's handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reply {
+    /// When its server, or the client in its place, began to think.
+    pub(super) asked: Instant,
+    /// When it had thought.
+    pub(super) thought: Instant,
+    /// Since when it is there to be sent.
+    pub(super) ready: Instant,
+    /// Offset in the stream of the first byte behind it.
+    pub(super) end: u64,
+    /// When the client asked …
+    pub(super) from: Instant,
+    /// … and had all of it.
+    pub(super) to: Instant,
+}
+
+/// The answers on a connection in the order of the page, and its opening. Of one that carried no object, none: nobody
+/// waited for it.
+pub(super) fn replies(page: &Page, recording: &LoadRecording, index: usize) -> Vec<Reply> {
+    let transfer = &recording.transfers[index];
+    let is_here = |m: &Milestones| m.connection.is_some_and(|conn| conn.index() == index);
+    let objects = page.objects().iter().zip(&recording.milestones);
+    let answers = objects
+        .filter(|(_, milestones)| is_here(milestones))
+        .filter_map(|(object, milestones)| reply(recording, transfer, (object, milestones)));
+    let mut replies: Vec<Reply> = answers.collect();
+    if !replies.is_empty() {
+        replies.extend(handshake(recording, transfer));
+    }
+    replies
+}
+
+fn reply(
+    recording: &LoadRecording,
+    transfer: &TransferRecord,
+    (object, milestones): (&Object, &Milestones),
+) -> Option<Reply> {
+    let (from, to) = (milestones.requested?, milestones.done?);
+    let requests = &transfer.trace.requests;
+    let arrived = match object.request_bytes == 0 && requests.is_empty() {
+        // Asking costs no trip, once the server has a connection to answer on.
+        true => transfer.trace.accepted,
+        false => arrival(requests, from),
+    };
+    let arrived = arrived.map_or(from, |arrived| arrived.max(from));
+    let end = delivered(transfer, to);
+    // Where servers cannot think the client asks so much later: it thinks in their place.
+    let asked = if recording.servers_think { arrived } else { from };
+    let thought = asked + object.server_wait;
+    Some(Reply { asked, thought, ready: thought.max(arrived), end, from, to })
+}
+
+/// The opening of the connection, which may have an answer in it: TLS's.
+fn handshake(recording: &LoadRecording, transfer: &TransferRecord) -> Option<Reply> {
+    let opened = transfer.connection.opened;
+    let ready = transfer.connection.ready.filter(|_| opened >= recording.start)?;
+    let asked = arrival(&transfer.trace.requests, opened).unwrap_or(ready).min(ready);
+    let end = delivered(transfer, ready);
+    Some(Reply { asked, thought: asked, ready: asked, end, from: opened, to: ready })
+}
+
+/// When what was asked at `asked` was at the server: the first data that left the client since.
+fn arrival(requests: &[RequestData], asked: Instant) -> Option<Instant> {
+    requests.get(requests.partition_point(|data| data.sent < asked))?.arrived
+}
+
+/// Bytes of the server's stream that the client had in order at an instant.
+fn delivered(transfer: &TransferRecord, at: Instant) -> u64 {
+    let steps = &transfer.trace.delivered;
+    let index = steps.partition_point(|(when, _)| *when <= at);
+    index.checked_sub(1).map_or(0, |index| steps[index].1)
+}
+
+/// When the browser worked out the requests for objects that others had revealed.
+pub(super) fn worked_out(page: &Page, recording: &LoadRecording) -> Vec<Stretch> {
+    let objects = page.objects().iter().zip(&recording.milestones);
+    let working = |(object, milestones): (&Object, &Milestones)| {
+        let to = milestones.discovered?;
+        let Discovery::InBody { delay, .. } = object.discovery else { return None };
+        let revealed = recording.since_start(to).saturating_sub(delay);
+        Some(Stretch { from: recording.start + revealed, to })
+    };
+    objects.filter_map(working).filter(|working| working.from < working.to).collect()
+}

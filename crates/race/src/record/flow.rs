@@ -1,0 +1,266 @@
+//! One connection's packets at the access link: both streams, the window that was offered, what was lost.
+
+use super::gaps::Gaps;
+use super::seen::{LinkStep, SeenAtLink, Way};
+use super::{Offer, SequenceEvent, SequenceStep, TransferRecord};
+use tcp::segment::receiver::Reassembly;
+use tcp::{Flags, SackBlocks, Segment};
+use units::{Instant, SeqNum};
+
+/// A connection, both ways.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FlowRecord {
+    server: Stream,
+    client: Stream,
+    events: Vec<SequenceEvent>,
+    offers: Vec<Offer>,
+    /// In-order bytes of the server's stream at the client.
+    delivered: Delivered,
+    requests: Vec<RequestData>,
+    /// When the handshake's last segment, or data in its place, was at the server.
+    accepted: Option<Instant>,
+}
+
+/// What one end sends.
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    /// Sequence number of the first byte, once a SYN or data has shown it.
+    first: Option<SeqNum>,
+    /// Offset of the first byte never sent.
+    sent: u64,
+    /// Offset up to which all is acknowledged.
+    acked: u64,
+    /// The shift of its window, if its SYN says one (RFC 7323 §2).
+    scale: Option<u8>,
+    /// In sequence space that begins with the SYN.
+    gaps: Gaps,
+}
+
+/// Data of the client's stream that was sent for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RequestData {
+    /// Offset of its first byte.
+    pub(crate) from: u64,
+    /// When it was sent.
+    pub(crate) sent: Instant,
+    /// When it, or a later copy, was at the server.
+    pub(crate) arrived: Option<Instant>,
+}
+
+/// How far a stream had arrived in order, and when it came so far.
+#[derive(Clone, Debug, Default)]
+struct Delivered {
+    steps: Vec<(Instant, u64)>,
+    reassembly: Reassembly,
+    next: u64,
+}
+
+/// What a load's account needs of a connection beside what figures show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Trace {
+    /// When the handshake's last segment, or data in its place, was at the server.
+    pub(crate) accepted: Option<Instant>,
+    /// Since when so many bytes of the server's stream were at the client in order.
+    pub(crate) delivered: Vec<(Instant, u64)>,
+    /// What the client sent.
+    pub(crate) requests: Vec<RequestData>,
+    /// When bytes of either stream began to be lost and not sent again (+1), and when there were none any more (−1).
+    pub(crate) gaps: Vec<(Instant, i64)>,
+}
+
+impl FlowRecord {
+    pub(super) fn on_segment(&mut self, seen: SeenAtLink, segment: &Segment) {
+        let sender = self.sender(seen.way);
+        sender.note_start(segment);
+        let range = sender.range(segment);
+        match seen.step {
+            LinkStep::Enter | LinkStep::Drop => self.on_sent(seen, segment, range),
+            LinkStep::Arrive => self.on_arrived(seen, segment, range),
+            LinkStep::Discard | LinkStep::Lose => self.on_lost(seen, segment, range),
+            LinkStep::Leave => {}
+        }
+    }
+
+    fn sender(&mut self, way: Way) -> &mut Stream {
+        match way {
+            Way::Down => &mut self.server,
+            Way::Up => &mut self.client,
+        }
+    }
+
+    /// What a segment takes of sequence space that somebody waits for: a SYN is at 0, the first byte at 1, and a FIN nothing.
+    /// Until the server has accepted the connection, each segment of the client does what the SYN was for.
+    fn sequence_space(&self, way: Way, segment: &Segment, (from, to): (u64, u64)) -> (u64, u64) {
+        let opens = segment.has(Flags::SYN) || (way == Way::Up && self.accepted.is_none());
+        (if opens { 0 } else { from + 1 }, to + 1)
+    }
+
+    fn on_sent(&mut self, seen: SeenAtLink, segment: &Segment, range: (u64, u64)) {
+        let SeenAtLink { at, way, step } = seen;
+        let sender = self.sender(way);
+        let is_new = range.1 > sender.sent;
+        let is_again = range.0 < sender.sent;
+        sender.sent = sender.sent.max(range.1);
+        let space = self.sequence_space(way, segment, range);
+        self.sender(way).gaps.close(at, space);
+        if segment.len > 0 {
+            match way {
+                Way::Down if is_again => self.push(at, range, SequenceStep::Retransmitted),
+                Way::Down => self.push(at, range, SequenceStep::Sent),
+                Way::Up if is_new => {
+                    self.requests.push(RequestData { from: range.0, sent: at, arrived: None });
+                }
+                Way::Up => {}
+            }
+        }
+        if step == LinkStep::Drop {
+            self.on_lost(seen, segment, range);
+        }
+    }
+
+    fn on_lost(&mut self, seen: SeenAtLink, segment: &Segment, range: (u64, u64)) {
+        let space = self.sequence_space(seen.way, segment, range);
+        let sender = self.sender(seen.way);
+        // What had arrived is not missed.
+        if space.1 > sender.acked + 1 || space.0 == 0 {
+            sender.gaps.open(seen.at, space);
+        }
+        if seen.way == Way::Down && segment.len > 0 {
+            self.push(seen.at, range, SequenceStep::Dropped);
+        }
+    }
+
+    fn on_arrived(&mut self, seen: SeenAtLink, segment: &Segment, range: (u64, u64)) {
+        let at = seen.at;
+        match seen.way {
+            Way::Down => {
+                if segment.len > 0 {
+                    self.delivered.arrive(at, range);
+                }
+                if segment.has(Flags::ACK)
+                    && let Some(acked) = self.client.offset(segment.ack)
+                {
+                    self.client.on_acked(at, acked);
+                }
+            }
+            Way::Up => {
+                let under_way = self.requests.iter_mut().rev().take_while(|r| r.from >= range.0);
+                for request in under_way.filter(|request| request.from < range.1) {
+                    request.arrived = request.arrived.or(Some(at));
+                }
+                if !segment.has(Flags::SYN) {
+                    self.accepted = self.accepted.or(Some(at));
+                }
+                self.on_heard(at, segment);
+            }
+        }
+    }
+
+    /// The server hears of its own stream.
+    fn on_heard(&mut self, at: Instant, segment: &Segment) {
+        let acked = if segment.has(Flags::ACK) { self.server.offset(segment.ack) } else { Some(0) };
+        let Some(acked) = acked else { return };
+        let before = self.server.acked;
+        if acked > before {
+            self.server.on_acked(at, acked);
+            self.push(at, (before, acked), SequenceStep::Acked);
+        }
+        self.on_offered(at, segment);
+        if segment.has(Flags::ACK) {
+            self.on_sacked(at, &segment.options.sack);
+        }
+    }
+
+    /// Windows of SYNs are not scaled, those of others if both SYNs said so (RFC 7323 §2.2).
+    fn on_offered(&mut self, at: Instant, segment: &Segment) {
+        let shift = match (segment.has(Flags::SYN), self.server.scale, self.client.scale) {
+            (false, Some(_), Some(shift)) => shift,
+            _ => 0,
+        };
+        let window = u64::from(segment.window) << shift;
+        let offer = Offer { at, acked: self.server.acked, window };
+        let says_more = |last: &Offer| (last.acked, last.window) != (offer.acked, offer.window);
+        if self.offers.last().is_none_or(says_more) {
+            self.offers.push(offer);
+        }
+    }
+
+    fn on_sacked(&mut self, at: Instant, blocks: &SackBlocks) {
+        for (left, right) in blocks.as_slice() {
+            let (Some(from), Some(to)) = (self.server.offset(*left), self.server.offset(*right))
+            else {
+                return;
+            };
+            // A block below the cumulative point reports a duplicate (RFC 2883).
+            if from >= self.server.acked && from < to {
+                self.server.gaps.close(at, (from + 1, to + 1));
+                self.push(at, (from, to), SequenceStep::Sacked);
+            }
+        }
+    }
+
+    fn push(&mut self, at: Instant, (from, to): (u64, u64), step: SequenceStep) {
+        self.events.push(SequenceEvent { at, from, to, step });
+    }
+
+    /// Fills in what happened from `start` on, and before `next`.
+    pub(super) fn complete(
+        &self,
+        transfer: &mut TransferRecord,
+        (start, next): (Instant, Option<Instant>),
+    ) {
+        let during = |at: Instant| at >= start && next.is_none_or(|next| at < next);
+        transfer.sequence = self.events.iter().filter(|event| during(event.at)).copied().collect();
+        // What was offered when the load began is the last offer before.
+        let before = self.offers.partition_point(|offer| offer.at < start).saturating_sub(1);
+        let offers = self.offers[before..].iter();
+        transfer.offers = offers.filter(|o| next.is_none_or(|next| o.at < next)).copied().collect();
+        let gaps = self.server.gaps.edges().iter().chain(self.client.gaps.edges());
+        transfer.trace = Trace {
+            accepted: self.accepted,
+            delivered: self.delivered.steps.clone(),
+            requests: self.requests.clone(),
+            gaps: gaps.filter(|(at, _)| during(*at)).copied().collect(),
+        };
+    }
+}
+
+impl Stream {
+    fn note_start(&mut self, segment: &Segment) {
+        if segment.has(Flags::SYN) {
+            self.first = Some(segment.seq + 1);
+            self.scale = segment.options.window_scale;
+        } else if segment.len > 0 {
+            self.first = self.first.or(Some(segment.seq));
+        }
+    }
+
+    /// The bytes that a segment of this stream carries.
+    fn range(&self, segment: &Segment) -> (u64, u64) {
+        let start = segment.seq + u32::from(segment.has(Flags::SYN));
+        let from = self.offset(start).unwrap_or(0);
+        (from, from + u64::from(segment.len))
+    }
+
+    /// The stream offset of a sequence number within 2^31 of what is acknowledged; `None` before the first is known.
+    fn offset(&self, seq: SeqNum) -> Option<u64> {
+        let known = self.first? + self.acked as u32;
+        let distance = i64::from(seq.distance_from(known));
+        Some(self.acked.saturating_add_signed(distance))
+    }
+
+    fn on_acked(&mut self, at: Instant, acked: u64) {
+        self.acked = self.acked.max(acked);
+        self.gaps.close(at, (0, acked + 1));
+    }
+}
+
+impl Delivered {
+    fn arrive(&mut self, at: Instant, (from, to): (u64, u64)) {
+        let before = self.next;
+        self.reassembly.arrive(&mut self.next, from, to);
+        if self.next > before {
+            self.steps.push((at, self.next));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Tells a [`LinkWatch`] of the simulator's packets.
+
+use super::seen::{LinkStep, SeenAtLink, Way};
+use super::watch::LinkWatch;
+use netsim::{Access, Body, HostId, LinkId, Observer, SimPacket, Step};
+use std::collections::BTreeSet;
+use units::Instant;
+
+/// Watches the access link for the page's servers.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder {
+    servers: BTreeSet<HostId>,
+    down: LinkId,
+    watch: LinkWatch,
+}
+
+impl Recorder {
+    /// Watches connections of these servers, and, if they are wanted, the queues of the access link.
+    pub(crate) fn new(servers: &[HostId], access: &Access, queues: bool) -> Self {
+        let servers = servers.iter().copied().collect();
+        Self { servers, down: access.access.forward, watch: LinkWatch::new(queues) }
+    }
+
+    /// What it has seen.
+    pub(crate) const fn watch(&self) -> &LinkWatch {
+        &self.watch
+    }
+}
+
+impl Observer for Recorder {
+    fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
+        let step = match step {
+            Step::Enter { .. } => LinkStep::Enter,
+            Step::Drop { .. } => LinkStep::Drop,
+            Step::Discard { .. } => LinkStep::Discard,
+            Step::Leave => LinkStep::Leave,
+            Step::Lose => LinkStep::Lose,
+            Step::Arrive => LinkStep::Arrive,
+            Step::Mark => return,
+        };
+        let way = if link == self.down { Way::Down } else { Way::Up };
+        let seen = SeenAtLink { at, way, step };
+        self.watch.on_packet(seen, packet.wire_bytes);
+        let Body::Segment(transit) = &packet.body else { return };
+        let (server, port) = match way {
+            Way::Down => (packet.from, transit.destination_port),
+            Way::Up => (packet.to, transit.source_port),
+        };
+        if self.servers.contains(&server) {
+            self.watch.on_segment(seen, port, &transit.segment);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A connection's recovery policy, with what is known of it without asking.
+//!
+//! A policy is asked through a trait object, with a context that takes longer to write than most answers take to find.
+//! So what it never needs is noted once, and what it has promised until it is next told something ([`Stance`]) is kept
+//! beside it. A connection that loses nothing then sends by comparing numbers of its own. Where assertions are on,
+//! which is in every test, the policy is asked all the same, and has to keep its promises.
+
+use super::Connection;
+use super::output::Piece;
+use crate::ack::AckInfo;
+use crate::path::Path;
+use crate::recovery::{LossRecovery, Report, Stance};
+use std::ops::{Deref, DerefMut};
+
+/// A recovery policy and its promises.
+pub(super) struct Repairs {
+    policy: Box<dyn LossRecovery>,
+    /// [`LossRecovery::has_timer`].
+    pub(super) has_timer: bool,
+    /// [`LossRecovery::follows_new_data`].
+    pub(super) follows_new_data: bool,
+    /// What the policy has promised last. Whoever tells it something else than an ACK takes that back.
+    pub(super) stance: Stance,
+}
+
+impl Repairs {
+    pub(super) fn new(policy: Box<dyn LossRecovery>) -> Self {
+        Self {
+            has_timer: policy.has_timer(),
+            follows_new_data: policy.follows_new_data(),
+            policy,
+            stance: Stance::Ask,
+        }
+    }
+}
+
+impl Deref for Repairs {
+    type Target = dyn LossRecovery;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.policy
+    }
+}
+
+impl DerefMut for Repairs {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.policy
+    }
+}
+
+impl Connection {
+    /// [`Stance::Open`] is true of a piece of new data.
+    pub(super) fn open_promise_holds(&mut self, path: &Path, piece: &Piece) -> bool {
+        let stance = self.recovery.stance;
+        let (recovery, mut cx) = self.recovery_parts(path);
+        let allowance = recovery.allowance(&cx);
+        let again = recovery.next_retransmission(&mut cx);
+        self.recovery.stance = stance;
+        allowance == piece.allowance && again.is_none()
+    }
+
+    /// [`Stance::Idle`] is true of an ACK.
+    pub(super) fn idle_promise_holds(&mut self, path: &Path, info: &AckInfo) -> bool {
+        let (recovery, mut cx) = self.recovery_parts(path);
+        let report = recovery.on_ack(&mut cx, info);
+        self.recovery.stance = Stance::Idle;
+        report == Report::PROGRESS
+    }
+}

@@ -1,0 +1,73 @@
+//! Which connection has a four-tuple: every segment that arrives asks.
+
+use super::ConnId;
+use crate::tuple::FourTuple;
+use rustc_hash::FxHashMap;
+
+/// Connections by four-tuple.
+#[derive(Debug, Default)]
+pub(super) struct Lookup {
+    ids: FxHashMap<FourTuple, ConnId>,
+    /// What was found last. Segments come in trains, and many hosts have one busy connection: comparing
+    /// is a third of hashing.
+    recent: Option<(FourTuple, ConnId)>,
+}
+
+impl Lookup {
+    /// The connection of a segment that has arrived.
+    #[inline]
+    pub(super) fn find(&mut self, tuple: &FourTuple) -> Option<ConnId> {
+        match self.recent {
+            Some((recent, id)) if recent == *tuple => Some(id),
+            _ => self.search(tuple),
+        }
+    }
+
+    fn search(&mut self, tuple: &FourTuple) -> Option<ConnId> {
+        let id = self.get(tuple)?;
+        self.recent = Some((*tuple, id));
+        Some(id)
+    }
+
+    pub(super) fn get(&self, tuple: &FourTuple) -> Option<ConnId> {
+        self.ids.get(tuple).copied()
+    }
+
+    pub(super) fn insert(&mut self, tuple: FourTuple, id: ConnId) {
+        self.ids.insert(tuple, id);
+        self.recent = None;
+    }
+
+    pub(super) fn remove(&mut self, tuple: &FourTuple) {
+        self.ids.remove(tuple);
+        self.recent = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    const fn tuple(remote_port: u16) -> FourTuple {
+        let remote = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+        FourTuple { local_port: 80, remote, remote_port }
+    }
+
+    /// What was found last is found only as long as it is there, and under its latest number.
+    #[test]
+    fn what_was_found_last_is_forgotten_with_its_connection() {
+        let mut lookup = Lookup::default();
+        lookup.insert(tuple(1), ConnId(7));
+        lookup.insert(tuple(2), ConnId(8));
+        let found = |lookup: &mut Lookup, port| lookup.find(&tuple(port)).map(|id| id.0);
+        assert_eq!(
+            [1, 1, 2, 1, 3].map(|port| found(&mut lookup, port)),
+            [Some(7), Some(7), Some(8), Some(7), None]
+        );
+        lookup.remove(&tuple(1));
+        assert_eq!(found(&mut lookup, 1), None);
+        lookup.insert(tuple(1), ConnId(9));
+        assert_eq!(found(&mut lookup, 1), Some(9));
+    }
+}

@@ -1,0 +1,66 @@
+//! What crossed the emulated link, told to the race's watch as the simulator tells of its own link.
+
+#[cfg(test)]
+mod tests;
+
+use emulator::{Direction, PacketFate, SegmentEnd, SegmentSink};
+use race::{LinkStep, LinkWatch, SeenAtLink, Way};
+use std::sync::mpsc::{Receiver, channel};
+use units::Instant;
+
+/// Segments whose way has ended, in the order of their ends.
+#[derive(Debug)]
+pub(crate) struct Crossed(Receiver<SegmentEnd>);
+
+impl Crossed {
+    /// Whom to tell of them, and where they are to be had when the emulation is over.
+    pub(crate) fn begin() -> (SegmentSink, Self) {
+        let (tell, told) = channel();
+        // Nobody asks any more only where the world has failed.
+        (Box::new(move |end| drop(tell.send(end))), Self(told))
+    }
+
+    /// All that they did, in the order of time. Whoever tells of them has to be gone.
+    pub(crate) fn watched(self, queues: bool) -> LinkWatch {
+        let ends: Vec<SegmentEnd> = self.0.into_iter().collect();
+        let mut steps: Vec<Seen<'_>> = ends.iter().flat_map(steps).collect();
+        steps.sort_by_key(|step| step.at);
+        let mut watch = LinkWatch::new(queues);
+        for Seen { at, step, end } in steps {
+            let SegmentEnd { direction, record, packet } = end;
+            let (way, client) = match direction {
+                Direction::Down => (Way::Down, packet.destination),
+                Direction::Up => (Way::Up, packet.source),
+            };
+            let seen = SeenAtLink { at, way, step };
+            watch.on_packet(seen, record.info.bytes);
+            watch.on_segment(seen, client.port(), &packet.segment);
+        }
+        watch
+    }
+}
+
+/// A step of a segment.
+struct Seen<'a> {
+    at: Instant,
+    step: LinkStep,
+    end: &'a SegmentEnd,
+}
+
+/// What a segment did on its way, in order.
+fn steps(end: &SegmentEnd) -> impl Iterator<Item = Seen<'_>> {
+    let record = &end.record;
+    let (arrived, left) = (record.arrived, record.left);
+    let steps = match record.fate {
+        PacketFate::Dropped => vec![(arrived, LinkStep::Drop)],
+        PacketFate::Discarded => vec![(arrived, LinkStep::Enter), (left, LinkStep::Discard)],
+        PacketFate::Lost => {
+            vec![(arrived, LinkStep::Enter), (left, LinkStep::Leave), (left, LinkStep::Lose)]
+        }
+        PacketFate::Delivered => {
+            let there = record.delivered.unwrap_or(left);
+            vec![(arrived, LinkStep::Enter), (left, LinkStep::Leave), (there, LinkStep::Arrive)]
+        }
+    };
+    steps.into_iter().map(move |(at, step)| Seen { at, step, end })
+}
