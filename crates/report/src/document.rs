@@ -34,6 +34,8 @@ pub struct Section {
 pub enum Block {
     /// A paragraph.
     Text(String),
+    /// Notes, one a line.
+    List(Vec<String>),
     /// A table.
     Table(Table),
     /// A figure with its legend; its title is the caption.

@@ -72,7 +72,7 @@ fn section(answer: &ClaimAnswer, hues: &Hues<'_>) -> Section {
     if !answer.findings.lines.is_empty() {
         blocks.push(Block::Table(table::figures(&answer.findings.lines)));
     }
-    blocks.push(Block::Text(answer.note()));
+    blocks.push(Block::List(answer.notes()));
     blocks.extend(answer.findings.plots.iter().map(|plot| Block::Figure(figure(plot, hues))));
     Section { heading: claim.id.to_owned(), blocks }
 }

@@ -8,7 +8,7 @@ use units::counted;
 
 pub(super) fn document(board: &Board) -> Document {
     let set = match board.set {
-        Set::Quick => "quick: a part of the sample",
+        Set::Quick => "quick: many cheap ones and few costly ones, weighed by what they stand for",
         Set::Sample => "the published sample",
         Set::All => "the whole matrix",
     };

@@ -2,17 +2,15 @@
 //!
 //! The sample is built, not drawn: cell by cell, the one is taken whose pairs of levels have been
 //! taken the fewest times, rare pairs counting more; what is left is settled by a hash. So every prefix
-//! of it is balanced, and its first cells are the quick set.
+//! of it is balanced. The quick set is built the same way within strata of what cells cost (`strata`).
 
 use crate::matrix::{MatrixPath, QUEUES, RATES, RTTS, SIZES};
 use crate::path::PathSpec;
 use netsim::derive_seed;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Cells of the sample.
 pub const SAMPLE_CELLS: usize = 300;
-/// Cells of the quick set, the first of the sample: all pairs of the two largest factors among them.
-pub const QUICK_CELLS: usize = 40;
 /// Factors of a cell.
 pub const FACTORS: usize = 7;
 /// Levels of each factor.
@@ -136,10 +134,10 @@ impl MatrixFactor {
 }
 
 /// Which cells are run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Set {
-    /// The first [`QUICK_CELLS`] of the sample.
+    /// Many cells that cost little and few that cost much, weighed by what they stand for.
     Quick,
     /// The sample.
     Sample,
@@ -150,11 +148,7 @@ pub enum Set {
 impl Set {
     /// The cells, in the order in which they are reported.
     pub fn cells(self) -> Vec<MatrixCell> {
-        match self {
-            Self::Quick => sample(QUICK_CELLS),
-            Self::Sample => sample(SAMPLE_CELLS),
-            Self::All => all().into_iter().map(MatrixCell::at).collect(),
-        }
+        self.strata().into_iter().flat_map(|stratum| stratum.cells).collect()
     }
 }
 
@@ -239,9 +233,14 @@ pub(super) fn pairs() -> Vec<(usize, usize)> {
 
 /// The first so many cells of the sample.
 pub(super) fn sample(count: usize) -> Vec<MatrixCell> {
+    balanced(all(), count)
+}
+
+/// So many of these places, in which each two levels meet about equally often.
+pub(super) fn balanced(places: Vec<Place>, count: usize) -> Vec<MatrixCell> {
     let pairs = pairs();
     let tie = |place: &Place| derive_seed(0, &format!("scoreboard/{place:?}"));
-    let mut left: Vec<(u64, Place)> = all().iter().map(|place| (tie(place), *place)).collect();
+    let mut left: Vec<(u64, Place)> = places.iter().map(|place| (tie(place), *place)).collect();
     left.sort_unstable();
     // How often each two levels of each two factors have met.
     let mut met = vec![[[0u64; 5]; 5]; pairs.len()];

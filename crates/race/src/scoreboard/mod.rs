@@ -1,24 +1,31 @@
 //! The scoreboard: every scheme over one fixed matrix of paths, sizes and circumstances, held against
 //! the limit, and against what `linux` does to others in its place.
 //!
-//! `cells` has the matrix and its published sample, `run` one transfer in one cell, `standing` what
-//! happens to the background meanwhile, `score` what is said of a scheme over all cells. The matrix
-//! does not change: figures of different versions are of the same cells, with the same seeds.
+//! `cells` has the matrix and its published sample, `strata` the quick set and what cells stand for, `run` one transfer
+//! in one cell, `standing` what happens to the background meanwhile, `score` what is said of a scheme over all cells,
+//! `ranking` whether two boards rank alike. The matrix does not change: figures of different versions are of the same
+//! cells, with the same seeds.
 
 mod cells;
+mod ranking;
 mod run;
 mod score;
 mod standing;
+mod statistics;
+mod strata;
 
 pub use cells::{
-    BackgroundLoad, FACTORS, LEVELS, MatrixCell, MatrixFactor, Memory, QUICK_CELLS, SAMPLE_CELLS,
-    Set, TransferShape, listing,
+    BackgroundLoad, FACTORS, LEVELS, MatrixCell, MatrixFactor, Memory, SAMPLE_CELLS, Set,
+    TransferShape, listing,
 };
+pub use ranking::{RankAgreement, Ranked, Ranking, SwappedPair};
 pub use run::TransferOutcome;
-pub use score::{Board, CellScore, LevelScore, MeanBounds, Score};
+pub use score::{Board, CellScore, LevelScore, Score};
+pub use statistics::MeanBounds;
 
 use crate::BASELINE;
 use rayon::prelude::*;
+use score::WeighedCell;
 use tcp::Scheme;
 use units::Duration;
 
@@ -59,9 +66,9 @@ impl ScoreboardPlan {
             .num_threads(threads)
             .build()
             .expect("threads to run in");
-        let cells = self.set.cells();
+        let cells = WeighedCell::all(self.set);
         let runs: Vec<(&Scheme, &MatrixCell)> =
-            self.schemes.iter().flat_map(|s| cells.iter().map(move |c| (s, c))).collect();
+            self.schemes.iter().flat_map(|s| cells.iter().map(move |c| (s, &c.cell))).collect();
         let one = |(scheme, cell): &(&Scheme, &MatrixCell)| {
             let outcome = run::run(cell, scheme, self.seed);
             on_run();

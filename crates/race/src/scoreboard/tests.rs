@@ -37,13 +37,45 @@ fn every_two_levels_meet_in_the_sample() {
     }
 }
 
+/// Every level, every cell once, and each stratum for its share of the matrix: a third without a background, the rest
+/// by four rates.
 #[test]
-fn the_quick_set_begins_the_sample_and_has_every_level() {
-    let (quick, cells) = (Set::Quick.cells(), Set::Sample.cells());
-    assert_eq!(quick[..], cells[..QUICK_CELLS]);
+fn the_quick_set_has_every_level_and_stands_for_the_matrix() {
+    let quick = Set::Quick.cells();
+    let places: BTreeSet<_> = quick.iter().map(MatrixCell::place).collect();
+    assert_eq!(places.len(), quick.len(), "no cell twice");
     for factor in MatrixFactor::ALL {
         let levels: BTreeSet<_> = quick.iter().map(|cell| cell.level(factor)).collect();
         assert_eq!(levels.len(), factor.levels().len());
+    }
+    let weights = Set::Quick.weights();
+    let share = |of: &dyn Fn(&MatrixCell) -> bool| -> f64 {
+        quick.iter().zip(&weights).filter(|(cell, _)| of(cell)).map(|(_, weight)| weight).sum()
+    };
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+    near(share(&|_| true), 1.0);
+    near(share(&|cell| cell.load == BackgroundLoad::Idle), 1.0 / 3.0);
+    for rate in crate::matrix::RATES {
+        near(share(&|cell| cell.load != BackgroundLoad::Idle && cell.rate_bps == rate), 1.0 / 6.0);
+    }
+    // Other factors are balanced within strata, not exactly, but nearly: 0.2 of each size, 0.5 of each queue.
+    for (factor, most_off) in
+        [(MatrixFactor::Size, 0.03), (MatrixFactor::Rtt, 0.03), (MatrixFactor::Queue, 0.03)]
+    {
+        for level in 0..LEVELS[factor as usize] {
+            let expected = 1.0 / LEVELS[factor as usize] as f64;
+            let found = share(&|cell| cell.level(factor) == level);
+            assert!((found - expected).abs() < most_off, "{factor:?} {level}: {found}");
+        }
+    }
+}
+
+#[test]
+fn cells_of_other_sets_stand_for_equal_shares() {
+    for set in [Set::Sample, Set::All] {
+        let (cells, weights) = (set.cells(), set.weights());
+        assert_eq!(cells.len(), weights.len());
+        assert!(weights.iter().all(|weight| *weight == 1.0 / cells.len() as f64));
     }
 }
 

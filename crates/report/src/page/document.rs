@@ -124,6 +124,9 @@ impl Block {
         let bounds = shared.bounds;
         match self {
             Self::Text(text) => html! { p.note { (shared.text(text)) } },
+            Self::List(notes) => html! {
+                ul.facts { @for note in notes.iter().take(bounds.rows) { li { (shared.text(note)) } } }
+            },
             Self::Table(table) => table.to_markup(shared, heading),
             Self::Figure(figure) => captioned(figure, bounds),
             Self::Heat(heat) => heat.to_markup(bounds),

@@ -17,7 +17,7 @@ pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 const PALETTE_SHA256: &str = "Q/kLkZLMNO5V2NUB153Ai5dMYbZpjXMMiNOXyPBNwYw=";
 const SCRIPT_SHA256: &str = "R6m8h22ZVGcelC9mOzJLO8SJ9N+xlLnMflRJ6aEBIVs=";
 const CONTROLS_SHA256: &str = "pJJY6IQIDW4vdmAIPQcMvamXB7QvH21w3+d5EqEYEJk=";
-const STYLE_SHA256: &str = "ipETSJCtqS1OptMQRTwrUBAp/JOx32eG3P1P7hOSjWw=";
+const STYLE_SHA256: &str = "N+e+BgHQjfR6ylHCjiwDRd3aEOg7zyV2HzdadEcI7mU=";
 const DOCUMENT_STYLE_SHA256: &str = "mgAJGby2rXGi9Vl7yaaTHTNa2j9lQUGfjucys9UurX8=";
 
 /// Which styles a page has.

@@ -55,22 +55,25 @@ impl ClaimAnswer {
         Self { claim, findings, verdict, seeds }
     }
 
-    /// Conditions, and if it differs, where and why.
-    pub fn note(&self) -> String {
+    /// Conditions, and if it differs, where and why: one of these a string.
+    pub fn notes(&self) -> Vec<String> {
         let PaperClaim { conditions, why, .. } = *self.claim;
-        let mut note = format!("{conditions}{}.", self.seeds_said());
+        let mut notes = vec![format!("{conditions}{}.", self.seeds_said())];
         if self.verdict == ClaimVerdict::Differs {
-            note += &format!(" Differs in: {}.", self.outside().join("; "));
-            if !why.is_empty() {
-                note = format!("{note} {why}");
-            }
+            notes.push(format!("Differs in: {}.", self.outside().join("; ")));
+            notes.extend(Some(why.to_owned()).filter(|why| !why.is_empty()));
         }
         let by_error_bars = self.by_error_bars();
         if self.verdict == ClaimVerdict::Holds && !by_error_bars.is_empty() {
             let lines = by_error_bars.join("; ");
-            note += &format!(" Holds by error bars alone, the mean lies outside, in: {lines}.");
+            notes.push(format!("Holds by error bars alone, the mean lies outside, in: {lines}."));
         }
-        note
+        notes
+    }
+
+    /// All notes in one.
+    pub fn note(&self) -> String {
+        self.notes().join(" ")
     }
 
     /// Labels of the lines of the verdict that hold by their error bars alone.
