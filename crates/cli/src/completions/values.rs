@@ -33,6 +33,8 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             ".pcapng.gz",
             ".pcapng.zst",
         ])),
+        ("capture", "interface") => interfaces(),
+        ("capture", "write") => Completion::files(FilesOffered::Ending(&[".pcap"])),
         ("traces", "folder") => Completion::files(FilesOffered::Folders),
         (_, "path") => path(asked.typed, &[("up=", "rate away from the client"), LOSS]),
         (_, "down" | "up") => {
@@ -61,6 +63,14 @@ const LOSS: (&str, &str) = ("loss=", "probability that a packet is lost");
 
 fn named(all: impl IntoIterator<Item = (&'static str, &'static str)>) -> Completion {
     Completion::of(all.into_iter().map(|(name, about)| Candidate::whole(name, about)))
+}
+
+/// Network interfaces of this machine; none where the kernel does not list them.
+fn interfaces() -> Completion {
+    let listed = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let names = listed.filter_map(|entry| entry.file_name().into_string().ok());
+    let any = Candidate::whole("any", "all of them");
+    Completion::of([any].into_iter().chain(names.map(|name| Candidate::whole(name, ""))))
 }
 
 /// Profiles of senders; any scheme will do, too.
